@@ -35,7 +35,7 @@ One database, SQLite or Postgres, keeps everything. The **views** are the public
 columns, and give the same rows on both engines. The tables below them may change from release to release.
 
 ```console
-$ ndcg-track sql "SELECT run, metric, mean FROM run_summary ORDER BY run_id"
+$ ndcg-track sql "SELECT run, metric, mean FROM run_summary WHERE is_newest_labels ORDER BY run_id"
 ```
 """
 SCHEMA_PICTURE = """\

@@ -29,4 +29,5 @@ with TemporaryDirectory() as folder, nt.Tracker(Path(folder, "shop.db")) as trac
     duck.execute(f"SET file_search_path = '{folder}/export'")
     for question in (MEANS, WORST, JUDGED):
         print(duck.sql(question).fetchall())
-    print(tracker.sql("SELECT run, mean, n_groups AS n FROM run_summary ORDER BY run").values.tolist())
+    means = tracker.sql("SELECT run, mean, n_groups AS n FROM run_summary WHERE is_newest_labels ORDER BY run")
+    print(means.values.tolist())

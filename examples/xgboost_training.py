@@ -7,11 +7,11 @@ import ndcg_tracker as nt
 from ndcg_tracker.integrations.xgboost import TrainingRuns
 
 CURVE = """
-SELECT CAST(p.value AS INTEGER) AS iteration, round(s.mean, 4) AS mean
+SELECT CAST(p.value AS INTEGER) AS iteration, round(CAST(s.mean AS NUMERIC), 4) AS mean
 FROM run_summary s
 JOIN run_parameters p ON p.run_id = s.run_id AND p.name = 'iteration'
 JOIN run_tags t ON t.run_id = s.run_id AND t.name = 'stage' AND t.value = 'iteration'
-WHERE s.run LIKE 'ranker/%' AND s.metric = 'ndcg@10' ORDER BY iteration"""
+WHERE s.run LIKE 'ranker/%' AND s.metric = 'ndcg@10' AND s.is_newest_labels ORDER BY iteration"""
 
 
 def queries(seed, n_groups, size=20):

@@ -421,23 +421,26 @@ CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_
         FROM (
             SELECT w.dataset_id, w.dataset, w.run, w.run_id, w.created_at_utc, 'previous' AS against, w.baseline,
                    w.baseline_run_id, w.metric, w.label_set_version, w.judge, w.evaluation_id, w.baseline_id,
-                   w.is_unnamed AND row_number() OVER (
-                       PARTITION BY w.dataset, w.run_id, w.metric, w.is_unnamed
-                       ORDER BY w.baseline_created_at_utc DESC, w.baseline_run_id DESC, w.label_set_version DESC
-                   ) = 1 AS is_newest_labels
+                   w.is_newest_labels
             FROM (
-                SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
-                       lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
-                       e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id,
-                       lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
-                       e.judge IN ('', 'external results', 'sums of other engines') AS is_unnamed
-                FROM evaluations e
-                WINDOW earlier AS (
-                    PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
-                    ORDER BY e.run_created_at_utc, e.run_id
-                )
+                SELECT x.*, x.is_unnamed AND row_number() OVER (
+                           PARTITION BY x.dataset, x.run_id, x.metric, x.is_unnamed
+                           ORDER BY x.baseline_created_at_utc DESC, x.baseline_run_id DESC, x.label_set_version DESC
+                       ) = 1 AS is_newest_labels
+                FROM (
+                    SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
+                           lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
+                           e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id,
+                           lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
+                           e.judge IN ('', 'external results', 'sums of other engines') AS is_unnamed
+                    FROM evaluations e
+                    WINDOW earlier AS (
+                        PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
+                        ORDER BY e.run_created_at_utc, e.run_id
+                    )
+                ) x
+                WHERE x.baseline_id IS NOT NULL
             ) w
-            WHERE w.baseline_id IS NOT NULL
             UNION ALL
             SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc,
                    '@' || a.name, b.run, b.run_id, e.metric,
@@ -455,7 +458,7 @@ CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_
         ) p
         JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
         JOIN group_results vb ON vb.evaluation_id = p.baseline_id AND vb.group_id = vc.group_id
-        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = p.dataset_id
+        JOIN groups g ON g.id = vc.group_id
 ;
 CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
                nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge,

@@ -1,14 +1,9 @@
 -- Mean over time, with its 95% interval
-WITH newest AS (
-    SELECT run_id, max(label_set_version) AS label_set_version FROM run_summary
-    WHERE dataset = {{dataset}} AND metric = {{metric}} AND judge IN ('', 'external results') [[AND created_at >= {{since}}]] [[AND created_at < {{until}}]]
-    GROUP BY run_id
-), means AS (
+WITH means AS (
     SELECT h.created_at, h.run_id, h.run, avg(h.value) AS mean, nullif(stddev_samp(h.value), 0) / sqrt(count(h.value)) AS error,
         nullif(count(h.value) - 1, 0) AS df
     FROM group_history h
-    JOIN newest n ON n.run_id = h.run_id AND n.label_set_version = h.label_set_version
-    WHERE h.dataset = {{dataset}} AND h.metric = {{metric}} AND h.judge IN ('', 'external results')
+    WHERE h.dataset = {{dataset}} AND h.metric = {{metric}} AND h.is_newest_labels [[AND h.created_at >= {{since}}]] [[AND h.created_at < {{until}}]]
     GROUP BY h.created_at, h.run_id, h.run
 )
 SELECT created_at, run, mean,

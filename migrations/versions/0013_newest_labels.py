@@ -74,6 +74,8 @@ LABELS = f"""
 
 # A run that was rescored may have another run before it under each version of the labels: the latest of these counts,
 # for between an older one and the run there are others. Under the same one the newest labels count.
+# Groups are found by their numbers alone: a dataset's number that comes out of a window has no statistics, and Postgres
+# expected three thousand of 700,000 rows, and looked each of them up.
 RUN_REGRESSIONS = f"""
         SELECT p.dataset AS dataset, p.run AS run, p.run_id AS run_id, p.created_at_utc AS created_at_utc,
                p.against AS against, p.baseline AS baseline, p.baseline_run_id AS baseline_run_id, p.metric AS metric,
@@ -83,23 +85,26 @@ RUN_REGRESSIONS = f"""
         FROM (
             SELECT w.dataset_id, w.dataset, w.run, w.run_id, w.created_at_utc, 'previous' AS against, w.baseline,
                    w.baseline_run_id, w.metric, w.label_set_version, w.judge, w.evaluation_id, w.baseline_id,
-                   w.is_unnamed AND row_number() OVER (
-                       PARTITION BY w.dataset, w.run_id, w.metric, w.is_unnamed
-                       ORDER BY w.baseline_created_at_utc DESC, w.baseline_run_id DESC, w.label_set_version DESC
-                   ) = 1 AS is_newest_labels
+                   w.is_newest_labels
             FROM (
-                SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
-                       lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
-                       e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id,
-                       lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
-                       e.judge IN {UNNAMED} AS is_unnamed
-                FROM evaluations e
-                WINDOW earlier AS (
-                    PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
-                    ORDER BY e.run_created_at_utc, e.run_id
-                )
+                SELECT x.*, x.is_unnamed AND row_number() OVER (
+                           PARTITION BY x.dataset, x.run_id, x.metric, x.is_unnamed
+                           ORDER BY x.baseline_created_at_utc DESC, x.baseline_run_id DESC, x.label_set_version DESC
+                       ) = 1 AS is_newest_labels
+                FROM (
+                    SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
+                           lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
+                           e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id,
+                           lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
+                           e.judge IN {UNNAMED} AS is_unnamed
+                    FROM evaluations e
+                    WINDOW earlier AS (
+                        PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
+                        ORDER BY e.run_created_at_utc, e.run_id
+                    )
+                ) x
+                WHERE x.baseline_id IS NOT NULL
             ) w
-            WHERE w.baseline_id IS NOT NULL
             UNION ALL
             SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc,
                    '@' || a.name, b.run, b.run_id, e.metric,
@@ -112,8 +117,19 @@ RUN_REGRESSIONS = f"""
         ) p
         JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
         {{value_of_p}}
-        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = p.dataset_id
+        JOIN groups g ON g.id = vc.group_id
 """
+
+QUICKER = {
+    "items": (
+        "CAST(generate_subscripts(l.item_keys, 1) AS bigint)",
+        "generate_series(CAST(1 AS bigint), CAST(cardinality(l.item_keys) AS bigint))",
+    ),
+    "run_list": ("AS place", "+ 0 AS place"),
+}
+"""What Postgres does faster of a view, and is the same. Ranks that need no cast take a fifth less time. Of a sum it
+does not expect that every run is among the first seven, as it does of the number of a row in a window: so it chooses
+the runs before it unfolds their lists."""
 
 
 def upgrade() -> None:
@@ -126,6 +142,7 @@ def upgrade() -> None:
     )
     if not is_sqlite():
         views["labels"] = LABELS
+        views |= {name: views[name].replace(*texts) for name, texts in QUICKER.items()}
     for name, query in views.items():
         if is_sqlite():
             op.execute(f"DROP VIEW {name}")
@@ -154,7 +171,8 @@ def views_before() -> dict[str, str]:
     """Return the views that this revision changes, as the revisions before have them."""
     judges, year, decisions = (revised(number) for number in ("0006", "0007", "0012"))
     dialect = op.get_bind().dialect.name
-    views = {name: query for name, query in year.new_views().items() if name in (*FURTHER, "run_regressions")}
+    changed = (*FURTHER, "run_regressions", *(() if is_sqlite() else QUICKER))
+    views = {name: query for name, query in year.new_views().items() if name in changed}
     views["label_coverage"] = judges.LABEL_COVERAGE.format(judge=judges.JUDGE)
     views.setdefault("labels", judges.LABELS[dialect].format(judge=judges.JUDGE))
     decided_at = year.TIME[dialect].format("created_at_utc")

@@ -52,7 +52,7 @@ DATASET = "shop"
 
 _WORST = (
     "SELECT group_key, delta FROM group_diff WHERE dataset = 'shop' AND baseline = 'bm25' AND candidate = 'dense' "
-    "ORDER BY delta LIMIT 3"
+    "AND is_newest_labels ORDER BY delta LIMIT 3"
 )
 _WORST_GROUP = "light bike light"
 

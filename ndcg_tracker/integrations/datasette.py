@@ -19,7 +19,8 @@ _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 _NEWEST = """\
 WITH newest AS (
     SELECT run, dataset, metric, label_set_version FROM run_summary
-    WHERE judge = '' AND (:dataset = '' OR dataset = :dataset) AND (:metric = '' OR metric = :metric){run}
+    WHERE judge = '' AND is_newest_labels
+        AND (:dataset = '' OR dataset = :dataset) AND (:metric = '' OR metric = :metric){run}
     ORDER BY run_id DESC, label_set_version DESC, metric LIMIT 1
 )
 """
@@ -63,9 +64,9 @@ SAVED_QUERIES = (
 SELECT s.run, s.run_id, s.created_at_utc, d.git_commit, s.metric, s.label_set_version, s.mean, s.n_groups,
     s.n_missing, s.n_undefined
 FROM newest n
-JOIN run_summary s ON s.dataset = n.dataset AND s.metric = n.metric
+JOIN run_summary s ON s.dataset = n.dataset AND s.metric = n.metric AND s.is_newest_labels
 JOIN run_details d ON d.run_id = s.run_id
-ORDER BY s.run_id, s.label_set_version""",
+ORDER BY s.run_id""",
     ),
     SavedQuery(
         "regressions",
@@ -75,21 +76,17 @@ ORDER BY s.run_id, s.label_set_version""",
         _NEWEST_CANDIDATE
         + """\
 , pair AS (
-    SELECT n.dataset, n.metric, b.run AS baseline, n.run AS candidate, max(b.label_set_version) AS label_set_version
-    FROM newest n
-    JOIN run_summary b ON b.judge = '' AND b.dataset = n.dataset AND b.metric = n.metric AND b.run = coalesce(
+    SELECT n.dataset, n.metric, n.run AS candidate, coalesce(
         (SELECT a.run FROM run_aliases a WHERE a.dataset = n.dataset
             AND a.alias = coalesce(nullif(ltrim(:baseline, '@'), ''), 'baseline')),
-        :baseline)
-    JOIN run_summary c ON c.dataset = n.dataset AND c.metric = n.metric AND c.run = n.run
-        AND c.label_set_version = b.label_set_version
-    GROUP BY n.dataset, n.metric, b.run, n.run
+        :baseline) AS baseline
+    FROM newest n
 )
 SELECT d.group_key, d.baseline, d.baseline_value, d.candidate, d.candidate_value, d.delta, d.metric,
     d.label_set_version
 FROM pair p
 JOIN group_diff d ON d.dataset = p.dataset AND d.baseline = p.baseline AND d.candidate = p.candidate
-    AND d.metric = p.metric AND d.label_set_version = p.label_set_version
+    AND d.metric = p.metric AND d.is_newest_labels
 WHERE d.delta < 0
 ORDER BY d.delta, d.group_key LIMIT 50""",
     ),
@@ -101,9 +98,9 @@ ORDER BY d.delta, d.group_key LIMIT 50""",
         + """\
 SELECT h.run, h.run_id, h.created_at_utc, h.metric, h.label_set_version, h.value
 FROM newest n
-JOIN group_history h ON h.dataset = n.dataset AND h.metric = n.metric
+JOIN group_history h ON h.dataset = n.dataset AND h.metric = n.metric AND h.is_newest_labels
 WHERE h.group_key = :group_key
-ORDER BY h.run_id, h.label_set_version""",
+ORDER BY h.run_id""",
     ),
     SavedQuery(
         "group_items",
@@ -133,9 +130,9 @@ ORDER BY i.rank""",
         """\
 SELECT d.dataset, d.run, d.run_id, c.label_set_version, c.cutoff, c.judged_share
 FROM run_details d
-JOIN label_coverage c ON c.dataset = d.dataset AND c.run = d.run
+JOIN label_coverage c ON c.run_id = d.run_id AND c.is_newest_labels
 WHERE (:dataset = '' OR d.dataset = :dataset) AND (:cutoff = '' OR CAST(c.cutoff AS TEXT) = :cutoff)
-ORDER BY d.run_id, c.label_set_version, c.cutoff IS NULL, c.cutoff""",
+ORDER BY d.run_id, c.cutoff IS NULL, c.cutoff""",
     ),
 )
 

@@ -440,7 +440,7 @@ def _record(gated: Gated) -> str:
     """Return where the decision is recorded."""
     if gated.decision_id is None:
         return "not recorded (dry run)"
-    return f"number {gated.decision_id}, the {ordinal(gated.number)} of this gate"
+    return f"the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
 
 
 def ordinal(number: int) -> str:

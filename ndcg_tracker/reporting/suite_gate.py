@@ -105,7 +105,7 @@ def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
     if gated.decision_id is None:
         pairs.append(("decision", "not recorded (dry run)"))
     else:
-        pairs.append(("decision", f"number {gated.decision_id} on suites, the {ordinal(gated.number)} of this gate"))
+        pairs.append(("decision", f"the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"))
     if gated.acknowledgement is not None:
         pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
     return pairs

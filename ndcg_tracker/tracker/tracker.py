@@ -85,9 +85,9 @@ class Tracker:
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
     >>> with tempfile.TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
     ...     tracker.ingest(shop, name="bm25").outcome
-    ...     tracker.sql("SELECT run, metric, round(mean, 4) AS mean FROM run_summary").to_dict("records")
+    ...     tracker.sql("SELECT run, metric, n_groups FROM run_summary WHERE is_newest_labels").to_dict("records")
     'stored'
-    [{'run': 'bm25', 'metric': 'ndcg@10', 'mean': 0.6309}]
+    [{'run': 'bm25', 'metric': 'ndcg@10', 'n_groups': 1}]
     """
 
     def __init__(self, location: str | os.PathLike[str] | None = None, *, read_only: bool = False) -> None:

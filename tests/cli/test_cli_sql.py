@@ -61,7 +61,7 @@ def test_the_formats(shop: CommandLine) -> None:
     [
         ("DELETE FROM runs", "sql only reads: it takes one SELECT, not 'DELETE'"),
         ("DROP VIEW items", "sql only reads: it takes one SELECT, not 'DROP'"),
-        ("", "sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary'"),
+        ("", "sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary WHERE is_newest_labels'"),
         ("SELECT 1; DELETE FROM runs", "sql"),
         ("WITH gone AS (DELETE FROM runs RETURNING id) SELECT * FROM gone", "sql"),
         ("SELECT * FROM rum_summary", "sql: "),

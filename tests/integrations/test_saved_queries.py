@@ -1,8 +1,10 @@
 """The saved queries on both engines: what they answer, with all parameters and with none."""
 
 import re
+from typing import Any
 
 import pytest
+from relabelled import check_nothing_counts_twice
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 
 import ndcg_tracker as nt
@@ -29,7 +31,7 @@ def tracker(postgres_schema: None, database_url: str) -> nt.Tracker:
     return tracker
 
 
-def answer(tracker: nt.Tracker, name: str, **values: str) -> list[dict[str, object]]:
+def answer(tracker: nt.Tracker, name: str, **values: str) -> list[dict[str, Any]]:
     """Ask a saved query, its parameters written as literals, those that are not given empty."""
     query = BY_NAME[name]
     assert set(values) <= set(query.parameters)
@@ -100,13 +102,25 @@ def test_coverage(tracker: nt.Tracker) -> None:
     assert {row["cutoff"] for row in answer(tracker, "coverage", dataset="shop")} == {3, 10}
 
 
-def test_each_version_of_the_labels_is_told_apart(tracker: nt.Tracker) -> None:
+def test_a_run_counts_once_after_it_was_rescored(tracker: nt.Tracker) -> None:
     tracker.add_labels(read_label_frame(labels_frame(NEWER), Columns()), dataset="shop")
     tracker.rescore(["dense"], metrics=["ndcg@10"], dataset="shop")
     versions = [(row["run"], row["label_set_version"]) for row in answer(tracker, "history", dataset="shop")]
-    assert versions == [("bm25", 1), ("dense", 1), ("dense", 2)]
+    assert versions == [("bm25", 1), ("dense", 2)]
     found = answer(tracker, "regressions", dataset="shop", metric="ndcg@10")
     assert {row["label_set_version"] for row in found} == {1}  # the newest under which both have the metric
     tracker.rescore(["bm25"], metrics=["ndcg@10"], dataset="shop")
     found = answer(tracker, "regressions", dataset="shop", metric="ndcg@10")
     assert {row["label_set_version"] for row in found} == {2}
+
+
+def test_a_relabelling_changes_no_answer(tracker: nt.Tracker) -> None:
+    asked = {"dataset": "shop", "metric": "ndcg@10", "group_key": "q2", "candidate": "dense"}
+
+    def answers() -> dict[str, list[dict[str, Any]]]:
+        return {
+            query.name: answer(tracker, query.name, **{key: asked[key] for key in query.parameters if key in asked})
+            for query in SAVED_QUERIES
+        }
+
+    check_nothing_counts_twice(tracker, answers)

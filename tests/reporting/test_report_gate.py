@@ -54,7 +54,7 @@ drift      @prod is bm25 since 2026-01-31 08:00 UTC; 2 candidates accepted since
            -0.0040 against it
            it was moved 3 times to an accepted candidate: -0.0120 since v0, -0.0150 with this
            candidate
-decision   number 7, the 1st of this gate
+decision   the 1st of this gate (decision_id 7)
 
 warning: 12 groups with labels but missing in the candidate run: counted as 0
 warning: 3 groups undefined in both runs: left out

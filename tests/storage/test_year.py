@@ -17,6 +17,7 @@ import numpy as np
 import psycopg
 import pytest
 from postgres_server import PostgresServer
+from relabelled import check_nothing_counts_twice
 from thorough import LONG
 
 from ndcg_tracker.storage.database import upgrade
@@ -31,7 +32,13 @@ YEAR = Year(100, 500) if LONG else Year(40, 120)
 ENGINES = ("sqlite", "postgres")
 N_METRICS = 2
 WRITER = "year_writer"
-N_NIGHTS = {"One item in all groups and runs": YEAR.n_runs + 3, "Mean grade at rank 1, 7 runs": 7}
+N_NIGHTS = {
+    "One item in all groups and runs": YEAR.n_runs + 3,
+    "Mean grade at rank 1, the year": YEAR.n_runs + 3,
+    "Mean grade at rank 1, 7 runs": 7,
+    "Unjudged items at the top, 7 nights": 7,
+    "Unjudged items at the top, of runs in a list": 7,
+}
 """How many runs' lists a question has to unfold."""
 
 
@@ -79,6 +86,19 @@ def test_both_engines_give_the_same_answer(urls: dict[str, str], question: Quest
     assert [pair for pair in zip(one, other, strict=True) if not all(map(same, *pair))] == []
 
 
+def test_a_relabelling_changes_no_answer(postgres_schema: None, database_url: str) -> None:
+    """A night of a year that was rescored counts once, under labels of whichever version, and judges do not count."""
+    upgrade(database_url)
+    fill(database_url, Year(12, 24))
+    with Tracker(database_url) as tracker:
+
+        def answers() -> dict[str, list[dict[str, Any]]]:
+            found = {question.name: tracker.query(question.query) for question in questions()}
+            return {name: [dict(zip(one.columns, row, strict=True)) for row in one.rows] for name, one in found.items()}
+
+        check_nothing_counts_twice(tracker, answers)
+
+
 def test_the_page_on_sql_asks_for_the_worst_groups_as_that_of_a_year_does() -> None:
     assert questions()[0].query in (REPOSITORY / "docs" / "sql.md").read_text(encoding="utf-8").replace(
         'LIMIT 3"', "LIMIT 3"
@@ -95,12 +115,13 @@ def test_the_answers_are_right(urls: dict[str, str], engine: str) -> None:
         store = tracker.store()
         with store.read() as tx:
             for run in runs:
-                evaluation = next(one for one in tx.evaluations.of_run(run.id) if one.metric == "ndcg@10")
+                of_metric = (one for one in tx.evaluations.of_run(run.id) if one.metric == "ndcg@10")
+                evaluation = max(of_metric, key=lambda one: one.label_set_version)
                 found = tx.evaluations.results(evaluation.id)
                 of_run[run.name] = dict(
                     zip(tx.groups.keys(run.dataset_id, found.group_ids).to_list(), found.values, strict=True)
                 )
-    relabelled = [YEAR.name(number) for number in range(YEAR.relabelled, YEAR.n_runs)]
+    relabelled = [YEAR.name(number) for number in range(YEAR.rescored.start, YEAR.n_runs)]
     baseline = of_run[YEAR.name(YEAR.relabelled + 3)]
     worst = sorted(
         (of_run[run][key] - baseline[key], run, key)
@@ -143,6 +164,7 @@ def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
 def most_rows(connection: psycopg.Connection[Any], query: str) -> float:
     """Return how many rows a step of Postgres's plan has made, all its repetitions together: of the step with most."""
     connection.execute("SET max_parallel_workers_per_gather = 0; SET jit = off; SET statement_timeout = '60s'")
+    connection.execute("SET join_collapse_limit = 11")  # as for those who ask by ndcg-track sql
     row = connection.execute(f"EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {query}".encode()).fetchone()
     assert row is not None
     return max(
@@ -155,7 +177,7 @@ def most_rows(connection: psycopg.Connection[Any], query: str) -> float:
 @pytest.mark.parametrize("question", questions(), ids=lambda question: question.name)
 def test_postgres_looks_at_few_rows(urls: dict[str, str], question: Question) -> None:
     """Less than all results of groups twice: all pairs of runs would be ten times as many."""
-    n_results = YEAR.n_runs * YEAR.n_groups * N_METRICS
+    n_results = (YEAR.n_runs + len(YEAR.rescored)) * YEAR.n_groups * N_METRICS
     n_items = N_NIGHTS.get(question.name, 1) * YEAR.n_groups * 50
     with psycopg.connect(urls["postgres"].replace("+psycopg", ""), autocommit=True) as connection:
         looked_at = most_rows(connection, question.query)
@@ -176,7 +198,7 @@ def test_whoever_writes_lets_the_owner_look_at_the_tables(urls: dict[str, str]) 
         }
     expected = {"datasets": 2, "metrics": 2, "label_sets": 3, "runs": YEAR.n_runs + 3}
     assert {name: known[name] for name in expected} == expected
-    n_results = YEAR.n_runs * YEAR.n_groups * N_METRICS
+    n_results = (YEAR.n_runs + len(YEAR.rescored)) * YEAR.n_groups * N_METRICS
     assert known["group_results"] == pytest.approx(n_results, rel=0.2)
     assert {("metrics", "text"), ("evaluations", "metric"), ("group_results", "evaluation_id")} <= columns
     assert ("ranked_lists", "item_keys") not in columns

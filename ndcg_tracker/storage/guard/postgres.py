@@ -35,6 +35,8 @@ from ndcg_tracker.storage.guard.query_result import (
 
 _ROWS_AT_ONCE = 2_000
 
+_TABLES_IN_ANY_ORDER = b"SET LOCAL from_collapse_limit = 11; SET LOCAL join_collapse_limit = 11"
+"""Two views are as many tables as Postgres joins in the best order unless it is told to look at more: 8."""
 _HARMLESS_VOLATILE = [
     "bernoulli",
     "clock_timestamp",
@@ -131,6 +133,7 @@ def _begin_reading(connection: psycopg.Connection, timeout_seconds: float) -> No
     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     connection.execute("SET LOCAL standard_conforming_strings = on")  # the scanner assumes it
     connection.execute("SET LOCAL jit = off")  # compiling takes longer than most of these queries
+    connection.execute(_TABLES_IN_ANY_ORDER)
     connection.execute("SET LOCAL cursor_tuple_fraction = 1")  # all rows are fetched, not the first tenth
     _set_timeout(connection, timeout_seconds)
 

@@ -128,7 +128,11 @@ def checked_text(query: str) -> str:
         raise InputError(f"the query is not valid Unicode at character {error.start + 1}", where="sql") from error
     word = _first_word(query)
     if not word:
-        raise InputError("the query is empty", where="sql", advice="try 'SELECT run, metric, mean FROM run_summary'")
+        raise InputError(
+            "the query is empty",
+            where="sql",
+            advice="try 'SELECT run, metric, mean FROM run_summary WHERE is_newest_labels'",
+        )
     if word.lower() not in ("select", "with", "values", "table"):
         raise only_reads(f"it takes one SELECT, not {word[:40]!r}")
     return query

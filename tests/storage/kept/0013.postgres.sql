@@ -417,7 +417,7 @@ CREATE VIEW public.items AS
    FROM (((public.runs r
      JOIN public.ranked_lists l ON ((l.run_id = r.id)))
      JOIN public.groups g ON (((g.id = l.group_id) AND (g.dataset_id = r.dataset_id))))
-     CROSS JOIN LATERAL ( SELECT (generate_subscripts(l.item_keys, 1))::bigint AS rank,
+     CROSS JOIN LATERAL ( SELECT generate_series((1)::bigint, (cardinality(l.item_keys))::bigint) AS rank,
             unnest(l.item_keys) AS item_key,
             unnest(l.scores) AS score) i);
 CREATE VIEW public.label_coverage AS
@@ -581,7 +581,7 @@ CREATE VIEW public.run_list AS
  SELECT dataset,
     name AS run,
     id AS run_id,
-    row_number() OVER (PARTITION BY dataset ORDER BY created_at_utc DESC, id DESC) AS place,
+    (row_number() OVER (PARTITION BY dataset ORDER BY created_at_utc DESC, id DESC) + 0) AS place,
     ( SELECT string_agg(('@'::text || a.name), ' '::text ORDER BY a.name) AS string_agg
            FROM public.aliases a
           WHERE ((a.run_id = r.id) AND (a.dataset_id = r.dataset_id))) AS aliases,
@@ -626,24 +626,39 @@ CREATE VIEW public.run_regressions AS
             w.judge,
             w.evaluation_id,
             w.baseline_id,
-            (w.is_unnamed AND (row_number() OVER (PARTITION BY w.dataset, w.run_id, w.metric, w.is_unnamed ORDER BY w.baseline_created_at_utc DESC, w.baseline_run_id DESC, w.label_set_version DESC) = 1)) AS is_newest_labels
-           FROM ( SELECT e.dataset_id,
-                    e.dataset,
-                    e.run,
-                    e.run_id,
-                    e.run_created_at_utc AS created_at_utc,
-                    lag(e.run) OVER earlier AS baseline,
-                    lag(e.run_id) OVER earlier AS baseline_run_id,
-                    e.metric,
-                    e.label_set_version,
-                    e.judge,
-                    e.id AS evaluation_id,
-                    lag(e.id) OVER earlier AS baseline_id,
-                    lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
-                    (e.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AS is_unnamed
-                   FROM public.evaluations e
-                  WINDOW earlier AS (PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge ORDER BY e.run_created_at_utc, e.run_id)) w
-          WHERE (w.baseline_id IS NOT NULL)
+            w.is_newest_labels
+           FROM ( SELECT x.dataset_id,
+                    x.dataset,
+                    x.run,
+                    x.run_id,
+                    x.created_at_utc,
+                    x.baseline,
+                    x.baseline_run_id,
+                    x.metric,
+                    x.label_set_version,
+                    x.judge,
+                    x.evaluation_id,
+                    x.baseline_id,
+                    x.baseline_created_at_utc,
+                    x.is_unnamed,
+                    (x.is_unnamed AND (row_number() OVER (PARTITION BY x.dataset, x.run_id, x.metric, x.is_unnamed ORDER BY x.baseline_created_at_utc DESC, x.baseline_run_id DESC, x.label_set_version DESC) = 1)) AS is_newest_labels
+                   FROM ( SELECT e.dataset_id,
+                            e.dataset,
+                            e.run,
+                            e.run_id,
+                            e.run_created_at_utc AS created_at_utc,
+                            lag(e.run) OVER earlier AS baseline,
+                            lag(e.run_id) OVER earlier AS baseline_run_id,
+                            e.metric,
+                            e.label_set_version,
+                            e.judge,
+                            e.id AS evaluation_id,
+                            lag(e.id) OVER earlier AS baseline_id,
+                            lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
+                            (e.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AS is_unnamed
+                           FROM public.evaluations e
+                          WINDOW earlier AS (PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge ORDER BY e.run_created_at_utc, e.run_id)) x
+                  WHERE (x.baseline_id IS NOT NULL)) w
         UNION ALL
          SELECT e.dataset_id,
             e.dataset,
@@ -670,7 +685,7 @@ CREATE VIEW public.run_regressions AS
            FROM public.group_results vb_1
           WHERE ((vb_1.evaluation_id = p.baseline_id) AND (vb_1.group_id = vc.group_id))
          OFFSET 0) vb)
-     JOIN public.groups g ON (((g.id = vc.group_id) AND (g.dataset_id = p.dataset_id))));
+     JOIN public.groups g ON ((g.id = vc.group_id)));
 CREATE VIEW public.run_summary AS
  SELECT run,
     run_id,
@@ -840,9 +855,9 @@ COMMENT ON COLUMN public.texts.text IS 'Text of the query, or of the item; NULL 
 COMMENT ON COLUMN public.texts.title IS 'Title; NULL where none was given.';
 COMMENT ON COLUMN public.texts.url IS 'Where to find it, as it was given; NULL where nothing was given.';
 INSERT INTO public.alias_moves VALUES
-	(1, 1, 'baseline', 1, 'bm25', '2026-11-25T02:10:02.615832Z');
+	(1, 1, 'baseline', 1, 'bm25', '2026-11-25T02:47:49.026960Z');
 INSERT INTO public.aliases VALUES
-	(1, 'baseline', 1, '2026-11-25T02:10:02.601876Z', '2026-11-25T02:10:02.601876Z');
+	(1, 'baseline', 1, '2026-11-25T02:47:49.009771Z', '2026-11-25T02:47:49.009771Z');
 INSERT INTO public.coverages VALUES
 	(1, 1, 10, 0.5625),
 	(1, 1, 0, 0.5625),
@@ -857,28 +872,28 @@ INSERT INTO public.coverages VALUES
 	(6, 4, 2, 0.75),
 	(2, 5, 10, 0.6388888888888888);
 INSERT INTO public.datasets VALUES
-	(1, 'shop', '2026-11-25T02:09:59.662496Z'),
-	(2, 'books', '2026-11-25T02:10:00.857688Z'),
-	(3, 'rows', '2026-11-25T02:10:01.213677Z'),
-	(4, 'clicks', '2026-11-25T02:10:04.167389Z');
+	(1, 'shop', '2026-11-25T02:47:46.673678Z'),
+	(2, 'books', '2026-11-25T02:47:47.713719Z'),
+	(3, 'rows', '2026-11-25T02:47:47.941870Z'),
+	(4, 'clicks', '2026-11-25T02:47:50.653744Z');
 INSERT INTO public.decisions VALUES
-	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1 (t bound); at most about 200 groups like these would decide (PASS), a margin above 0.94 would PASS', NULL, NULL, '2026-11-25T02:10:02.099835Z'),
-	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-25T02:10:02.357854Z');
+	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1 (t bound); at most about 200 groups like these would decide (PASS), a margin above 0.94 would PASS', NULL, NULL, '2026-11-25T02:47:48.551340Z'),
+	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-25T02:47:48.797368Z');
 INSERT INTO public.evaluations VALUES
-	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-25T02:09:59.915379Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-25T02:09:59.840381Z', 1, 1),
-	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-25T02:09:59.952393Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-25T02:09:59.840381Z', 1, 1),
-	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-25T02:09:59.976198Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-25T02:09:59.840381Z', 1, 1),
-	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-25T02:10:00.308107Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-25T02:10:00.236855Z', 1, 1),
-	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-25T02:10:00.339412Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-25T02:10:00.236855Z', 1, 1),
-	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-25T02:10:00.365876Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-25T02:10:00.236855Z', 1, 1),
-	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-25T02:10:04.243056Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-25T02:10:04.209557Z', 4, 1),
-	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-25T02:10:04.409782Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-25T02:10:04.385515Z', 4, 1),
-	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-25T02:10:01.052846Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-25T02:10:01.013590Z', 2, 1),
-	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-25T02:10:01.384414Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-25T02:10:01.303477Z', 3, 1),
-	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-25T02:10:03.109945Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-25T02:10:03.030985Z', 1, 2),
-	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-25T02:10:03.136769Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-25T02:10:03.030985Z', 1, 2),
-	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-25T02:10:03.169783Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-25T02:10:03.030985Z', 1, 2),
-	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-25T02:10:04.088610Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-25T02:10:00.236855Z', 1, 3);
+	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-25T02:47:46.913821Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-25T02:47:46.835055Z', 1, 1),
+	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-25T02:47:46.944906Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-25T02:47:46.835055Z', 1, 1),
+	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-25T02:47:46.974639Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-25T02:47:46.835055Z', 1, 1),
+	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-25T02:47:47.250261Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-25T02:47:47.196242Z', 1, 1),
+	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-25T02:47:47.274558Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-25T02:47:47.196242Z', 1, 1),
+	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-25T02:47:47.295567Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-25T02:47:47.196242Z', 1, 1),
+	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-25T02:47:50.725813Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-25T02:47:50.705580Z', 4, 1),
+	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-25T02:47:50.910263Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-25T02:47:50.891442Z', 4, 1),
+	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-25T02:47:47.853944Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-25T02:47:47.823536Z', 2, 1),
+	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-25T02:47:48.070207Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-25T02:47:48.017552Z', 3, 1),
+	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-25T02:47:49.523659Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-25T02:47:49.449690Z', 1, 2),
+	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-25T02:47:49.561863Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-25T02:47:49.449690Z', 1, 2),
+	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-25T02:47:49.595018Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-25T02:47:49.449690Z', 1, 2),
+	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-25T02:47:50.583014Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-25T02:47:47.196242Z', 1, 3);
 INSERT INTO public.group_results VALUES
 	(1, 1, 0.58688267143572, 2.1309297535714578, 3.6309297535714578, NULL),
 	(1, 2, 0.6199062332840657, 1.6309297535714575, 2.6309297535714578, NULL),
@@ -968,12 +983,12 @@ INSERT INTO public.label_lists VALUES
 	(5, 3, '{"NULL"}', '{1}'),
 	(5, 4, '{y}', '{0}');
 INSERT INTO public.label_sets VALUES
-	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-25T02:09:59.692538Z', false, ''),
-	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-25T02:10:00.879498Z', false, ''),
-	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-25T02:10:01.249152Z', true, ''),
-	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-25T02:10:02.897832Z', false, ''),
-	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-25T02:10:03.793681Z', false, 'modèle 7b'),
-	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-25T02:10:04.177714Z', NULL, 'sums of other engines');
+	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-25T02:47:46.699555Z', false, ''),
+	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-25T02:47:47.725550Z', false, ''),
+	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-25T02:47:47.973587Z', true, ''),
+	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-25T02:47:49.281820Z', false, ''),
+	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-25T02:47:50.268291Z', false, 'modèle 7b'),
+	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-25T02:47:50.669653Z', NULL, 'sums of other engines');
 INSERT INTO public.metrics VALUES
 	(1, 'ndcg@10'),
 	(2, 'AP'),
@@ -981,11 +996,11 @@ INSERT INTO public.metrics VALUES
 INSERT INTO public.ndcg_tracker_version VALUES
 	('0013');
 INSERT INTO public.paired_sums VALUES
-	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-25T02:10:04.434543Z');
+	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-25T02:47:50.942366Z');
 INSERT INTO public.prunings VALUES
-	(4, '2026-11-25T02:10:02.481943Z', false, '\x0600000000000000', NULL),
-	(7, '2026-11-25T02:10:04.203908Z', true, '\x', 0),
-	(8, '2026-11-25T02:10:04.382933Z', true, '\x', 0);
+	(4, '2026-11-25T02:47:48.913872Z', false, '\x0600000000000000', NULL),
+	(7, '2026-11-25T02:47:50.698241Z', true, '\x', 0),
+	(8, '2026-11-25T02:47:50.889716Z', true, '\x', 0);
 INSERT INTO public.ranked_lists VALUES
 	(1, 1, '{a,b,c,d}', '{3.5,2.25,2.25,-1}'),
 	(1, 2, '{"''; DROP TABLE runs; --","a\\b\"c",日本語}', '{5,0.30000000000000004,1e-300}'),
@@ -1003,23 +1018,23 @@ break"}', '{1,0.5,0.25}'),
 	(6, 5, '{x}', '{-1}'),
 	(6, 4, '{z,y}', '{-1,-2}');
 INSERT INTO public.runs VALUES
-	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-25T02:09:59.840381Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop'),
-	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-25T02:10:00.236855Z', NULL, NULL, '{}', '{}', 4, 10, 'shop'),
-	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-25T02:10:01.013590Z', NULL, NULL, '{}', '{}', 5, 13, 'books'),
-	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-25T02:10:01.303477Z', NULL, NULL, '{}', '{}', 1, 2, 'rows'),
-	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-25T02:10:03.030985Z', NULL, NULL, '{}', '{}', 4, 10, 'shop'),
-	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-25T02:10:04.209557Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks'),
-	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-25T02:10:04.385515Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks');
+	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-25T02:47:46.835055Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop'),
+	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-25T02:47:47.196242Z', NULL, NULL, '{}', '{}', 4, 10, 'shop'),
+	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-25T02:47:47.823536Z', NULL, NULL, '{}', '{}', 5, 13, 'books'),
+	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-25T02:47:48.017552Z', NULL, NULL, '{}', '{}', 1, 2, 'rows'),
+	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-25T02:47:49.449690Z', NULL, NULL, '{}', '{}', 4, 10, 'shop'),
+	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-25T02:47:50.705580Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks'),
+	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-25T02:47:50.891442Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks');
 INSERT INTO public.staged_batches VALUES
 	(1, '5f0c', 0, 3, 2, '\x00ff');
 INSERT INTO public.staged_runs VALUES
 	(1, 'shop', 'nightly', 'etl@driver-7, process 4711', '2026-11-20T02:00:00.000000Z');
 INSERT INTO public.suite_datasets VALUES
-	('löcal', 1, 0, '2026-11-25T02:10:03.297038Z'),
-	('löcal', 2, 1, '2026-11-25T02:10:03.297038Z'),
-	('shöp', 1, 0, '2026-11-25T02:10:03.345787Z');
+	('löcal', 1, 0, '2026-11-25T02:47:49.761739Z'),
+	('löcal', 2, 1, '2026-11-25T02:47:49.761739Z'),
+	('shöp', 1, 0, '2026-11-25T02:47:49.788825Z');
 INSERT INTO public.suite_decisions VALUES
-	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1 (t bound); a margin above 0.94 would PASS; no dataset has 25 groups, so none was judged', NULL, NULL, '2026-11-25T02:10:03.709900Z');
+	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1 (t bound); a margin above 0.94 would PASS; no dataset has 25 groups, so none was judged', NULL, NULL, '2026-11-25T02:47:50.146072Z');
 INSERT INTO public.texts VALUES
 	(1, 1, '', 'light ''shoes''
 [2J', NULL, NULL),

@@ -10,7 +10,7 @@ CREATE TABLE alias_moves (
 	CONSTRAINT fk_alias_moves_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT fk_alias_moves_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
 );
-INSERT INTO "alias_moves" VALUES(1,1,'baseline',1,'bm25','2026-11-25T02:09:54.942732Z');
+INSERT INTO "alias_moves" VALUES(1,1,'baseline',1,'bm25','2026-11-25T02:47:42.977686Z');
 CREATE TABLE aliases (
 	dataset_id INTEGER NOT NULL, 
 	name TEXT NOT NULL, 
@@ -21,7 +21,7 @@ CREATE TABLE aliases (
 	CONSTRAINT fk_aliases_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT fk_aliases_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
 );
-INSERT INTO "aliases" VALUES(1,'baseline',1,'2026-11-25T02:09:54.928996Z','2026-11-25T02:09:54.928996Z');
+INSERT INTO "aliases" VALUES(1,'baseline',1,'2026-11-25T02:47:42.960516Z','2026-11-25T02:47:42.960516Z');
 CREATE TABLE coverages (
 	run_id INTEGER NOT NULL, 
 	label_set_id INTEGER NOT NULL, 
@@ -52,10 +52,10 @@ CREATE TABLE datasets (
 	CONSTRAINT pk_datasets PRIMARY KEY (id), 
 	CONSTRAINT uq_datasets_name UNIQUE (name)
 );
-INSERT INTO "datasets" VALUES(1,'shop','2026-11-25T02:09:52.245254Z');
-INSERT INTO "datasets" VALUES(2,'books','2026-11-25T02:09:53.233133Z');
-INSERT INTO "datasets" VALUES(3,'rows','2026-11-25T02:09:53.422764Z');
-INSERT INTO "datasets" VALUES(4,'clicks','2026-11-25T02:09:56.574303Z');
+INSERT INTO "datasets" VALUES(1,'shop','2026-11-25T02:47:40.750476Z');
+INSERT INTO "datasets" VALUES(2,'books','2026-11-25T02:47:41.503539Z');
+INSERT INTO "datasets" VALUES(3,'rows','2026-11-25T02:47:41.705469Z');
+INSERT INTO "datasets" VALUES(4,'clicks','2026-11-25T02:47:44.189436Z');
 CREATE TABLE decisions (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	dataset_id INTEGER NOT NULL, 
@@ -83,8 +83,8 @@ CREATE TABLE decisions (
 	CONSTRAINT fk_decisions_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT fk_decisions_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id)
 );
-INSERT INTO "decisions" VALUES(1,1,1,2,'bm25','dense',NULL,'ndcg@10',1,'population',0.5,-1.54976558321016422148e-01,-0.940030707163521,1.0,0.01,'inconclusive','delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1 (t bound); at most about 200 groups like these would decide (PASS), a margin above 0.94 would PASS',NULL,NULL,'2026-11-25T02:09:54.571931Z');
-INSERT INTO "decisions" VALUES(2,1,1,NULL,'bm25','deleted',NULL,'ndcg@10',1,'set',0.0,0.0,NULL,NULL,NULL,'pass','identical on all 4 groups',NULL,NULL,'2026-11-25T02:09:54.720366Z');
+INSERT INTO "decisions" VALUES(1,1,1,2,'bm25','dense',NULL,'ndcg@10',1,'population',0.5,-1.54976558321016422148e-01,-0.940030707163521,1.0,0.01,'inconclusive','delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1 (t bound); at most about 200 groups like these would decide (PASS), a margin above 0.94 would PASS',NULL,NULL,'2026-11-25T02:47:42.670146Z');
+INSERT INTO "decisions" VALUES(2,1,1,NULL,'bm25','deleted',NULL,'ndcg@10',1,'set',0.0,0.0,NULL,NULL,NULL,'pass','identical on all 4 groups',NULL,NULL,'2026-11-25T02:47:42.793126Z');
 CREATE TABLE evaluations (
 	id INTEGER NOT NULL, 
 	run_id INTEGER NOT NULL, 
@@ -116,20 +116,20 @@ CREATE TABLE evaluations (
 	CONSTRAINT fk_evaluations_run_id FOREIGN KEY(run_id) REFERENCES runs (id), 
 	CONSTRAINT uq_evaluations_run_id_label_set_id_metric_id UNIQUE (run_id, label_set_id, metric_id)
 );
-INSERT INTO "evaluations" VALUES(1,1,1,1,5.51697226179946431656e-01,5.51697226179946431656e-01,5.69727009521619809362e-01,4.12809758685272143452e-01,4,0,1,'2026-11-25T02:09:52.477249Z',NULL,'bm25','shop','ndcg@10','','2026-11-25T02:09:52.426013Z',1,1,X'0100000000000000',X'1CFA0C2BBEC7E23FDC54D19845D6E33F000000000000F03F0000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(2,1,1,2,5.41666666666666629659e-01,5.41666666666666629659e-01,5.41666666666666629659e-01,4.11073571859687292295e-01,4,0,1,'2026-11-25T02:09:52.506541Z','map','bm25','shop','AP','','2026-11-25T02:09:52.426013Z',1,1,X'0100000000000000',X'AAAAAAAAAAAAE23FAAAAAAAAAAAAE23F000000000000F03F0000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(3,1,1,3,0.375,0.375,0.375,0.25,4,0,1,'2026-11-25T02:09:52.520978Z','P_2','bm25','shop','P@2','','2026-11-25T02:09:52.426013Z',1,1,X'0100000000000000',X'000000000000E03F000000000000E03F000000000000E03F0000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(4,2,1,1,0.39672066785893,0.39672066785893,4.14750451200603331702e-01,4.88153704211349626085e-01,4,1,1,'2026-11-25T02:09:52.803600Z',NULL,'dense','shop','ndcg@10','','2026-11-25T02:09:52.773076Z',1,1,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(5,2,1,2,3.95833333333333314829e-01,3.95833333333333314829e-01,3.95833333333333314829e-01,4.87695829613317755057e-01,4,1,1,'2026-11-25T02:09:52.835137Z','map','dense','shop','AP','','2026-11-25T02:09:52.773076Z',1,1,X'0100000000000000',X'AAAAAAAAAAAAE23F000000000000F03F00000000000000000000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(6,2,1,3,0.375,0.375,0.375,4.78713553878169051358e-01,4,1,1,'2026-11-25T02:09:52.860186Z','P_2','dense','shop','P@2','','2026-11-25T02:09:52.773076Z',1,1,X'0100000000000000',X'000000000000E03F000000000000F03F00000000000000000000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(10,4,2,1,5.51697226179946431656e-01,5.51697226179946431656e-01,5.69727009521619809362e-01,4.12809758685272143452e-01,4,0,1,'2026-11-25T02:09:53.338531Z',NULL,'bm25','books','ndcg@10','','2026-11-25T02:09:53.312719Z',2,1,X'0600000000000000',X'1CFA0C2BBEC7E23FDC54D19845D6E33F000000000000F03F0000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(11,5,3,1,6.30929753571457530014e-01,6.30929753571457530014e-01,6.30929753571457530014e-01,NULL,1,0,0,'2026-11-25T02:09:53.483717Z',NULL,'bm25','rows','ndcg@10','','2026-11-25T02:09:53.459946Z',3,1,X'0B00000000000000',X'3E3535989330E43F');
-INSERT INTO "evaluations" VALUES(12,6,4,1,0.517376534287144,0.517376534287144,5.31800360960482665362e-01,5.01507447321733690337e-01,5,1,0,'2026-11-25T02:09:55.308583Z',NULL,'newest','shop','ndcg@10','','2026-11-25T02:09:55.233016Z',1,2,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F03F');
-INSERT INTO "evaluations" VALUES(13,6,4,2,5.16666666666666607454e-01,5.16666666666666607454e-01,5.16666666666666607454e-01,5.01386965216377489262e-01,5,1,0,'2026-11-25T02:09:55.339382Z','map','newest','shop','AP','','2026-11-25T02:09:55.233016Z',1,2,X'0100000000000000',X'AAAAAAAAAAAAE23F000000000000F03F00000000000000000000000000000000000000000000F03F');
-INSERT INTO "evaluations" VALUES(14,6,4,3,0.4,0.4,0.4,4.18330013267037781332e-01,5,1,0,'2026-11-25T02:09:55.362579Z','P_2','newest','shop','P@2','','2026-11-25T02:09:55.233016Z',1,2,X'0100000000000000',X'000000000000E03F000000000000F03F00000000000000000000000000000000000000000000E03F');
-INSERT INTO "evaluations" VALUES(15,2,5,1,0.39672066785893,0.39672066785893,4.14750451200603331702e-01,4.88153704211349626085e-01,4,1,1,'2026-11-25T02:09:56.479654Z',NULL,'dense','shop','ndcg@10','modèle 7b','2026-11-25T02:09:52.773076Z',1,3,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F87F');
-INSERT INTO "evaluations" VALUES(16,7,6,1,0.45,NULL,NULL,2.27303028283097591222e-01,4,0,1,'2026-11-25T02:09:56.609775Z',NULL,'week 1','clicks','ndcg@10','sums of other engines','2026-11-25T02:09:56.595213Z',4,1,X'',X'');
-INSERT INTO "evaluations" VALUES(17,8,6,1,3.95833333333333314829e-01,NULL,NULL,0.125,4,0,1,'2026-11-25T02:09:56.725967Z',NULL,'week 2','clicks','ndcg@10','sums of other engines','2026-11-25T02:09:56.714501Z',4,1,X'',X'');
+INSERT INTO "evaluations" VALUES(1,1,1,1,5.51697226179946431656e-01,5.51697226179946431656e-01,5.69727009521619809362e-01,4.12809758685272143452e-01,4,0,1,'2026-11-25T02:47:40.913061Z',NULL,'bm25','shop','ndcg@10','','2026-11-25T02:47:40.870451Z',1,1,X'0100000000000000',X'1CFA0C2BBEC7E23FDC54D19845D6E33F000000000000F03F0000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(2,1,1,2,5.41666666666666629659e-01,5.41666666666666629659e-01,5.41666666666666629659e-01,4.11073571859687292295e-01,4,0,1,'2026-11-25T02:47:40.931561Z','map','bm25','shop','AP','','2026-11-25T02:47:40.870451Z',1,1,X'0100000000000000',X'AAAAAAAAAAAAE23FAAAAAAAAAAAAE23F000000000000F03F0000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(3,1,1,3,0.375,0.375,0.375,0.25,4,0,1,'2026-11-25T02:47:40.947170Z','P_2','bm25','shop','P@2','','2026-11-25T02:47:40.870451Z',1,1,X'0100000000000000',X'000000000000E03F000000000000E03F000000000000E03F0000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(4,2,1,1,0.39672066785893,0.39672066785893,4.14750451200603331702e-01,4.88153704211349626085e-01,4,1,1,'2026-11-25T02:47:41.176277Z',NULL,'dense','shop','ndcg@10','','2026-11-25T02:47:41.158104Z',1,1,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(5,2,1,2,3.95833333333333314829e-01,3.95833333333333314829e-01,3.95833333333333314829e-01,4.87695829613317755057e-01,4,1,1,'2026-11-25T02:47:41.188749Z','map','dense','shop','AP','','2026-11-25T02:47:41.158104Z',1,1,X'0100000000000000',X'AAAAAAAAAAAAE23F000000000000F03F00000000000000000000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(6,2,1,3,0.375,0.375,0.375,4.78713553878169051358e-01,4,1,1,'2026-11-25T02:47:41.200322Z','P_2','dense','shop','P@2','','2026-11-25T02:47:41.158104Z',1,1,X'0100000000000000',X'000000000000E03F000000000000F03F00000000000000000000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(10,4,2,1,5.51697226179946431656e-01,5.51697226179946431656e-01,5.69727009521619809362e-01,4.12809758685272143452e-01,4,0,1,'2026-11-25T02:47:41.599973Z',NULL,'bm25','books','ndcg@10','','2026-11-25T02:47:41.576482Z',2,1,X'0600000000000000',X'1CFA0C2BBEC7E23FDC54D19845D6E33F000000000000F03F0000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(11,5,3,1,6.30929753571457530014e-01,6.30929753571457530014e-01,6.30929753571457530014e-01,NULL,1,0,0,'2026-11-25T02:47:41.770397Z',NULL,'bm25','rows','ndcg@10','','2026-11-25T02:47:41.745567Z',3,1,X'0B00000000000000',X'3E3535989330E43F');
+INSERT INTO "evaluations" VALUES(12,6,4,1,0.517376534287144,0.517376534287144,5.31800360960482665362e-01,5.01507447321733690337e-01,5,1,0,'2026-11-25T02:47:43.236998Z',NULL,'newest','shop','ndcg@10','','2026-11-25T02:47:43.206189Z',1,2,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F03F');
+INSERT INTO "evaluations" VALUES(13,6,4,2,5.16666666666666607454e-01,5.16666666666666607454e-01,5.16666666666666607454e-01,5.01386965216377489262e-01,5,1,0,'2026-11-25T02:47:43.253256Z','map','newest','shop','AP','','2026-11-25T02:47:43.206189Z',1,2,X'0100000000000000',X'AAAAAAAAAAAAE23F000000000000F03F00000000000000000000000000000000000000000000F03F');
+INSERT INTO "evaluations" VALUES(14,6,4,3,0.4,0.4,0.4,4.18330013267037781332e-01,5,1,0,'2026-11-25T02:47:43.264507Z','P_2','newest','shop','P@2','','2026-11-25T02:47:43.206189Z',1,2,X'0100000000000000',X'000000000000E03F000000000000F03F00000000000000000000000000000000000000000000E03F');
+INSERT INTO "evaluations" VALUES(15,2,5,1,0.39672066785893,0.39672066785893,4.14750451200603331702e-01,4.88153704211349626085e-01,4,1,1,'2026-11-25T02:47:44.114996Z',NULL,'dense','shop','ndcg@10','modèle 7b','2026-11-25T02:47:41.158104Z',1,3,X'0100000000000000',X'1CFA0C2BBEC7E23F000000000000F03F00000000000000000000000000000000000000000000F87F');
+INSERT INTO "evaluations" VALUES(16,7,6,1,0.45,NULL,NULL,2.27303028283097591222e-01,4,0,1,'2026-11-25T02:47:44.229682Z',NULL,'week 1','clicks','ndcg@10','sums of other engines','2026-11-25T02:47:44.218217Z',4,1,X'',X'');
+INSERT INTO "evaluations" VALUES(17,8,6,1,3.95833333333333314829e-01,NULL,NULL,0.125,4,0,1,'2026-11-25T02:47:44.326880Z',NULL,'week 2','clicks','ndcg@10','sums of other engines','2026-11-25T02:47:44.315456Z',4,1,X'',X'');
 CREATE TABLE group_results (
 	evaluation_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -264,12 +264,12 @@ CREATE TABLE label_sets (
 	CONSTRAINT fk_label_sets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_label_sets_dataset_id_version UNIQUE (dataset_id, version)
 );
-INSERT INTO "label_sets" VALUES(1,1,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-25T02:09:52.306043Z',0,'');
-INSERT INTO "label_sets" VALUES(2,2,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-25T02:09:53.247695Z',0,'');
-INSERT INTO "label_sets" VALUES(3,3,1,'d423432464299f072ca75631a6a52f0c',1,2,NULL,'2026-11-25T02:09:53.432413Z',1,'');
-INSERT INTO "label_sets" VALUES(4,1,2,'c8f87edb7817b6feec6eeddb34910898',5,8,NULL,'2026-11-25T02:09:55.124126Z',0,'');
-INSERT INTO "label_sets" VALUES(5,1,3,'975c520a4f5e657a75ee48251f4a8924',4,7,'answers.jsonl','2026-11-25T02:09:56.244815Z',0,'modèle 7b');
-INSERT INTO "label_sets" VALUES(6,4,1,'0000000000000000000000000000000f',0,0,NULL,'2026-11-25T02:09:56.576009Z',NULL,'sums of other engines');
+INSERT INTO "label_sets" VALUES(1,1,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-25T02:47:40.767684Z',0,'');
+INSERT INTO "label_sets" VALUES(2,2,1,'975c520a4f5e657a75ee48251f4a8924',4,7,NULL,'2026-11-25T02:47:41.514747Z',0,'');
+INSERT INTO "label_sets" VALUES(3,3,1,'d423432464299f072ca75631a6a52f0c',1,2,NULL,'2026-11-25T02:47:41.722487Z',1,'');
+INSERT INTO "label_sets" VALUES(4,1,2,'c8f87edb7817b6feec6eeddb34910898',5,8,NULL,'2026-11-25T02:47:43.119302Z',0,'');
+INSERT INTO "label_sets" VALUES(5,1,3,'975c520a4f5e657a75ee48251f4a8924',4,7,'answers.jsonl','2026-11-25T02:47:43.921153Z',0,'modèle 7b');
+INSERT INTO "label_sets" VALUES(6,4,1,'0000000000000000000000000000000f',0,0,NULL,'2026-11-25T02:47:44.191350Z',NULL,'sums of other engines');
 CREATE TABLE metrics (
 	id INTEGER NOT NULL, 
 	text TEXT NOT NULL, 
@@ -305,7 +305,7 @@ CREATE TABLE paired_sums (
 	CONSTRAINT fk_paired_sums_evaluation_id FOREIGN KEY(evaluation_id) REFERENCES evaluations (id), 
 	CONSTRAINT fk_paired_sums_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id)
 );
-INSERT INTO "paired_sums" VALUES(17,7,4,0.45,-5.41666666666666823948e-02,2.85208333333333341474e-01,-0.0694392361111111,2,1,0,0,1,'{"attribute": "länd", "cluster": "user", "clusters": [{"losses": 0, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "n": 2, "n_groups": 1, "wins": 1}, {"losses": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "n": 1, "n_groups": 2, "wins": 0}], "slices": [{"baseline_mean": 0.45, "clusters": [{"losses": 0, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "n": 2, "n_groups": 1, "wins": 1}, {"losses": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "n": 1, "n_groups": 2, "wins": 0}], "differences": {"losses": 1, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "n": 4, "wins": 2}, "only_in_baseline": 0, "only_in_candidate": 0, "slice": "日本", "undefined": 1}, {"baseline_mean": 0.0, "clusters": [], "differences": {"losses": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "n": 0, "wins": 0}, "only_in_baseline": 0, "only_in_candidate": 0, "slice": null, "undefined": 0}]}','2026-11-25T02:09:56.739209Z');
+INSERT INTO "paired_sums" VALUES(17,7,4,0.45,-5.41666666666666823948e-02,2.85208333333333341474e-01,-0.0694392361111111,2,1,0,0,1,'{"attribute": "länd", "cluster": "user", "clusters": [{"losses": 0, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "n": 2, "n_groups": 1, "wins": 1}, {"losses": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "n": 1, "n_groups": 2, "wins": 0}], "slices": [{"baseline_mean": 0.45, "clusters": [{"losses": 0, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "n": 2, "n_groups": 1, "wins": 1}, {"losses": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "n": 1, "n_groups": 2, "wins": 0}], "differences": {"losses": 1, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "n": 4, "wins": 2}, "only_in_baseline": 0, "only_in_candidate": 0, "slice": "日本", "undefined": 1}, {"baseline_mean": 0.0, "clusters": [], "differences": {"losses": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "n": 0, "wins": 0}, "only_in_baseline": 0, "only_in_candidate": 0, "slice": null, "undefined": 0}]}','2026-11-25T02:47:44.339599Z');
 CREATE TABLE prunings (
 	run_id INTEGER NOT NULL, 
 	created_at_utc TEXT NOT NULL, 
@@ -315,9 +315,9 @@ CREATE TABLE prunings (
 	CONSTRAINT pk_prunings PRIMARY KEY (run_id), 
 	CONSTRAINT fk_prunings_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
 );
-INSERT INTO "prunings" VALUES(4,'2026-11-25T02:09:54.838423Z',0,X'0600000000000000',NULL);
-INSERT INTO "prunings" VALUES(7,'2026-11-25T02:09:56.593886Z',1,X'',0.0);
-INSERT INTO "prunings" VALUES(8,'2026-11-25T02:09:56.704901Z',1,X'',0.0);
+INSERT INTO "prunings" VALUES(4,'2026-11-25T02:47:42.876723Z',0,X'0600000000000000',NULL);
+INSERT INTO "prunings" VALUES(7,'2026-11-25T02:47:44.207171Z',1,X'',0.0);
+INSERT INTO "prunings" VALUES(8,'2026-11-25T02:47:44.314776Z',1,X'',0.0);
 CREATE TABLE ranked_lists (
 	run_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -355,13 +355,13 @@ CREATE TABLE runs (
 	CONSTRAINT fk_runs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_runs_dataset_id_name UNIQUE (dataset_id, name)
 );
-INSERT INTO "runs" VALUES(1,1,'bm25','c85dc080e9053d4b2a8f82bc34d862a6','2026-11-25T02:09:52.426013Z',NULL,'abc123','{"lr": "0.1"}','{"branch": "main", "why": "é"}',5,13,'shop');
-INSERT INTO "runs" VALUES(2,1,'dense','86a0b2807af2b64123184b9236bfb170','2026-11-25T02:09:52.773076Z',NULL,NULL,'{}','{}',4,10,'shop');
-INSERT INTO "runs" VALUES(4,2,'bm25','c85dc080e9053d4b2a8f82bc34d862a6','2026-11-25T02:09:53.312719Z',NULL,NULL,'{}','{}',5,13,'books');
-INSERT INTO "runs" VALUES(5,3,'bm25','28727da92765238697166e46bda7bb5d','2026-11-25T02:09:53.459946Z',NULL,NULL,'{}','{}',1,2,'rows');
-INSERT INTO "runs" VALUES(6,1,'newest','86a0b2807af2b64123184b9236bfb170','2026-11-25T02:09:55.233016Z',NULL,NULL,'{}','{}',4,10,'shop');
-INSERT INTO "runs" VALUES(7,4,'week 1','00000000000000000000000000000000','2026-11-25T02:09:56.595213Z',NULL,NULL,'{}','{}',5,0,'clicks');
-INSERT INTO "runs" VALUES(8,4,'week 2','00000000000000000000000000000000','2026-11-25T02:09:56.714501Z',NULL,NULL,'{}','{}',5,0,'clicks');
+INSERT INTO "runs" VALUES(1,1,'bm25','c85dc080e9053d4b2a8f82bc34d862a6','2026-11-25T02:47:40.870451Z',NULL,'abc123','{"lr": "0.1"}','{"branch": "main", "why": "é"}',5,13,'shop');
+INSERT INTO "runs" VALUES(2,1,'dense','86a0b2807af2b64123184b9236bfb170','2026-11-25T02:47:41.158104Z',NULL,NULL,'{}','{}',4,10,'shop');
+INSERT INTO "runs" VALUES(4,2,'bm25','c85dc080e9053d4b2a8f82bc34d862a6','2026-11-25T02:47:41.576482Z',NULL,NULL,'{}','{}',5,13,'books');
+INSERT INTO "runs" VALUES(5,3,'bm25','28727da92765238697166e46bda7bb5d','2026-11-25T02:47:41.745567Z',NULL,NULL,'{}','{}',1,2,'rows');
+INSERT INTO "runs" VALUES(6,1,'newest','86a0b2807af2b64123184b9236bfb170','2026-11-25T02:47:43.206189Z',NULL,NULL,'{}','{}',4,10,'shop');
+INSERT INTO "runs" VALUES(7,4,'week 1','00000000000000000000000000000000','2026-11-25T02:47:44.218217Z',NULL,NULL,'{}','{}',5,0,'clicks');
+INSERT INTO "runs" VALUES(8,4,'week 2','00000000000000000000000000000000','2026-11-25T02:47:44.315456Z',NULL,NULL,'{}','{}',5,0,'clicks');
 ANALYZE "sqlite_master";
 INSERT INTO "sqlite_stat1" VALUES('datasets','sqlite_autoindex_datasets_1','5 1');
 INSERT INTO "sqlite_stat1" VALUES('metrics','sqlite_autoindex_metrics_1','10 1');
@@ -407,9 +407,9 @@ CREATE TABLE suite_datasets (
 	CONSTRAINT pk_suite_datasets PRIMARY KEY (suite, dataset_id), 
 	CONSTRAINT fk_suite_datasets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 );
-INSERT INTO "suite_datasets" VALUES('löcal',1,0,'2026-11-25T02:09:55.656901Z');
-INSERT INTO "suite_datasets" VALUES('löcal',2,1,'2026-11-25T02:09:55.656901Z');
-INSERT INTO "suite_datasets" VALUES('shöp',1,0,'2026-11-25T02:09:55.727936Z');
+INSERT INTO "suite_datasets" VALUES('löcal',1,0,'2026-11-25T02:47:43.508243Z');
+INSERT INTO "suite_datasets" VALUES('löcal',2,1,'2026-11-25T02:47:43.508243Z');
+INSERT INTO "suite_datasets" VALUES('shöp',1,0,'2026-11-25T02:47:43.554163Z');
 CREATE TABLE suite_decisions (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	suite TEXT NOT NULL, 
@@ -431,7 +431,7 @@ CREATE TABLE suite_decisions (
 	created_at_utc TEXT NOT NULL, 
 	CONSTRAINT ck_suite_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive'))
 );
-INSERT INTO "suite_decisions" VALUES(1,'shöp','bm25','dense',NULL,'{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}','ndcg@10',0.5,0.25,-1.54976558321016422148e-01,-0.940030707163521,1.0,0.01,'inconclusive','delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1 (t bound); a margin above 0.94 would PASS; no dataset has 25 groups, so none was judged',NULL,NULL,'2026-11-25T02:09:56.043049Z');
+INSERT INTO "suite_decisions" VALUES(1,'shöp','bm25','dense',NULL,'{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}','ndcg@10',0.5,0.25,-1.54976558321016422148e-01,-0.940030707163521,1.0,0.01,'inconclusive','delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1 (t bound); a margin above 0.94 would PASS; no dataset has 25 groups, so none was judged',NULL,NULL,'2026-11-25T02:47:43.771197Z');
 CREATE TABLE texts (
 	dataset_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -560,23 +560,26 @@ CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_
         FROM (
             SELECT w.dataset_id, w.dataset, w.run, w.run_id, w.created_at_utc, 'previous' AS against, w.baseline,
                    w.baseline_run_id, w.metric, w.label_set_version, w.judge, w.evaluation_id, w.baseline_id,
-                   w.is_unnamed AND row_number() OVER (
-                       PARTITION BY w.dataset, w.run_id, w.metric, w.is_unnamed
-                       ORDER BY w.baseline_created_at_utc DESC, w.baseline_run_id DESC, w.label_set_version DESC
-                   ) = 1 AS is_newest_labels
+                   w.is_newest_labels
             FROM (
-                SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
-                       lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
-                       e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id,
-                       lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
-                       e.judge IN ('', 'external results', 'sums of other engines') AS is_unnamed
-                FROM evaluations e
-                WINDOW earlier AS (
-                    PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
-                    ORDER BY e.run_created_at_utc, e.run_id
-                )
+                SELECT x.*, x.is_unnamed AND row_number() OVER (
+                           PARTITION BY x.dataset, x.run_id, x.metric, x.is_unnamed
+                           ORDER BY x.baseline_created_at_utc DESC, x.baseline_run_id DESC, x.label_set_version DESC
+                       ) = 1 AS is_newest_labels
+                FROM (
+                    SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
+                           lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
+                           e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id,
+                           lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
+                           e.judge IN ('', 'external results', 'sums of other engines') AS is_unnamed
+                    FROM evaluations e
+                    WINDOW earlier AS (
+                        PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
+                        ORDER BY e.run_created_at_utc, e.run_id
+                    )
+                ) x
+                WHERE x.baseline_id IS NOT NULL
             ) w
-            WHERE w.baseline_id IS NOT NULL
             UNION ALL
             SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc,
                    '@' || a.name, b.run, b.run_id, e.metric,
@@ -594,7 +597,7 @@ CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_
         ) p
         JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
         JOIN group_results vb ON vb.evaluation_id = p.baseline_id AND vb.group_id = vc.group_id
-        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = p.dataset_id;
+        JOIN groups g ON g.id = vc.group_id;
 CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
                nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge,
                c.run_id AS run_id,
