@@ -4,8 +4,8 @@ python benchmarks/year.py [--folder FOLDER] [--postgres URL] [--runs 400] [--gro
 
 makes the year where it is not there yet: a run per night of 50 items per group under two metrics, labels that change
 once and half of the runs evaluated under both versions, attributes, aliases, tags and dates. Then it asks every
-question of ``docs/questions.md``, with the SQL of that page, and prints a table. SQLite's file is kept in ``--folder``; Postgres is started by the command and forgotten, or is
-the empty database at a URL, which is kept.
+question of ``docs/questions.md``, with the SQL of that page, and prints a table. SQLite's file is kept in
+``--folder``; Postgres is started by the command and forgotten, or is the empty database at a URL, which is kept.
 """
 
 from __future__ import annotations
