@@ -128,7 +128,7 @@ CREATE VIEW items AS
    FROM (((runs r
      JOIN ranked_lists l ON ((l.run_id = r.id)))
      JOIN groups g ON (((g.id = l.group_id) AND (g.dataset_id = r.dataset_id))))
-     CROSS JOIN LATERAL ( SELECT (generate_subscripts(l.item_keys, 1))::bigint AS rank,
+     CROSS JOIN LATERAL ( SELECT generate_series((1)::bigint, (cardinality(l.item_keys))::bigint) AS rank,
             unnest(l.item_keys) AS item_key,
             unnest(l.scores) AS score) i);
 ;
@@ -209,7 +209,7 @@ CREATE VIEW run_list AS
  SELECT dataset,
     name AS run,
     id AS run_id,
-    row_number() OVER (PARTITION BY dataset ORDER BY created_at_utc DESC, id DESC) AS place,
+    (row_number() OVER (PARTITION BY dataset ORDER BY created_at_utc DESC, id DESC) + 0) AS place,
     ( SELECT string_agg(('@'::text || a.name), ' '::text ORDER BY a.name) AS string_agg
            FROM aliases a
           WHERE ((a.run_id = r.id) AND (a.dataset_id = r.dataset_id))) AS aliases,
@@ -256,24 +256,39 @@ CREATE VIEW run_regressions AS
             w.judge,
             w.evaluation_id,
             w.baseline_id,
-            (w.is_unnamed AND (row_number() OVER (PARTITION BY w.dataset, w.run_id, w.metric, w.is_unnamed ORDER BY w.baseline_created_at_utc DESC, w.baseline_run_id DESC, w.label_set_version DESC) = 1)) AS is_newest_labels
-           FROM ( SELECT e.dataset_id,
-                    e.dataset,
-                    e.run,
-                    e.run_id,
-                    e.run_created_at_utc AS created_at_utc,
-                    lag(e.run) OVER earlier AS baseline,
-                    lag(e.run_id) OVER earlier AS baseline_run_id,
-                    e.metric,
-                    e.label_set_version,
-                    e.judge,
-                    e.id AS evaluation_id,
-                    lag(e.id) OVER earlier AS baseline_id,
-                    lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
-                    (e.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AS is_unnamed
-                   FROM evaluations e
-                  WINDOW earlier AS (PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge ORDER BY e.run_created_at_utc, e.run_id)) w
-          WHERE (w.baseline_id IS NOT NULL)
+            w.is_newest_labels
+           FROM ( SELECT x.dataset_id,
+                    x.dataset,
+                    x.run,
+                    x.run_id,
+                    x.created_at_utc,
+                    x.baseline,
+                    x.baseline_run_id,
+                    x.metric,
+                    x.label_set_version,
+                    x.judge,
+                    x.evaluation_id,
+                    x.baseline_id,
+                    x.baseline_created_at_utc,
+                    x.is_unnamed,
+                    (x.is_unnamed AND (row_number() OVER (PARTITION BY x.dataset, x.run_id, x.metric, x.is_unnamed ORDER BY x.baseline_created_at_utc DESC, x.baseline_run_id DESC, x.label_set_version DESC) = 1)) AS is_newest_labels
+                   FROM ( SELECT e.dataset_id,
+                            e.dataset,
+                            e.run,
+                            e.run_id,
+                            e.run_created_at_utc AS created_at_utc,
+                            lag(e.run) OVER earlier AS baseline,
+                            lag(e.run_id) OVER earlier AS baseline_run_id,
+                            e.metric,
+                            e.label_set_version,
+                            e.judge,
+                            e.id AS evaluation_id,
+                            lag(e.id) OVER earlier AS baseline_id,
+                            lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
+                            (e.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AS is_unnamed
+                           FROM evaluations e
+                          WINDOW earlier AS (PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge ORDER BY e.run_created_at_utc, e.run_id)) x
+                  WHERE (x.baseline_id IS NOT NULL)) w
         UNION ALL
          SELECT e.dataset_id,
             e.dataset,
@@ -300,7 +315,7 @@ CREATE VIEW run_regressions AS
            FROM group_results vb_1
           WHERE ((vb_1.evaluation_id = p.baseline_id) AND (vb_1.group_id = vc.group_id))
          OFFSET 0) vb)
-     JOIN groups g ON (((g.id = vc.group_id) AND (g.dataset_id = p.dataset_id))));
+     JOIN groups g ON ((g.id = vc.group_id)));
 ;
 CREATE VIEW run_summary AS
  SELECT run,
