@@ -17,7 +17,7 @@ from ndcg_tracker.unpacking.limits import GrowsError, largest
 from ndcg_tracker.unpacking.thrift import Struct, struct_at
 
 _AT_ONCE = 1 << 16  # rows whose texts are measured at a time
-_TEXT = 6
+_TEXT, _FIXED = 6, 7
 _WIDTHS = {0: 1 / 8, 1: 4, 2: 8, 3: 12, 4: 4, 5: 8}
 """Bytes of a value, by physical type."""
 _MAGIC = b"PAR1"
@@ -34,7 +34,7 @@ class BrokenFileError(Exception):
 
 @dataclass(slots=True)
 class _Chunk:
-    """What the pages of a column in a row group hold: bytes as they are decompressed, values."""
+    """What the pages of a column in a row group hold: bytes as they are decompressed, values of some width."""
 
     row_group: int
     path: str
@@ -42,6 +42,7 @@ class _Chunk:
     n_bytes: int = 0
     n_values: int = 0
     n_dictionary_bytes: int = 0
+    width: float = 0
     longest_delta_page: int = 0
 
     @property
@@ -62,7 +63,7 @@ def parquet_batches(opened: Any, file: Any, columns: Sequence[str] | None, n_row
         read = stack.enter_context(Path(file).open("rb")) if isinstance(file, (str, Path)) else file
         limit = largest(read.seek(0, os.SEEK_END))
         chunks = _chunks(read, columns)
-    promised = sum(max(chunk.n_bytes, chunk.n_values * _WIDTHS.get(chunk.physical_type, 0)) for chunk in chunks)
+    promised = sum(max(chunk.n_bytes, chunk.n_values * chunk.width) for chunk in chunks)
     coded = [chunk for chunk in chunks if chunk.is_coded_text]
     if promised > limit or _n_text_bytes(file, coded, limit) > limit:
         raise _grows()
@@ -104,6 +105,7 @@ def _with_pages(file: Any, facts: Struct, chunk: _Chunk) -> _Chunk:
     """Add up the pages of a chunk by their headers."""
     place = min(facts[9], facts.get(11) or facts[9])  # some write 0 for no dictionary
     end = place + facts[7]
+    chunk.width = _WIDTHS.get(chunk.physical_type, 0)
     while place < end:
         header, n_header = _header_at(file, place)
         if header[2] < 0 or header[3] < 0:
@@ -112,6 +114,8 @@ def _with_pages(file: Any, facts: Struct, chunk: _Chunk) -> _Chunk:
         kind = header[1]
         if kind == _DICTIONARY:
             chunk.n_dictionary_bytes += header[2]
+            if chunk.physical_type == _FIXED:
+                chunk.width = max(chunk.width, header[2] / max(1, header[7][1]))
         elif kind in (_DATA, _DATA_2):
             values = header[5] if kind == _DATA else header[8]
             chunk.n_values += values[1]

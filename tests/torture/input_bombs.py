@@ -126,7 +126,7 @@ def _imported(setting: Setting, folder: Path) -> Outcome:
         if not rows.num_rows or not texts:
             continue
         n_tried += 1
-        long = pa.array([_LONG] * 1_000_000)
+        long = pa.array([_LONG]).take([0] * 1_000_000)
         many = pa.table({
             field.name: long.cast(field.type) if place in texts else rows.column(place).take([0] * 1_000_000)
             for place, field in enumerate(rows.schema)
@@ -153,7 +153,9 @@ def _parquet(columns: dict[str, Any], n_groups: int = 8, **options: Any) -> Call
     def make(folder: Path) -> tuple[Path, str]:
         path = folder / "bomb.parquet"
         table = pa.table({name: value() if callable(value) else value for name, value in columns.items()})
-        with pq.ParquetWriter(path, table.schema, **{"compression": "zstd", **options}) as writer:
+        with pq.ParquetWriter(
+            path, table.schema, **{"compression": "zstd", "store_schema": False, **options}
+        ) as writer:
             for _ in range(n_groups):
                 writer.write_table(table, row_group_size=len(table))
         return path, "parquet"
@@ -162,7 +164,9 @@ def _parquet(columns: dict[str, Any], n_groups: int = 8, **options: Any) -> Call
 
 
 def _times(value: Any, n: int) -> Callable[[], Any]:
-    return lambda: pa.array([value]).take(pa.array([0] * n))
+    if not isinstance(value, str):
+        return lambda: pa.array([value]).take(pa.array([0] * n))
+    return lambda: pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), [value])  # a gigabyte, if it were not
 
 
 def _table(n: int = 1_000_000, **others: Any) -> dict[str, Any]:
@@ -246,8 +250,8 @@ BOMBS: dict[str, Callable[[Path], tuple[Path, str]]] = {
     "deep objects": _bytes("bomb.json", "json", lambda: b'{"a":' * _DEEP + b"1" + b"}" * _DEEP),
     "deep JSON lines": _bytes("bomb.jsonl", "jsonl", lambda: b'{"group":' + b"[" * _DEEP + b"]" * _DEEP + b"}\n"),
     "a number of a million digits": _bytes("bomb.json", "json", lambda: b'{"q":{"a":' + b"9" * 1_000_000 + b"}}"),
-    "a line of a gigabyte": _bytes("bomb.run", "trec", lambda: b"q" * (1 << 30)),
-    "a cell of half a gigabyte": _bytes("bomb.csv", "csv", lambda: b'group,item,score\n"' + b"q" * (1 << 29)),
+    "a line of 128 MiB": _bytes("bomb.run", "trec", lambda: b"q" * (1 << 27)),
+    "a cell of 128 MiB": _bytes("bomb.csv", "csv", lambda: b'group,item,score\n"' + b"q" * (1 << 27)),
 }  # fmt: skip
 
 

@@ -67,6 +67,10 @@ BOMBS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {},
     ),
     "fixed-size binary": (columns(item=pa.array([LONG.encode()] * N_ROWS, pa.binary(1000))), {}),
+    "fixed-size binary, one by one": (
+        columns(item=pa.array([LONG.encode()] * N_ROWS, pa.binary(1000))),
+        {"use_dictionary": False},
+    ),
 }
 
 
@@ -83,6 +87,15 @@ def test_a_bomb_is_refused_whichever_way_it_is_read(tmp_path: Path, bomb: str) -
         with pytest.raises(InputError) as caught:
             read()
         assert str(caught.value) == f"{name}: {GROWS}"
+
+
+def test_values_of_one_width_in_a_dictionary_are_refused_before_they_are_read(tmp_path: Path) -> None:
+    ids = pa.array([LONG.encode()] * N_ROWS, pa.binary(1000))
+    path = written(tmp_path, columns(item=ids))
+    with pq.ParquetFile(path) as opened:
+        opened.iter_batches = lambda *_, **__: pytest.fail("it was read")
+        with pytest.raises(limits.GrowsError):
+            next(parquet_batches(opened, path, None, 100))
 
 
 def streamed(path: Path) -> None:

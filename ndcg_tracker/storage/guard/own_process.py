@@ -56,12 +56,11 @@ def answered(request: dict[str, Any]) -> Generator[sqlite_reader.Answer]:
             yield answer
             if answer[0] in ("columns", "failed"):
                 return
-        code = process.wait()
-        yield "failed", ("expired", "") if limit.is_over else ("ended", _words_of_end(code))
+        yield "failed", ("expired", "") if limit.is_over else ("ended", _words_of_end(process.wait()))
     finally:
         limit.end()
         process.kill()
-        process.wait()
+        _reap(process)
         for stream in (process.stdin, process.stdout):
             _closed(stream)
 
@@ -116,6 +115,14 @@ def _spoken(process: subprocess.Popen[bytes], request: dict[str, Any]) -> Iterat
         if len(part) < int.from_bytes(size, "little"):
             return
         yield marshal.loads(part)
+
+
+def _reap(process: subprocess.Popen[bytes]) -> None:
+    """Wait for the end of a killed process, yet not while the system takes back gigabytes of its temporary files."""
+    try:
+        process.wait(_GRACE_SECONDS)
+    except subprocess.TimeoutExpired:
+        threading.Thread(target=process.wait, daemon=True).start()
 
 
 def _words_of_end(code: int) -> str:
