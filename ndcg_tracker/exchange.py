@@ -30,7 +30,7 @@ LATER = {
     "evaluations": ("requested_as", "std_dev", "created_at_utc"),
     "label_sets": ("by_row_number", "judge", "created_at_utc"),
 }
-"""The last columns of each table that exports of older versions lack: they are read as null."""
+"""The columns of each table that exports of older versions lack: they are read as null."""
 RECORD = ("datasets", "aliases", "alias_moves", "decisions", "suites", "suite_decisions")
 """Tables of what people did with the runs."""
 LACKING = ("prunings", "pruned_groups", "paired_sums")
@@ -424,7 +424,7 @@ class _Rows:
         self._schema = arrow_schema(table)
         self.n_left = file.metadata.num_rows
         self._lacking = [name for name in LATER.get(table, ()) if name not in names]
-        if names + self._lacking != self._schema.names:
+        if names != [name for name in self._schema.names if name not in self._lacking]:
             raise self.error(f"has other columns than {', '.join(self._schema.names)}")
         self._waiting = self._schema.empty_table()
 
@@ -439,7 +439,7 @@ class _Rows:
                 batch = pa.Table.from_batches([next(self._batches)])
                 for name in self._lacking:
                     batch = batch.append_column(name, pa.nulls(batch.num_rows))
-                batch = batch.cast(self._schema)
+                batch = batch.select(self._schema.names).cast(self._schema)
                 batch.validate(full=True)
                 parts.append(batch)
                 n_found += batch.num_rows
