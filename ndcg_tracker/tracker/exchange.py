@@ -638,8 +638,8 @@ class _Brought:
                 raise self._reader.error("label_coverage", f"run {self._run.name!r}: {difference_text(found)}")
 
     def _error(self, one: _Evaluation, what: str) -> InputError:
-        where = f"run {self._run.name!r}, {one.metric} under labels version {one.version}"
-        return self._reader.error("evaluations", f"{where}: {what}")
+        of_run = f"run {self._run.name!r}, {one.metric} under labels version {one.version}: {what}"
+        return self._reader.error("evaluations", of_run)
 
     def _insert(self, one: _Evaluation) -> None:
         stated = one.stated

@@ -367,12 +367,10 @@ def _changing(dataset: DatasetRecord, judge: str | None) -> str:
     """Return what to type where labels contradict stored ones; ``judge``: see ``union_of_labels``."""
     if judge is None:
         return "to change labels, make a new version with ndcg-track labels add FILE"
-    add = f"ndcg-track labels add FILE --dataset {shlex.quote(dataset.name)}"
-    whose = f" --judge {shlex.quote(judge)}" if judge else ""
-    return (
-        f"to replace those, make a new version with: {add}{whose}; to keep both, as labels of another judge: "
-        f"{add} --judge NAME"
-    )
+    add = ["ndcg-track", "labels", "add", "FILE", "--dataset", dataset.name]
+    replace = shlex.join([*add, *(["--judge", judge] if judge else [])])
+    keep = shlex.join([*add, "--judge", "NAME"])
+    return f"to replace those, make a new version with: {replace}; to keep both, as labels of another judge: {keep}"
 
 
 def union_of_labels(

@@ -175,6 +175,8 @@ def _view_queries(tracker: nt.Tracker, random: Random) -> Iterator[tuple[str, st
 def _is(name: str, value: object) -> str:
     if value is None:
         return f"{name} IS NULL"
+    if name.startswith("is_"):  # true and false are 1 and 0 on SQLite alone
+        return name if value else f"NOT {name}"
     if isinstance(value, str):
         return f"{name} = '{value.replace(chr(39), chr(39) * 2)}'"
     return f"{name} = {value!r}"

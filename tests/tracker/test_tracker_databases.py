@@ -86,7 +86,7 @@ def test_sql_answers_with_a_frame_alike_on_both_engines(sqlite_url: str, postgre
     ("query", "message"),
     [
         ("DELETE FROM runs", "sql only reads: it takes one SELECT, not 'DELETE'"),
-        ("", "sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary'"),
+        ("", "sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary WHERE is_newest_labels'"),
     ],
 )
 def test_sql_only_reads(tracker: nt.Tracker, query: str, message: str) -> None:

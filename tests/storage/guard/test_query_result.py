@@ -103,12 +103,15 @@ def test_a_query_that_reads_is_taken_as_it_is(query: str) -> None:
     assert checked_text(query) == query
 
 
+EMPTY = "sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary WHERE is_newest_labels'"
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("", "sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary'"),
-        (" ;\n-- nothing", "sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary'"),
-        ("/* open", "sql: the query is empty; try 'SELECT run, metric, mean FROM run_summary'"),
+        ("", EMPTY),
+        (" ;\n-- nothing", EMPTY),
+        ("/* open", EMPTY),
         ("drop table runs", "sql only reads: it takes one SELECT, not 'drop'"),
         ("-- x\n UPDATE(x)", "sql only reads: it takes one SELECT, not 'UPDATE'"),
         ("select 1\0", "sql: the query holds a NUL character; remove it"),
