@@ -29,9 +29,13 @@ def query_of(step: Step) -> str | None:
 
 
 WITH_QUERIES = [path for path in PAGES if path.name != "schema.md" and any(map(query_of, steps_of(path.read_text())))]
+LONG = {"history.md", "training.md"}  # they train models and ingest many runs for a query or two
+PARAMETERS = [
+    pytest.param(path, id=path.name, marks=[pytest.mark.nightly] if path.name in LONG else []) for path in WITH_QUERIES
+]
 
 
-@pytest.mark.parametrize("page", WITH_QUERIES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PARAMETERS)
 def test_postgres_prints_the_same_and_a_relabelling_changes_no_row(
     page: Path, postgres_schema: None, postgres_url: str, tmp_path: Path, preloaded_programs: Path
 ) -> None:
