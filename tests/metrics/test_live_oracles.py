@@ -25,7 +25,8 @@ from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.join import JudgedRanking
 
-pytestmark = pytest.mark.filterwarnings("ignore::ndcg_tracker.errors.NdcgTrackerWarning")  # small random lists can all be 1
+# all of a few random lists can score 1, which is told
+pytestmark = pytest.mark.filterwarnings("ignore::ndcg_tracker.errors.NdcgTrackerWarning")
 seeded = pytest.mark.parametrize("seed", SEEDS)
 
 Weights = NDArray[np.float64] | None
