@@ -116,7 +116,7 @@ def _imported(setting: Setting, folder: Path) -> Outcome:
         tracker.ingest(shop, name="bm25", item="item", tags={"stage": "test"})
         tracker.set_groups({"group": ["q"], "device": ["tv"]})
         tracker.export_runs(export)
-    asking = "import sys, ndcg_tracker as nt\\ntry: nt.Tracker(sys.argv[1]).import_runs(sys.argv[2])\\n"
+    asking = "import sys, ndcg_tracker as nt\ntry: nt.Tracker(sys.argv[1]).import_runs(sys.argv[2])\n"
     asking += "except nt.InputError as error: print(error)"
     peak, wrong, n_tried = 0, [], 0
     for table in sorted(export.glob("*.parquet")):
