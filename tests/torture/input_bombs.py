@@ -82,11 +82,13 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
 
 def _tried(setting: Setting, folder: Path, what: str, made: dict[str, Callable[[Path], tuple[Path, str]]]) -> Outcome:
     n_refused = n_tried = peak = 0
+    largest = ""
     wrong = []
     for name, make in made.items():
         path, reader = make(folder)
         code, its_peak, out, err = peak_of(setting, [sys.executable, "-c", _READING, str(path), reader])
-        peak = max(peak, its_peak)
+        if its_peak > peak:
+            peak, largest = its_peak, name
         if path.parent == folder:
             path.unlink()
         if code != 0:
@@ -103,7 +105,7 @@ def _tried(setting: Setting, folder: Path, what: str, made: dict[str, Callable[[
         f"{len(made)} {what} x readers",
         "-",
         f"all refused in one line, no process above {_LARGEST / (1 << 30):g} GiB",
-        f"{n_refused} of {n_tried} readings refused; {peak >> 20:,} MiB at the peak{told}",
+        f"{n_refused} of {n_tried} readings refused; {peak >> 20:,} MiB at the peak ({largest}){told}",
         met=not wrong and peak < _LARGEST,
     )
 
