@@ -13,10 +13,13 @@ than a scan: `U&"..."` names and continued `E'...'` strings.
 
 from __future__ import annotations
 
+import os
 import re
+import socket
+import threading
 import time
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from typing import Literal
 
 import psycopg
@@ -33,7 +36,12 @@ from ndcg_tracker.storage.guard.query_result import (
     took_too_long,
 )
 
+MAX_ROW_BYTES = 1 << 27
+"""The largest row, as Postgres holds it: three copies of it and a whole result are 1.5 GiB in this program."""
+
 _ROWS_AT_ONCE = 2_000
+_PATIENCE_SECONDS = 0.5
+"""How long after its time-out the server may still be in a step that it does not break off, such as a write of 1 GB."""
 
 _TABLES_IN_ANY_ORDER = b"SET LOCAL from_collapse_limit = 11; SET LOCAL join_collapse_limit = 11"
 """Two views are as many tables as Postgres joins in the best order unless it is told to look at more: 8."""
@@ -53,6 +61,14 @@ _HARMLESS_VOLATILE = [
     "uuidv4",
     "uuidv7",
 ]
+_WITHIN_A_ROW = f"""
+    DECLARE answer NO SCROLL CURSOR FOR SELECT a.* FROM (SELECT * FROM (%s
+    ) AS q OFFSET 0) AS a
+    WHERE CASE WHEN pg_catalog.pg_column_size(a.*) > {MAX_ROW_BYTES}
+        THEN ('a row of ' || pg_catalog.pg_column_size(a.*) || ' bytes')::pg_catalog.int4 END IS NULL
+"""
+"""libpq holds a whole row before anyone may ask how large it is: the server asks. OFFSET 0 has each value made once."""
+_LARGE_ROW = re.compile(r'"a row of (\d+) bytes"')
 _REFUSED_FUNCTIONS = """
     SELECT DISTINCT proname::text FROM pg_catalog.pg_proc
     WHERE proname = ANY(%s) AND provolatile = 'v' AND NOT proname = ANY(%s) ORDER BY 1
@@ -69,6 +85,7 @@ _BLANKS = " \t\r\n\f\v"
 
 _QUERY_CANCELED = "57014"
 _PROTOCOL_VIOLATION = "08P01"  # a parameter without a value
+_NO_NUMBER = "22P02"  # what is cast to one does not spell it
 _READ_ONLY_TRANSACTION = "25006"
 _NO_RIGHT = "42501"
 _UNKNOWN: Mapping[str | None, Literal["view", "column"]] = {"42P01": "view", "42703": "column"}
@@ -87,18 +104,21 @@ def run_guarded_postgres(
     returns all rows. Raises: InputError for a query that does not parse, would do anything but read, or takes too long;
     DatabaseError for a server that cannot be reached or goes away.
     """
-    words = identifiers(checked_text(query))
-    with closing(_connect(conninfo)) as connection:
+    words, statement = scanned(checked_text(query))
+    with (
+        closing(_connect(conninfo)) as connection,
+        _left_after(connection, timeout_seconds + _PATIENCE_SECONDS) as left,
+    ):
         deadline = time.monotonic() + timeout_seconds
         builder = ResultBuilder(max_rows)
         try:
             _begin_reading(connection, timeout_seconds)
             _refuse_acting_functions(connection, words)
             if explain:
-                for line in _sent(connection, "EXPLAIN (COSTS) ", query):
+                for line in _sent(connection, f"EXPLAIN (COSTS) {query}"):
                     builder.add(line)
                 return builder.result([PLAN])
-            _sent(connection, "DECLARE answer NO SCROLL CURSOR FOR ", query)
+            _declare(connection, query, statement)
             columns = [column.name for column in connection.execute("FETCH 0 FROM answer").description or ()]
             while (remaining := deadline - time.monotonic()) > 0:
                 _set_timeout(connection, remaining)
@@ -106,6 +126,8 @@ def run_guarded_postgres(
                     return builder.result(columns)
             raise took_too_long(timeout_seconds)
         except psycopg.Error as error:
+            if left.is_set():
+                raise took_too_long(timeout_seconds) from error
             state, message = error.sqlstate, error.diag.message_primary or str(error)
             raise _explained(state, message, query, timeout_seconds, connection.info.user) from error
         except BaseException:
@@ -129,6 +151,25 @@ def _connect(conninfo: str) -> psycopg.Connection:
         raise DatabaseError(f"cannot connect to Postgres: {reason}", advice="ndcg-track doctor says more") from None
 
 
+@contextmanager
+def _left_after(connection: psycopg.Connection, seconds: float) -> Iterator[threading.Event]:
+    """Shut the connection down if this is not over after so many seconds; the event says whether that was so."""
+    left = threading.Event()
+
+    def leave() -> None:
+        left.set()
+        with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
+            end.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(seconds, leave)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield left
+    finally:
+        timer.cancel()
+
+
 def _begin_reading(connection: psycopg.Connection, timeout_seconds: float) -> None:
     connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
     connection.execute("SET LOCAL standard_conforming_strings = on")  # the scanner assumes it
@@ -149,9 +190,22 @@ def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) ->
         raise only_reads(f"the function {found[0]} may act, not only read")
 
 
-def _sent(connection: psycopg.Connection, words: str, query: str) -> psycopg.Cursor:
-    """Send a query after these words, in the extended protocol, in which a second statement is an error."""
-    return connection.execute(words.encode() + query.encode(), binary=True)  # which asks for that protocol
+def _declare(connection: psycopg.Connection, query: str, statement: str) -> None:
+    """Open the cursor ``answer``; what is wrong with the query is told of it as it was written."""
+    connection.execute("SAVEPOINT written")
+    try:
+        _sent(connection, _WITHIN_A_ROW % statement)
+    except psycopg.Error as error:
+        if error.sqlstate is None or error.sqlstate == _QUERY_CANCELED:
+            raise
+        connection.execute("ROLLBACK TO written")
+        _sent(connection, f"DECLARE answer NO SCROLL CURSOR FOR {query}")
+        raise
+
+
+def _sent(connection: psycopg.Connection, statement: str) -> psycopg.Cursor:
+    """Send one statement in the extended protocol, in which a second one is an error."""
+    return connection.execute(statement.encode(), binary=True)  # which asks for that protocol
 
 
 def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> bool:
@@ -184,6 +238,12 @@ def _explained(
         )
     if state == _QUERY_CANCELED and "timeout" in message:
         return took_too_long(timeout_seconds)
+    if state == _NO_NUMBER and (row := _LARGE_ROW.search(message)):
+        return InputError(
+            f"a row of {int(row[1]) / 1e6:,.0f} MB; at most {MAX_ROW_BYTES / 1e6:,.0f} MB are returned",
+            where="sql",
+            advice="select fewer columns, or substr of them",
+        )
     if state == _READ_ONLY_TRANSACTION or "data-modifying statements in WITH" in message:
         return only_reads(" ".join(message.split()))
     if "multiple commands" in message:
@@ -195,27 +255,33 @@ def _explained(
     return query_error(message, query, unknown=_UNKNOWN.get(state))
 
 
-def identifiers(query: str) -> set[str]:
-    """Return every identifier and keyword of the query as Postgres would look it up.
+def scanned(query: str) -> tuple[set[str], str]:
+    """Return every identifier and keyword of the query as Postgres would look it up, and its one statement.
 
     Strings, numbers and comments are skipped; unquoted words are folded to lower case. Raises: InputError for a
-    string or a comment that does not end, a second statement, or a spelling that cannot be followed.
+    string or a comment that does not end, a parenthesis that closes nothing, a second statement, or a spelling that
+    cannot be followed.
 
-    >>> sorted(identifiers('SELECT "a b", Lower(x) FROM t -- pg_sleep'))
-    ['a b', 'from', 'lower', 'select', 't', 'x']
+    >>> words, statement = scanned('SELECT "a b", Lower(x) FROM t; -- pg_sleep')
+    >>> sorted(words), statement
+    (['a b', 'from', 'lower', 'select', 't', 'x'], 'SELECT "a b", Lower(x) FROM t')
     """
     words: set[str] = set()
-    position = 0
-    ended = False
+    position = depth = 0
+    end = None
     while (position := _next_token(query, position)) < len(query):
-        if query[position] == ";":
-            ended = True
+        character = query[position]
+        if character == ";":
+            end = position if end is None else end
             position += 1
             continue
-        if ended:
+        if end is not None:
             raise only_reads("it takes one statement at a time")
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth < 0:
+            raise InputError(f"the ) at character {position + 1} closes nothing", where="sql")
         position = _token(query, position, words)
-    return words
+    return words, query[:end]
 
 
 def _token(query: str, start: int, words: set[str]) -> int:

@@ -8,6 +8,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -312,7 +313,7 @@ def test_without_the_look_at_words_the_transaction_still_refuses_to_write(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(guard_postgres, "checked_text", lambda text: text)
-    monkeypatch.setattr(guard_postgres, "identifiers", lambda text: {"select"})
+    monkeypatch.setattr(guard_postgres, "scanned", lambda text: ({"select"}, text))
     before = state_of(postgres_server, bystander)
     with contextlib.suppress(InputError):
         ask(conninfo, query, timeout=5)
@@ -407,6 +408,22 @@ def test_a_runaway_query_stops(conninfo: str, bystander: psycopg.Connection, que
     assert str(caught.value) == expected
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_server_that_no_longer_answers_is_left_at_the_limit(conninfo: str, bystander: psycopg.Connection) -> None:
+    asked = ThreadPoolExecutor(1).submit(
+        ask, conninfo, "SELECT n FROM generate_series(1, 1e12) n WHERE n < 0", timeout=2
+    )
+    asking = b"SELECT pid FROM pg_stat_activity WHERE application_name = 'ndcg-track sql' AND query LIKE '%1e12%'"
+    while (found := bystander.execute(asking).fetchone()) is None:
+        assert not asked.done()
+    os.kill(found[0], signal.SIGSTOP)
+    try:
+        with pytest.raises(InputError, match=r"^sql: stopped after 2 s; narrow the query"):
+            asked.result(timeout=60)
+    finally:
+        os.kill(found[0], signal.SIGCONT)
+
+
 class Stopped(BaseException):
     """What a handler of SIGTERM raises."""
 
@@ -449,6 +466,33 @@ def test_rows_are_held_up_to_the_limit_and_no_more(conninfo: str, monkeypatch: p
     with pytest.raises(InputError, match=r"^sql: the result outgrows 10 MiB; narrow the query with WHERE or LIMIT$"):
         ask(conninfo, "SELECT repeat('x', 1000000) FROM generate_series(1, 150)")
     assert peak() - before < 100 << 20
+
+
+@pytest.mark.skipif(not os.access("/proc/self/clear_refs", os.W_OK), reason="Linux tells peaks of memory")
+def test_a_large_row_is_refused_before_it_is_sent(conninfo: str) -> None:
+    columns = ", ".join(["t"] * 30)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = peak()
+    with pytest.raises(InputError) as caught:
+        ask(conninfo, f"SELECT {columns} FROM (SELECT repeat('x', 10000000) AS t) AS s -- so wide")
+    assert str(caught.value) == (
+        "sql: a row of 300 MB; at most 134 MB are returned; select fewer columns, or substr of them"
+    )
+    assert peak() - before < 30 << 20
+
+
+def test_what_is_wrong_is_told_of_the_query_as_it_was_written(conninfo: str) -> None:
+    with pytest.raises(InputError, match=r"^sql: syntax error at end of input$"):
+        ask(conninfo, "SELECT 1 FROM")
+    with pytest.raises(InputError, match='invalid input syntax for type integer: "a row of cells"'):
+        ask(conninfo, "SELECT 'a row of cells'::int")
+
+
+def test_the_order_and_names_of_columns_stay(conninfo: str) -> None:
+    query = "SELECT n AS a, -n AS a, n % 7 FROM generate_series(1, 5000) AS n ORDER BY n % 7, n DESC;"
+    result = ask(conninfo, query)
+    assert result.columns == ["a", "a", "?column?"]
+    assert result.rows == sorted(((n, -n, n % 7) for n in range(1, 5001)), key=lambda row: (row[2], -row[0]))
 
 
 def peak() -> int:

@@ -9,7 +9,7 @@ from psycopg.pq import TransactionStatus
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.storage.guard.postgres import identifiers
+from ndcg_tracker.storage.guard.postgres import scanned
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ from ndcg_tracker.storage.guard.postgres import identifiers
     ],
 )
 def test_identifiers(query: str, expected: set[str]) -> None:
-    assert identifiers(query) == expected
+    assert scanned(query)[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -58,18 +58,19 @@ def test_identifiers(query: str, expected: set[str]) -> None:
         ('SELECT U&"pg\\005fsleep"(1)', "sql: the U& at character 8 is not taken; write the characters themselves"),
         ("SELECT u&'x'", "sql: the U& at character 8 is not taken; write the characters themselves"),
         ("SELECT E'a'\n'\\', b'", "sql: a string that goes on after character 11 is not taken; write one piece"),
+        ("SELECT (1)) AS q, (SELECT 2", "sql: the ) at character 11 closes nothing"),
         ("SELECT E'a' -- c\n 'b'", "sql: a string that goes on after character 11 is not taken; write one piece"),
     ],
 )
 def test_what_cannot_be_followed_is_refused(query: str, message: str) -> None:
     with pytest.raises(InputError) as caught:
-        identifiers(query)
+        scanned(query)
     assert str(caught.value) == message
 
 
 def test_a_long_query_is_scanned_in_one_go() -> None:
-    assert identifiers("SELECT " + "'" + "x''" * 300_000 + "'") == {"select"}
-    assert identifiers("SELECT /* " + "/* */" * 100_000 + "*/ b") == {"select", "b"}
+    assert scanned("SELECT " + "'" + "x''" * 300_000 + "'")[0] == {"select"}
+    assert scanned("SELECT /* " + "/* */" * 100_000 + "*/ b")[0] == {"select", "b"}
 
 
 CALLS = [
@@ -100,7 +101,7 @@ def test_no_spelling_hides_a_call_that_postgres_makes(
     query = f"SELECT {before}{separator}{middle}{separator}{call}"
     if _calls_set_config(connection, query):
         try:
-            words = identifiers(query)
+            words, _ = scanned(query)
         except InputError:
             return
         assert "set_config" in words
