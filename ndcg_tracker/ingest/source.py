@@ -123,7 +123,8 @@ class Source:
         """Return all bytes, decompressed, as a file in memory or, if it is large, a temporary one."""
         with ExitStack() as stack:
             copy: IO[bytes] = stack.enter_context(tempfile.SpooledTemporaryFile(_IN_MEMORY))
-            copy.writelines(self._parts())
+            for part in self._parts():
+                self._keep(copy, part)
             copy.seek(0)
             stack.pop_all()
             return copy
@@ -181,6 +182,8 @@ class Source:
             stream = stdin if stdin is not None else getattr(sys.stdin, "buffer", None)
             if stream is None:
                 raise self.error("there is no standard input here", advice="give a file")
+            if _is_endless(stream):
+                raise self.error("is a device", advice="give a file, a pipe or -")
             return SinglePass(stream) if self._once else self._spooled(stream)
         try:
             with ExitStack() as stack:
@@ -208,12 +211,22 @@ class Source:
             done = 0
             at_once = getattr(stream, "read1", stream.read)  # what is there: a signal need not wait for more
             while part := self._part(at_once, 1 << 20):
-                copy.write(part)
+                self._keep(copy, part)
                 done += len(part)
                 if self._progress is not None:
                     self._progress(done, None)
             stack.pop_all()
             return copy
+
+    def _keep(self, copy: IO[bytes], part: bytes) -> None:
+        try:
+            copy.write(part)
+        except OSError as error:
+            folder = shown_name(tempfile.gettempdir())
+            raise self.error(
+                f"its copy in {folder} cannot be written ({error.strerror or error})",
+                advice="make room there, or name another folder with TMPDIR",
+            ) from None
 
     def _stream(self, *, is_final: bool = False) -> Readable:
         """Return the content from its start; ``is_final``: that it need not be read again."""
@@ -253,6 +266,15 @@ def _is_device(facts: os.stat_result) -> bool:
     try:
         return facts.st_dev == Path("/proc/self").stat().st_dev
     except OSError:  # a system without
+        return False
+
+
+def _is_endless(stream: IO[bytes]) -> bool:
+    """Return whether a stream that was handed over is a device (``< /dev/zero``), but no terminal and not /dev/null."""
+    try:
+        facts = os.fstat(stream.fileno())
+        return _is_device(facts) and not stream.isatty() and facts.st_rdev != Path(os.devnull).stat().st_rdev
+    except (OSError, AttributeError):  # no file of the system
         return False
 
 

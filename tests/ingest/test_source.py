@@ -6,6 +6,8 @@ import io
 import lzma
 import os
 import random
+import resource
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +19,7 @@ from hypothesis import strategies as st
 from ingest_outcomes import listed, source_of
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest import source
 from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.ingest.source import Source
 
@@ -277,3 +280,27 @@ def test_what_need_have_no_end_is_refused_behind_a_link_too(tmp_path: Path, devi
         with pytest.raises(InputError) as caught:
             Source(str(path), once=is_once)
         assert str(caught.value) == f"{path}: is a device; give a file, a pipe or -"
+
+
+def test_a_device_as_standard_input_is_refused() -> None:
+    with Path("/dev/zero").open("rb") as endless, pytest.raises(InputError) as caught:
+        Source("-", stdin=endless)
+    assert str(caught.value) == "<stdin>: is a device; give a file, a pipe or -"
+    with Path("/dev/null").open("rb") as empty, Source("-", stdin=empty) as opened:
+        assert opened.content() == b""
+
+
+def test_no_room_for_the_copy_of_a_pipe_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(source, "_IN_MEMORY", 1 << 10)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
+    try:
+        with pytest.raises(InputError) as caught:
+            Source("-", stdin=io.BytesIO(b"q Q0 d 1 0.5 t\n" * 200_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert str(caught.value) == (
+        f"<stdin>: its copy in {tmp_path} cannot be written (File too large); "
+        "make room there, or name another folder with TMPDIR"
+    )
