@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -31,6 +31,7 @@ MAX_KEYS = 10_000
 """How many different keys the objects of a JSON lines file may have."""
 
 _FEW_TEXTS = 1_000
+_LARGEST_CELL = 10_000_000  # bytes; Python takes four times as much for a list of numbers
 _HEAD = 1 << 16  # bytes that tell the format
 _ROWS_AT_ONCE = 1 << 16
 _KINDS = {bool: "true or false", float: "a fraction", str: "text", list: "an array", dict: "an object"}
@@ -188,17 +189,38 @@ def parquet_records(source: Source) -> Records:
     import pyarrow as pa
 
     file = source.file_path() or pa.BufferReader(source.content())
+    places = RowPlaces(source.name)
 
     def rows(wanted: Sequence[int]) -> Iterator[Row]:
         with opened_parquet(file, source) as opened:
             names = [header[place] for place in wanted]
+            first = 0
             for batch in parquet_batches(opened, file, names, _ROWS_AT_ONCE):
-                columns = [batch.column(header[place]).to_pylist() for place in wanted]
-                yield from zip(*columns, strict=True)
+                yield from zip(*(_cells_of(batch.column(name), places, first) for name in names), strict=True)
+                first += batch.num_rows
 
     with opened_parquet(file, source) as opened:
         header = [str(name) for name in opened.schema_arrow.names]
-    return Records(header, rows, RowPlaces(source.name), source.error)
+    return Records(header, rows, places, source.error)
+
+
+def _cells_of(column: Any, places: RowPlaces, first: int) -> Iterable[object]:
+    """Return the cells of a column whose first row has a number; those of lists one by one, for each may be large."""
+    import pyarrow as pa
+
+    if not pa.types.is_nested(column.type):
+        return column.to_pylist()  # type: ignore[no-any-return]
+
+    def cells() -> Iterator[object]:
+        for row in range(len(column)):
+            cell = column.slice(row, 1)
+            if cell.nbytes > _LARGEST_CELL:
+                raise places.error(
+                    first + row, f"a list of {cell.nbytes / 1e6:,.0f} MB", advice="write one value per row"
+                )
+            yield cell[0].as_py()
+
+    return cells()
 
 
 def frame_records(frame: object) -> Records:

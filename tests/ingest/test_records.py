@@ -4,6 +4,8 @@ import json
 import tracemalloc
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,3 +56,16 @@ def test_there_is_an_end_to_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(InputError) as caught, opened_records(str(path), "groups", reader="jsonl"):
         pass
     assert str(caught.value) == f"{path}:3: more than 3 different keys; one key per column"
+
+
+def test_a_large_list_is_refused_before_it_is_unfolded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_LARGEST_CELL", 2_000_000)
+    path = tmp_path / "rows.parquet"
+    table = pa.table({"group": ["a", "b", "c"], "device": [[1.5], None, [0.5] * 300_000]})
+    pq.write_table(table, path)
+    with pytest.raises(InputError) as caught, opened_records(str(path), "groups") as found:
+        assert list(found.rows([0, 1])) == []
+    assert str(caught.value) == f"{path}: row 3: a list of 2 MB; write one value per row"
+    pq.write_table(table.slice(0, 2), path)
+    with opened_records(str(path), "groups") as found:
+        assert [tuple(row) for row in found.rows([0, 1])] == [("a", [1.5]), ("b", None)]
