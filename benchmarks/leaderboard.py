@@ -20,8 +20,8 @@ from machine import Postgres
 from processes import DATA
 from upkeep import PROGRAM, measured
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.storage.database import upgrade
-from ndcg_tracker.tracker.tracker import Tracker
 
 ASKED = {
     "leaderboard": ("leaderboard", "--dataset", "shop", "--metric", "external:quality"),

@@ -25,7 +25,7 @@ def store_runs(database: str, workload: str, n_runs: int, top: int) -> None:
     from ndcg_tracker import Tracker
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.tracker.ingest import RunDetails
+    from ndcg_tracker.runs.ingest import RunDetails
 
     table = workloads.table(workload)
     whole, labels = table.ranking(), table.labels()
@@ -47,9 +47,9 @@ def store_runs(database: str, workload: str, n_runs: int, top: int) -> None:
 def statistics_of(database: str) -> None:
     """Time what ``compare`` computes, on results that are read and paired beforehand."""
     from ndcg_tracker import Tracker
-    from ndcg_tracker.comparison.compare import ComparedRuns, PairedResults, compare_runs
-    from ndcg_tracker.comparison.pair import pair
-    from ndcg_tracker.comparison.results import LabelSetRef, RunRef
+    from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, compare_runs
+    from ndcg_tracker.compare.pair import pair
+    from ndcg_tracker.compare.results import LabelSetRef, RunRef
 
     with Tracker(database) as tracker, tracker.store().read() as tx:
         runs = [tx.runs.resolve(name, None) for name in ("run0", "run1")]

@@ -24,8 +24,8 @@ from processes import DATA
 from sqlalchemy.engine import make_url
 from year import Year, questions, seconds, shown
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.storage.database import upgrade
-from ndcg_tracker.tracker.tracker import Tracker
 
 SIZES = ((20, 1000, 10), (40, 1000, 10), (40, 4000, 10), (20, 1000, 50), (40, 4000, 50))
 """Runs, groups of each, items of each group."""

@@ -225,7 +225,7 @@ def _results(n_rows: int, *, packed: bool) -> Work:
 def _pairs(n_rows: int, *, by_table: bool) -> Work:
     import numpy as np
 
-    from ndcg_tracker.comparison import pair
+    from ndcg_tracker.compare import pair
 
     if not by_table:
         pair._DENSE = 0

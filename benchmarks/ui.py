@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import uvicorn
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.tracker.tracker import Tracker
 from ndcg_tracker.ui.app import Access, application
 
 ITEMS = 50

@@ -23,9 +23,9 @@ import pyarrow as pa
 from machine import Postgres
 from processes import DATA, ROOT
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage.database import upgrade
-from ndcg_tracker.tracker.tracker import Tracker
 
 ITEMS, POOL, LABELLED = 50, 200, 30
 METRICS = ("ndcg@10", "P(rel=2)@5")

@@ -11,6 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ndcg_tracker.api.evaluation import Evaluation, evaluate
+    from ndcg_tracker.api.experiment import experiment
+    from ndcg_tracker.api.paired import paired
+    from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.errors import (
         ConflictError,
         DatabaseError,
@@ -22,10 +26,6 @@ if TYPE_CHECKING:
     )
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.metrics.language.text import parse_metric
-    from ndcg_tracker.tracker.evaluation import Evaluation, evaluate
-    from ndcg_tracker.tracker.experiment import experiment
-    from ndcg_tracker.tracker.paired import paired
-    from ndcg_tracker.tracker.tracker import Tracker
 
 __version__ = "0.2.0"
 
@@ -47,12 +47,12 @@ __all__ = [
 ]
 
 _MODULE_OF = {
-    "Evaluation": "tracker.evaluation",
+    "Evaluation": "api.evaluation",
     "Metric": "metrics.language.metric",
-    "Tracker": "tracker.tracker",
-    "evaluate": "tracker.evaluation",
-    "experiment": "tracker.experiment",
-    "paired": "tracker.paired",
+    "Tracker": "api.tracker",
+    "evaluate": "api.evaluation",
+    "experiment": "api.experiment",
+    "paired": "api.paired",
     "parse_metric": "metrics.language.text",
 }
 

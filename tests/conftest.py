@@ -20,12 +20,14 @@ from thorough import LONG, examples
 
 from ndcg_tracker.storage.database import upgrade
 
+pytest_plugins = ["commands", "comparisons", "trackers"]
+
 _MEMORY = Path("/dev/shm")
 _ROOM = 3 << 30
 _TEMPLATE = "with the newest schema"
 _TESTS = Path(__file__).parent
 _ENGINES = ("sqlite", "postgres")
-_ABOVE_ENGINES = {"cli", "integrations", "tracker", "ui"}
+_ABOVE_ENGINES = {"api", "cli", "compare", "integrations", "questions", "runs", "ui"}
 
 
 def _in_memory() -> Path | None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import uvicorn
 
-from ndcg_tracker.tracker.tracker import Tracker
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.ui.app import Access, application
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e'\"&#"

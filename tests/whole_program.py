@@ -27,8 +27,8 @@ for _module in sorted(_PACKAGE.rglob("*.py")):
     _relative = _module.relative_to(_PACKAGE.parent).with_suffix("")
     if _relative.parts[1] not in ("integrations", "migrations") and _relative.name != "__init__":
         import_module(".".join(_relative.parts))
+from ndcg_tracker.api.tracker import Tracker  # noqa: E402
 from ndcg_tracker.cli.app import run  # noqa: E402
-from ndcg_tracker.tracker.tracker import Tracker  # noqa: E402
 
 with tempfile.TemporaryDirectory() as _folder, redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
     _url = f"sqlite:///{_folder}/first.db"

@@ -30,7 +30,7 @@ def set_alias(
 @app.command("list")
 def list_aliases(dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
     """List the aliases."""
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.aliases(dataset)

@@ -18,37 +18,37 @@ from ndcg_tracker.cli.options import say, surroundings
 from ndcg_tracker.errors import InputError
 
 COMMANDS = {
-    "ingest": "ingest:ingest",
-    "evaluate": "evaluate:evaluate",
-    "compare": "compare:compare",
-    "explain": "explain:explain",
-    "gate": "gate:gate",
-    "history": "history:history",
-    "leaderboard": "leaderboard:leaderboard",
-    "suite": "suite:app",
-    "diff": "diff:diff",
-    "reproduce": "reproduce:reproduce",
-    "report": "report:report",
-    "plot": "plot:app",
-    "ui": "ui:ui",
-    "show": "show:show",
-    "rescore": "rescore:rescore",
-    "sql": "sql:sql",
-    "export": "exchange:export_runs",
-    "import": "exchange:import_runs",
-    "demo": "demo:demo",
-    "runs": "runs:app",
-    "alias": "alias:app",
-    "labels": "labels:app",
-    "groups": "groups:app",
-    "texts": "texts:app",
-    "metrics": "metrics:app",
-    "db": "database:app",
-    "doctor": "doctor:app",
-    "push": "push:app",
-    "pull": "pull:app",
+    "ingest": "cli.ingest:ingest",
+    "evaluate": "cli.evaluate:evaluate",
+    "compare": "compare.command:compare",
+    "explain": "questions.explain.command:explain",
+    "gate": "questions.gate.command:gate",
+    "history": "questions.history.command:history",
+    "leaderboard": "questions.leaderboard.command:leaderboard",
+    "suite": "questions.suite.command:app",
+    "diff": "questions.diff.command:diff",
+    "reproduce": "questions.reproduce.command:reproduce",
+    "report": "questions.report.command:report",
+    "plot": "questions.plot.command:app",
+    "ui": "cli.ui:ui",
+    "show": "questions.show.command:show",
+    "rescore": "cli.rescore:rescore",
+    "sql": "cli.sql:sql",
+    "export": "cli.exchange:export_runs",
+    "import": "cli.exchange:import_runs",
+    "demo": "cli.demo:demo",
+    "runs": "cli.runs:app",
+    "alias": "cli.alias:app",
+    "labels": "questions.labels.command:app",
+    "groups": "cli.groups:app",
+    "texts": "cli.texts:app",
+    "metrics": "cli.metrics:app",
+    "db": "cli.database:app",
+    "doctor": "cli.doctor:app",
+    "push": "cli.push:app",
+    "pull": "cli.pull:app",
 }
-"""The module of each command, and the function or group of commands in it."""
+"""The module of each command below the package, and the function or group of commands in it."""
 
 
 class _Commands(TyperGroup):
@@ -89,7 +89,7 @@ def command_line() -> Any:
 
 def _imported(name: str, database: Any) -> Any:
     module, attribute = COMMANDS[name].split(":")
-    found = getattr(import_module(f"ndcg_tracker.cli.{module}"), attribute)
+    found = getattr(import_module(f"ndcg_tracker.{module}"), attribute)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     if isinstance(found, typer.Typer):
         app.add_typer(found, name=name)

@@ -163,8 +163,8 @@ def _offer_names(command: Any, database: str | None, dataset: str | None) -> Non
 
     def offered(what: tuple[What, ...]) -> Any:
         def names(context: Any, parameter: Any, incomplete: str) -> list[str]:
+            from ndcg_tracker.defaults import database_location
             from ndcg_tracker.storage.completion import names_to_complete
-            from ndcg_tracker.tracker.defaults import database_location
 
             found = names_to_complete(database_location(database), what, dataset)
             further = _REFERENCES if "runs" in what else ()

@@ -20,7 +20,7 @@ _SHOWN_DAMAGE = 50
 
 
 def _location() -> str:
-    from ndcg_tracker.tracker.defaults import database_location
+    from ndcg_tracker.defaults import database_location
 
     return database_location(options.surroundings.database)
 
@@ -49,7 +49,7 @@ def show_state(format: options.Output = options.OutputFormat.text) -> None:
 
     Nothing is written.
     """
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.storage.database import current
 
     state = current(_location())
@@ -64,8 +64,8 @@ def check_database() -> None:
     runs and labels, and every result, which is computed again from items and labels.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
-    from ndcg_tracker.reporting.verification import checked_text
-    from ndcg_tracker.tracker.check import check_database as check
+    from ndcg_tracker.runs.check import check_database as check
+    from ndcg_tracker.runs.say_verification import checked_text
 
     with drawn_progress("checking", "the database", "runs", 1) as progress:
         found = check(_location(), progress)
@@ -114,7 +114,7 @@ def restore_database(
 
 def _checked(n_runs: int | None) -> str:
     """Return what was checked of a copy; None for one of another schema."""
-    from ndcg_tracker.reporting.numbers import counted
+    from ndcg_tracker.words.numbers import counted
 
     if n_runs is None:
         return "; checked: the file is whole; its schema is not the newest"
@@ -133,8 +133,8 @@ def vacuum_database(
     for new rows while others work, and the planner's statistics are renewed; only --full gives it to the disk. What
     executors of Spark staged of runs that nobody publishes any more is deleted.
     """
-    from ndcg_tracker.reporting.numbers import counted
     from ndcg_tracker.storage.database import vacuum
+    from ndcg_tracker.words.numbers import counted
 
     found = vacuum(_location(), full=full)
     if found.n_cleared:
@@ -181,8 +181,8 @@ def write_datasette_metadata(
     The tables are hidden. Open a SQLite file with it: datasette ndcg-track.db -m FILE --setting suggest_facets off
     """
     from ndcg_tracker.integrations.datasette import datasette_metadata
-    from ndcg_tracker.reporting.json import json_text
-    from ndcg_tracker.reporting.whole_file import whole_file
+    from ndcg_tracker.render.json import json_text
+    from ndcg_tracker.render.whole_file import whole_file
 
     with whole_file(output, "--output") as write:
         text = json_text(datasette_metadata(options.surroundings.database))

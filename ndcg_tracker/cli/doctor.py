@@ -10,7 +10,7 @@ import typer
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.conventions import Convention
+    from ndcg_tracker.questions.conventions import Convention
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -25,11 +25,11 @@ def examine(context: typer.Context, format: options.Output = options.OutputForma
     """
     if context.invoked_subcommand is not None:
         return
+    from ndcg_tracker.defaults import database_location
     from ndcg_tracker.errors import DatabaseError, worded
-    from ndcg_tracker.reporting.formats import rows_as
-    from ndcg_tracker.reporting.text import findings_text
+    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.text import findings_text
     from ndcg_tracker.storage.upkeep.health import examine
-    from ndcg_tracker.tracker.defaults import database_location
 
     found = list(examine(database_location(options.surroundings.database)))
     rows = [
@@ -56,9 +56,9 @@ def show_conventions(
 
     Also show how much each convention changes it.
     """
-    from ndcg_tracker.reporting.formats import rows_as
-    from ndcg_tracker.reporting.json import json_text
-    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.json import json_text
+    from ndcg_tracker.render.report import Column
 
     with options.tracker() as tracker:
         found = tracker.conventions(run, cutoff=cutoff, dataset=dataset)

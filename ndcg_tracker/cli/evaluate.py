@@ -11,8 +11,8 @@ import typer
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
-    from ndcg_tracker.reporting.report import Column
-    from ndcg_tracker.tracker.evaluation import Evaluation
+    from ndcg_tracker.api.evaluation import Evaluation
+    from ndcg_tracker.render.report import Column
 
 _COMMON = ("group", "attribute", "slice", "results")
 
@@ -45,12 +45,12 @@ def evaluate(
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Compute metrics of runs without storing anything."""
+    from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks
     from ndcg_tracker.cli import spark as on_spark
     from ndcg_tracker.cli.input_files import columns_of, in_blocks_or_whole, labels_of, run_names
+    from ndcg_tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.reporting.whole_file import whole_file
-    from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
-    from ndcg_tracker.tracker.evaluation import NoLabelsError, evaluate_blocks
+    from ndcg_tracker.render.whole_file import whole_file
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores is for one file, but several are given", advice="evaluate them one by one")
@@ -104,7 +104,7 @@ def evaluate(
 def _metrics_json(evaluation: Evaluation) -> str:
     """Return the means by canonical text, as ``ingest`` and ``gate`` write them."""
     from ndcg_tracker.metrics.language.text import parse_metric
-    from ndcg_tracker.reporting.json import metrics_json
+    from ndcg_tracker.render.json import metrics_json
 
     texts = [str(parse_metric(text)) for text in evaluation.texts]
     means = {text: result.mean for text, result in zip(texts, evaluation.results, strict=True)}
@@ -112,7 +112,7 @@ def _metrics_json(evaluation: Evaluation) -> str:
 
 
 def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.render.report import Column
 
     names = ("run", "metric", "mean", "n_groups", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
@@ -127,8 +127,8 @@ def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) ->
 
 def _slices(found: list[tuple[str, Evaluation]], by: str, groups: str, format: options.OutputFormat) -> str:
     """Return a row per run, metric and slice."""
-    from ndcg_tracker.reporting.report import Column
-    from ndcg_tracker.tracker.evaluation import slice_rows
+    from ndcg_tracker.api.evaluation import slice_rows
+    from ndcg_tracker.render.report import Column
 
     names = ("run", "metric", by, "n_groups", "mean", "ci_low", "ci_high")
     columns = [Column(name, digits=4 if name in ("mean", "ci_low", "ci_high") else None) for name in names]
@@ -138,7 +138,7 @@ def _slices(found: list[tuple[str, Evaluation]], by: str, groups: str, format: o
 
 
 def _per_group(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.render.report import Column
 
     names = [name for name, evaluation in found for _ in range(len(evaluation.results[0].group_keys))]
     groups = [key for _, evaluation in found for key in evaluation.results[0].group_keys.to_list()]
@@ -163,8 +163,8 @@ def _shown(
 
     ``common``: those of each row, but for the keys that are null in it.
     """
-    from ndcg_tracker.reporting.formats import columns_as
-    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.render.formats import columns_as
+    from ndcg_tracker.render.report import Column
 
     if format is options.OutputFormat.json:
         added = [name for name in _COMMON if name != columns[1].name]

@@ -28,7 +28,7 @@ def export_runs(
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.reporting.numbers import counted
+    from ndcg_tracker.words.numbers import counted
 
     if bool(runs) == every:
         raise InputError("name the runs to export, or give --all")
@@ -58,7 +58,7 @@ def import_runs(
     get the evaluations that they lack. Results are computed again from items and labels, and refused where they differ.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker, drawn_progress("importing", folder, "runs", 1) as progress:
         found = tracker.import_runs(folder, dataset=dataset, record=record, progress=progress)
@@ -76,7 +76,7 @@ def import_runs(
 
 def _say_record(how: str, n_aliases: int, n_decisions: int) -> None:
     """Say how many aliases and decisions there are, if there are any."""
-    from ndcg_tracker.reporting.numbers import counted
+    from ndcg_tracker.words.numbers import counted
 
     if n_aliases or n_decisions:
         aliases = f"{n_aliases:,} alias{'' if n_aliases == 1 else 'es'}"
@@ -84,6 +84,6 @@ def _say_record(how: str, n_aliases: int, n_decisions: int) -> None:
 
 
 def _not_verifiable(n: int) -> str:
-    from ndcg_tracker.reporting.numbers import counted
+    from ndcg_tracker.words.numbers import counted
 
     return f", but {counted(n, 'evaluation')} not verifiable" if n else ""

@@ -9,7 +9,7 @@ import typer
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.groups import GroupsSet
+    from ndcg_tracker.runs.groups import GroupsSet
 
 app = typer.Typer(
     help="Attributes (for slices) and weights of groups: set, list.", no_args_is_help=True, rich_markup_mode=None
@@ -49,7 +49,7 @@ def set_groups(
 @app.command("list")
 def list_groups(dataset: options.Dataset = "default", format: options.Output = options.OutputFormat.text) -> None:
     """List the groups of a dataset with their weights and attributes."""
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.groups(dataset)

@@ -15,7 +15,7 @@ from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Direction
-    from ndcg_tracker.tracker.ingest import IngestResult
+    from ndcg_tracker.runs.ingest import IngestResult
 
 _COLUMNS = (
     "run",
@@ -167,18 +167,18 @@ def ingest(
     if items is not None and engine != options.EngineName.spark:
         raise InputError("--items belongs to --engine spark", advice="leave it out")
 
+    from ndcg_tracker.api.evaluation import parsed_metrics
     from ndcg_tracker.cli import spark as on_spark
     from ndcg_tracker.cli.input_files import columns_of, in_blocks_or_whole, labels_of, read_ahead, run_names
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
+    from ndcg_tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
     from ndcg_tracker.ingest.reading import read_run
-    from ndcg_tracker.reporting.json import metrics_json as metrics_text
-    from ndcg_tracker.reporting.whole_file import whole_file
+    from ndcg_tracker.render.json import metrics_json as metrics_text
+    from ndcg_tracker.render.whole_file import whole_file
+    from ndcg_tracker.runs.ingest import ReadyRun, RunDetails, ready_run, source_name
     from ndcg_tracker.storage.checks import stored_time
-    from ndcg_tracker.tracker.defaults import DEFAULT_METRIC
-    from ndcg_tracker.tracker.evaluation import parsed_metrics
-    from ndcg_tracker.tracker.ingest import ReadyRun, RunDetails, ready_run, source_name
 
     if scores is not None and len(files) > 1:
         raise InputError("--scores is for one file, but several are given", advice="ingest them one by one")
@@ -306,7 +306,7 @@ def _head() -> str | None:
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.render.report import Column
 
     rows = [
         (

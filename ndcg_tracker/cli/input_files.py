@@ -112,7 +112,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.detection import default_run_name
-    from ndcg_tracker.reporting.numbers import counted
+    from ndcg_tracker.words.numbers import counted
 
     if given and len(given) != len(paths):
         raise InputError(
@@ -216,7 +216,7 @@ def drawn_progress(
     if not sys.stderr.isatty():
         yield None
         return
-    from ndcg_tracker.reporting.terminal import shortened, visible
+    from ndcg_tracker.render.terminal import shortened, visible
 
     name = shortened(visible(path), 40)
     drawn = time.monotonic()

@@ -18,7 +18,7 @@ def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
     from ndcg_tracker.metrics.language.axes import AXES
     from ndcg_tracker.metrics.language.dialects import DIALECTS
     from ndcg_tracker.metrics.language.measures import MEASURES
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as
 
     rows = [(measure.name, "", "", measure.meaning, "") for measure in MEASURES.values()]
     for axis in AXES:
@@ -51,8 +51,8 @@ def explain_metric(
     from ndcg_tracker.metrics.language.agreement import agreements
     from ndcg_tracker.metrics.language.metric import formula, meaning, settings
     from ndcg_tracker.metrics.language.text import parse_metric
-    from ndcg_tracker.reporting.formats import rows_as
-    from ndcg_tracker.reporting.json import json_text
+    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.json import json_text
 
     metric = parse_metric(text)
     axes = [setting for setting in settings(metric) if every or not setting.is_default]

@@ -16,8 +16,8 @@ from ndcg_tracker.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ndcg_tracker.reporting.report import Column, Format
-    from ndcg_tracker.tracker.tracker import Tracker
+    from ndcg_tracker.api.tracker import Tracker
+    from ndcg_tracker.render.report import Column, Format
 
 
 class OutputFormat(StrEnum):
@@ -195,7 +195,7 @@ surroundings = Surroundings()
 
 def tracker() -> Tracker:
     """Return the tracker on the requested database."""
-    from ndcg_tracker.tracker.tracker import Tracker
+    from ndcg_tracker.api.tracker import Tracker
 
     return Tracker(surroundings.database)
 
@@ -208,8 +208,8 @@ def with_requests(
     ``metrics``: the metric that each row shows. The last value of each row is the text it was requested as; people see
     it if it differs.
     """
-    from ndcg_tracker.reporting.formats import rows_as
-    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.report import Column
 
     asked_for = [str(row[-1]) for row in rows]
     if format.is_for_people and asked_for == list(metrics):
@@ -223,14 +223,14 @@ def with_requests(
 
 def show(text: str) -> None:
     """Print a result to standard output; no line of it is a command to the log of a build."""
-    from ndcg_tracker.reporting.terminal import inert_lines
+    from ndcg_tracker.render.terminal import inert_lines
 
     sys.stdout.write(inert_lines(text if text.endswith("\n") or not text else text + "\n"))
 
 
 def say(text: str) -> None:
     """Print a message to standard error, without control characters and commands to the log of a build."""
-    from ndcg_tracker.reporting.terminal import inert_lines, visible
+    from ndcg_tracker.render.terminal import inert_lines, visible
 
     try:
         sys.stderr.write(inert_lines(visible(text)) + "\n")

@@ -10,7 +10,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.push import TrackingUri
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.ingest import IngestResult
+    from ndcg_tracker.runs.ingest import IngestResult
 
 app = typer.Typer(help="Get runs from other trackers.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -59,8 +59,8 @@ def pull_mlflow(
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.reporting.formats import rows_as
-    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.report import Column
 
     of_run = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"]
     columns: list[Column | str] = [*of_run, Column("label_set_version", "labels"), "metric", Column("mean", digits=4)]

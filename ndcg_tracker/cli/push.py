@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.show import Run
+from ndcg_tracker.questions.show.command import Run
 
 app = typer.Typer(help="Send runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -43,7 +43,7 @@ def push_mlflow(
     updates its MLflow run.
     """
     from ndcg_tracker.integrations.mlflow import push
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = push(tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment, baseline=baseline)
@@ -76,7 +76,7 @@ def push_wandb(
     updates its W&B run.
     """
     from ndcg_tracker.integrations.wandb import push
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = push(tracker, run, dataset=dataset, project=project, entity=entity, offline=offline, baseline=baseline)

@@ -25,7 +25,7 @@ def rescore(
     Without --labels, the labels are the newest; without --metric, the metrics are those that each run already has.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.render.report import Column
 
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.show import Run, show
+from ndcg_tracker.questions.show.command import Run, show
 
 app = typer.Typer(
     help="The stored runs: list, show, rename, tag, prune, delete.", no_args_is_help=True, rich_markup_mode=None
@@ -43,8 +43,8 @@ def list_runs(
 ) -> None:
     """List the runs, oldest first."""
     from ndcg_tracker.errors import InputError, NotComparableError
-    from ndcg_tracker.reporting.formats import rows_as
-    from ndcg_tracker.reporting.report import Column
+    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.report import Column
 
     if metric is None and sort is SortBy.mean:
         raise InputError("--sort mean needs its metric", advice="add for example --metric ndcg@10")
@@ -147,8 +147,8 @@ def prune_runs(
     Shows what would go, unless --apply is given. Runs with an alias and runs that a gate decided on are always kept. To
     restore a pruned run, ingest its file again under the same name.
     """
-    from ndcg_tracker.reporting.formats import rows_as
-    from ndcg_tracker.reporting.numbers import counted
+    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.words.numbers import counted
 
     with options.tracker() as tracker:
         found = tracker.prune(
@@ -185,7 +185,7 @@ def delete_runs(
     All or none of them. This cannot be undone.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.reporting.numbers import counted
+    from ndcg_tracker.words.numbers import counted
 
     with options.tracker() as tracker:
         named = {run.id: run for run in tracker.runs_named(runs, dataset)}

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
+    from ndcg_tracker.api.evaluation import Evaluation
+    from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.integrations.staging import Items
-    from ndcg_tracker.tracker.evaluation import Evaluation
-    from ndcg_tracker.tracker.ingest import IngestResult
-    from ndcg_tracker.tracker.tracker import Tracker
+    from ndcg_tracker.runs.ingest import IngestResult
 
 
 def refuse(**given: object) -> None:
@@ -75,7 +75,7 @@ def logged(
 ) -> Iterator[IngestResult]:
     """Let executors write the runs of paths or tables, by their names, and yield what became of each."""
     from ndcg_tracker.integrations import spark
-    from ndcg_tracker.tracker.ingest import source_name
+    from ndcg_tracker.runs.ingest import source_name
 
     of_labels = None if labels is None else spark.table(labels)
     given: dict[str, Any] = {**vars(logging), **columns}

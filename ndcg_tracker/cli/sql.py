@@ -24,7 +24,7 @@ def sql(
     """
     import sys
 
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as
 
     text = sys.stdin.read() if query == "-" else query
     with options.tracker() as tracker:

@@ -9,7 +9,7 @@ import typer
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.texts import TextsAdded
+    from ndcg_tracker.runs.texts import TextsAdded
 
 app = typer.Typer(
     help="Query texts, titles and links of items: add, list, delete.", no_args_is_help=True, rich_markup_mode=None
@@ -57,7 +57,7 @@ def list_texts(
     dataset: options.Dataset = "default", group: OneGroup = None, format: options.Output = options.OutputFormat.text
 ) -> None:
     """List the texts of a dataset."""
-    from ndcg_tracker.reporting.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.texts(dataset, group=group)
@@ -77,7 +77,7 @@ def delete_texts(
     This cannot be undone.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.reporting.numbers import counted
+    from ndcg_tracker.words.numbers import counted
 
     with options.tracker() as tracker:
         n_texts = len(tracker.texts(dataset, group=group))
@@ -89,7 +89,7 @@ def delete_texts(
 
 
 def _told(done: TextsAdded) -> str:
-    from ndcg_tracker.reporting.numbers import counted
+    from ndcg_tracker.words.numbers import counted
 
     named = [
         counted(n_texts, kind) + more

@@ -21,8 +21,8 @@ def ui(
     Runs, history, comparisons, groups, labels, gates. It only reads, and only this machine can open it, with the
     address that is printed. Ctrl-C ends it.
     """
+    from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.integrations.libraries import library
-    from ndcg_tracker.tracker.tracker import Tracker
 
     for name in ("starlette", "uvicorn"):
         library(name, "ui")

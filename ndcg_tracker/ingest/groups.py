@@ -12,7 +12,7 @@ import numpy as np
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.columns import Refused, column_about
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import WrongValueError, shown
+from ndcg_tracker.ingest.places import WrongValueError
 from ndcg_tracker.ingest.records import (
     Records,
     cell_id,
@@ -27,6 +27,7 @@ from ndcg_tracker.ingest.table import no_row, too_heavy
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.rankings.weights import MAX_WEIGHT
+from ndcg_tracker.words.quoting import shown
 
 Attribute = str | int | float
 

@@ -7,8 +7,9 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.places import WrongValueError, shown
+from ndcg_tracker.ingest.places import WrongValueError
 from ndcg_tracker.rankings.types import Bytes, Index
+from ndcg_tracker.words.quoting import shown
 
 _NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _fits = _NUMBER.fullmatch

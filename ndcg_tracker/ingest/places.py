@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
 KEEP_ONE = "keep one of the two"
 
-_LONGEST_SHOWN = 60
-
 
 class DoubtfulError(Exception):
     """The fast path met something that the exact path has to judge; never leaves the ingest layer."""
@@ -22,31 +20,6 @@ class DoubtfulError(Exception):
 
 class WrongValueError(InputError, ValueError):
     """What is wrong with a value; who knows its place raises it again, ``at`` the place."""
-
-
-def shown(text: str | bytes) -> str:
-    """Return a piece of input as it may stand in a message: quoted, on one line, no control bytes, not too long.
-
-    >>> print(shown("tab\\there"), shown(b"d7"))
-    'tab\\there' 'd7'
-    """
-    if isinstance(text, bytes):
-        text = text.decode(errors="replace")
-    return repr(text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "...")
-
-
-def in_a_row(words: Sequence[str]) -> str:
-    """Return words as a sentence lists them.
-
-    >>> in_a_row(["a"]), in_a_row(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-
-
-def shown_name(path: str) -> str:
-    """Return a file's name as it may stand in a message: unchanged if it is printable."""
-    return path if path and path.isprintable() else repr(path)[1:-1] or "''"
 
 
 class Places(Protocol):

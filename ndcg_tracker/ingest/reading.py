@@ -22,12 +22,13 @@ from ndcg_tracker.ingest.formats.parquet import parquet_blocks
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
-from ndcg_tracker.ingest.places import Places, shown, shown_name
+from ndcg_tracker.ingest.places import Places
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.words.quoting import shown, shown_name
 
 SMALL = 1 << 21  # bytes up to which a way without Arrow is faster than importing it
 BLOCK_ROWS = 1 << 20

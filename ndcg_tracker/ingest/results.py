@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.columns import column_about
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import LinePlaces, RowPlaces, WrongValueError, shown
+from ndcg_tracker.ingest.places import LinePlaces, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.records import (
     Records,
     Row,
@@ -28,6 +28,7 @@ from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.words.quoting import shown
 
 READERS = ("csv", "tsv", "jsonl", "parquet", "trec_eval")
 _HEAD = 1 << 16

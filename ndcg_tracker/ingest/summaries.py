@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
+from ndcg_tracker.words.quoting import shown
 
 _HEX = frozenset("0123456789abcdef")
 _CLOSE = 1e-6  # sums of sums agree up to rounding

@@ -14,15 +14,16 @@ from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.numbers import NO_RANK, Ranks
-from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places, shown
+from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, run_of_groups
 from ndcg_tracker.rankings.sorting import descending_order
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights, single_means
+from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.quoting import shown
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
 

@@ -8,10 +8,11 @@ from typing import BinaryIO
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.columns import Refused, absent_columns, column_about
-from ndcg_tracker.ingest.places import WrongValueError, shown
+from ndcg_tracker.ingest.places import WrongValueError
 from ndcg_tracker.ingest.records import Records, cell_id, checked_text, frame_records, kind_of, opened_records, place_of
 from ndcg_tracker.ingest.source import Progress
 from ndcg_tracker.ingest.table import no_row
+from ndcg_tracker.words.quoting import shown
 
 IDS = ("group", "item")
 TEXTS = ("text", "title", "url")

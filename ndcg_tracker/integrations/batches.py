@@ -8,23 +8,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.api.evaluation import Evaluation, parsed_metrics
 from ndcg_tracker.arrow_ids import keys_of_arrow
 from ndcg_tracker.errors import InputError, MetricError
 from ndcg_tracker.ingest.frames import part_of_labels, part_of_run
-from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aggregated
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts
-from ndcg_tracker.notes import Note
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.reporting.notes import in_words
-from ndcg_tracker.tracker.evaluation import Evaluation, parsed_metrics
-from ndcg_tracker.tracker.labels import NO_LABELS
-from ndcg_tracker.tracker.scoring import NO_ITEMS
+from ndcg_tracker.runs.labels import NO_LABELS
+from ndcg_tracker.runs.scoring import NO_ITEMS
+from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.sentences import in_words
 
 SIDE = "of_labels"
 """The column that tells rows of labels (true) from rows of the run, where both come in one stream."""

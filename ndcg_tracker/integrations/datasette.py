@@ -154,9 +154,9 @@ def datasette_metadata(location: str | os.PathLike[str] | None = None) -> dict[s
     >>> shown["tables"]["run_tags"]["description"], sorted(shown["queries"])[:2]
     ('One row per tag of a run; tags may change.', ['coverage', 'group_items'])
     """
+    from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.storage.schema import VERSION_TABLE, metadata
     from ndcg_tracker.storage.views import VIEWS
-    from ndcg_tracker.tracker.tracker import Tracker
 
     with Tracker(location) as tracker:
         place = tracker.store().location

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ndcg_tracker.reporting.whole_file import told_of_place
+from ndcg_tracker.render.whole_file import told_of_place
 
 SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 

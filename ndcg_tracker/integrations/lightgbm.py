@@ -7,7 +7,7 @@ from typing import Any
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.integrations import training
 from ndcg_tracker.integrations.libraries import library
-from ndcg_tracker.tracker.ingest import IngestResult
+from ndcg_tracker.runs.ingest import IngestResult
 
 
 class TrainingRuns(training.TrainingRuns):

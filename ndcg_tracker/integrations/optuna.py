@@ -8,13 +8,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.integrations.training import parameter_text
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.statistics.t_test import paired_t
 from ndcg_tracker.storage.checks import checked_name
-from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
-from ndcg_tracker.tracker.tracker import Tracker
 
 LOWER, MEAN, RUN = "ndcg_tracker.lower", "ndcg_tracker.mean", "ndcg_tracker.run"
 """The user attributes of a trial: its mean, the lower end of its 95% interval, and the name of its run."""

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 if TYPE_CHECKING:
-    from ndcg_tracker.tracker.gate import GateResult
-    from ndcg_tracker.tracker.tracker import Tracker
+    from ndcg_tracker.api.tracker import Tracker
+    from ndcg_tracker.questions.gate.gather import GateResult
 
 OnInconclusive = Literal["fail", "skip", "pass"]
 Properties = list[tuple[str, object]]
@@ -106,10 +106,10 @@ class NdcgGate:
         """
         if on_inconclusive not in ("fail", "skip", "pass"):
             raise ValueError(f"on_inconclusive is {on_inconclusive!r}; choose fail, skip or pass")
+        from ndcg_tracker.api.tracker import Tracker
         from ndcg_tracker.errors import NdcgTrackerError
         from ndcg_tracker.integrations.github_summary import appended_summary, summary_path
-        from ndcg_tracker.reporting.gate import gate_as
-        from ndcg_tracker.tracker.tracker import Tracker
+        from ndcg_tracker.questions.gate.say import gate_as
 
         asked = {"candidate": candidate, "baseline": baseline, "metric": metric, "margin": margin, **options}
         recorded = (self._record if record is None else record) and not options.get("dry_run", False)
@@ -142,7 +142,7 @@ class NdcgGate:
 
 def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
     """Return the decision of the gate without recording it; an override passes the test as if it were recorded."""
-    from ndcg_tracker.tracker.gate import GateResult, acknowledged
+    from ndcg_tracker.questions.gate.gather import GateResult, acknowledged
 
     others = ("acknowledge", "acknowledged_by", "dry_run")
     override = acknowledged(asked.get("acknowledge"), asked.get("acknowledged_by"))

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.defaults import DEFAULT_DATASET
 from ndcg_tracker.errors import InputError, NameTakenError, argument
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.tracker.defaults import DEFAULT_DATASET
-from ndcg_tracker.tracker.tracker import Tracker
 
 _SIMILARITIES = ("cosine", "dot")
 _ROUGHLY = 0.01

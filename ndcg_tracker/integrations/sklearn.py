@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ndcg_tracker.api.evaluation import evaluate
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.integrations.training import ValidationRows
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.tracker.evaluation import evaluate
 
 SCORES = ("decision_function", "predict_proba", "predict")
 

@@ -14,9 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ndcg_tracker.api.evaluation import Evaluation, NoLabelsError
+from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.places import shown
 from ndcg_tracker.ingest.summaries import merged_summaries as merged_summaries
 from ndcg_tracker.ingest.summaries import write_summaries as write_summaries
 from ndcg_tracker.integrations.batches import (
@@ -34,11 +36,9 @@ from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_s
 from ndcg_tracker.integrations.sums import OF_CLUSTERS, SUMS, summed, summed_clusters, together
 from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.runs.ingest import IngestResult, RunDetails
 from ndcg_tracker.statistics.summary import SliceSummary
-from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
-from ndcg_tracker.tracker.evaluation import Evaluation, NoLabelsError
-from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
-from ndcg_tracker.tracker.tracker import Tracker
+from ndcg_tracker.words.quoting import shown
 
 _EXTRA = "spark"
 _ROWS_AT_A_TIME = 1 << 18

@@ -9,20 +9,20 @@ from typing import Any, Literal
 from uuid import uuid4
 
 from ndcg_tracker import __version__
+from ndcg_tracker.api.evaluation import NoLabelsError
 from ndcg_tracker.errors import DatabaseError, InputError, argument
 from ndcg_tracker.ingest.table import RankedTable, no_score
 from ndcg_tracker.integrations.batches import run_and_labels, usable_metrics, whole_groups
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.runs.ingest import IngestResult, RunDetails, StagedRun, publish_run
+from ndcg_tracker.runs.labels import NO_LABELS, StoredLabels, group_keys_of, union_of_labels
+from ndcg_tracker.runs.scoring import NO_ITEMS, scored
+from ndcg_tracker.runs.staged import StagedGroups, to_bytes
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
 from ndcg_tracker.storage.staging import Attempt, attempt, staged_run
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.tracker.evaluation import NoLabelsError
-from ndcg_tracker.tracker.ingest import IngestResult, RunDetails, StagedRun, publish_run
-from ndcg_tracker.tracker.labels import NO_LABELS, StoredLabels, group_keys_of, union_of_labels
-from ndcg_tracker.tracker.scoring import NO_ITEMS, scored
-from ndcg_tracker.tracker.staged import StagedGroups, to_bytes
 
 Items = Literal["none", "sample", "all"]
 

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.notes import Note
-from ndcg_tracker.reporting.json import metric_key
+from ndcg_tracker.render.json import metric_key
+from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
+    from ndcg_tracker.api.tracker import Tracker
+    from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.tracker.report import ReportResult
-    from ndcg_tracker.tracker.tracker import Tracker
 
 FACTS = b"ndcg_tracker"
 """The key of a run's facts in the metadata of its Parquet file."""

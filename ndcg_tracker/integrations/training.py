@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.api.evaluation import evaluate
+from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import (
     ConflictError,
     DatabaseError,
@@ -23,12 +26,9 @@ from ndcg_tracker.errors import (
 )
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.integrations.stored_run import metric_name
-from ndcg_tracker.reporting.numbers import counted
+from ndcg_tracker.runs.ingest import IngestResult
 from ndcg_tracker.storage.checks import checked_name
-from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
-from ndcg_tracker.tracker.evaluation import evaluate
-from ndcg_tracker.tracker.ingest import IngestResult
-from ndcg_tracker.tracker.tracker import Tracker
+from ndcg_tracker.words.numbers import counted
 
 
 class ValidationRows:

@@ -46,7 +46,7 @@ class Information:
         """Whether a two-sided t-test may err too often: fewer than 25 differences are nonzero, though some are.
 
         Their number alone decides: a sample of a skewed population is most dangerous where it looks harmless, for it
-        lacks the rare large losses (``tests/comparison/test_error_rates.py``).
+        lacks the rare large losses (``tests/compare/test_error_rates.py``).
         """
         return 0 < self.n_nonzero < FEW_DIFFERENCES
 

@@ -25,7 +25,7 @@ def wilcoxon_p_value(delta: Floats) -> float | None:
     Parameters: ``delta``: float64, shape (n,), finite. Returns: p in (0, 1], None where n < 2 or all are zero. Raises:
     ValueError for a NaN or an infinity. Source: Wilcoxon, "Individual comparisons by ranking methods", Biometrics
     Bulletin 1, 1945. Agrees with: ``scipy.stats.wilcoxon(d[d != 0])`` of the differences d rounded to 12 decimals
-    (tests/comparison/test_oracles.py).
+    (tests/compare/test_oracles.py).
 
     >>> wilcoxon_p_value(np.array([0.25, 0.5, 0.125, -0.0625, 0.0]))
     0.25

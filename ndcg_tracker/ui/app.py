@@ -20,9 +20,9 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import DatabaseError, NdcgTrackerError, ReferenceNotFoundError
-from ndcg_tracker.reporting.pages.page import asset
-from ndcg_tracker.tracker.tracker import Tracker
+from ndcg_tracker.render.pages.page import asset
 from ndcg_tracker.ui import comparisons, pages
 from ndcg_tracker.ui.rendering import Question, error_page, own_asset
 

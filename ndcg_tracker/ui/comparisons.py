@@ -9,36 +9,36 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.comparison.explain import GroupExplanation
-from ndcg_tracker.comparison.report import GroupLists
-from ndcg_tracker.comparison.texts import GroupTexts
+from ndcg_tracker.compare.chart_cutoffs import cutoffs as cutoffs_chart
+from ndcg_tracker.compare.gather import CompareOptions, compared
+from ndcg_tracker.compare.report_facts import GroupLists
+from ndcg_tracker.compare.run_pair import resolved_pair
+from ndcg_tracker.compare.say import for_people, n_tested, together_words
 from ndcg_tracker.errors import InputError, MetricError, NdcgTrackerError
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.reporting.charts.cutoffs import cutoffs as cutoffs_chart
-from ndcg_tracker.reporting.charts.explain import rank_moves
-from ndcg_tracker.reporting.charts.history import MOST_RUNS
-from ndcg_tracker.reporting.charts.history import history as history_chart
-from ndcg_tracker.reporting.compare import for_people, n_tested, together_words
-from ndcg_tracker.reporting.explain import explanation_report
-from ndcg_tracker.reporting.history import HistoryRow
-from ndcg_tracker.reporting.html import CLASSES, reports_html
-from ndcg_tracker.reporting.numbers import counted
-from ndcg_tracker.reporting.pages.page import themes
-from ndcg_tracker.reporting.pages.report import lists_on_page, report_values, texts_on_page, visible_lists
-from ndcg_tracker.reporting.terminal import visible
-from ndcg_tracker.reporting.texts import query_cell
-from ndcg_tracker.tracker.compare import CompareOptions, compared
-from ndcg_tracker.tracker.explain import explained_pair, group_explanation
-from ndcg_tracker.tracker.groups import group_id
-from ndcg_tracker.tracker.report import at_cutoffs, lists_of, live_report
-from ndcg_tracker.tracker.run_pair import resolved_pair
-from ndcg_tracker.tracker.texts import texts_of
-from ndcg_tracker.tracker.ui import group_over_time
+from ndcg_tracker.questions.explain.chart import rank_moves
+from ndcg_tracker.questions.explain.decide import GroupExplanation
+from ndcg_tracker.questions.explain.gather import explained_pair, group_explanation
+from ndcg_tracker.questions.explain.say import explanation_report
+from ndcg_tracker.questions.history.chart import MOST_RUNS
+from ndcg_tracker.questions.history.chart import history as history_chart
+from ndcg_tracker.questions.history.say import HistoryRow
+from ndcg_tracker.questions.report.gather import at_cutoffs, lists_of, live_report
+from ndcg_tracker.questions.report.page import lists_on_page, report_values, texts_on_page, visible_lists
+from ndcg_tracker.render.html import CLASSES, reports_html
+from ndcg_tracker.render.pages.page import themes
+from ndcg_tracker.render.terminal import visible
+from ndcg_tracker.render.texts import query_cell
+from ndcg_tracker.runs.groups import group_id
+from ndcg_tracker.runs.texts import texts_of
+from ndcg_tracker.ui.overviews import group_over_time
 from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered
+from ndcg_tracker.words.numbers import counted
+from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:
-    from ndcg_tracker.reporting.pages.report import RunsReport
+    from ndcg_tracker.questions.report.page import RunsReport
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
 

@@ -10,20 +10,18 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from ndcg_tracker.comparison.gate import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.reporting.charts.history import history as history_chart
-from ndcg_tracker.reporting.gate import percent_of
-from ndcg_tracker.reporting.history import HistoryRow, happened
-from ndcg_tracker.reporting.notes import note_text
-from ndcg_tracker.reporting.numbers import points
-from ndcg_tracker.reporting.pages.page import themes
-from ndcg_tracker.reporting.terminal import visible
-from ndcg_tracker.reporting.texts import query_cell
+from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
+from ndcg_tracker.questions.gate.say import percent_of
+from ndcg_tracker.questions.history.chart import history as history_chart
+from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
+from ndcg_tracker.questions.history.say import HistoryRow, happened
+from ndcg_tracker.render.pages.page import themes
+from ndcg_tracker.render.terminal import visible
+from ndcg_tracker.render.texts import query_cell
 from ndcg_tracker.storage.records import UNNAMED_JUDGES
-from ndcg_tracker.tracker.history import HistoryFilter, history_of
-from ndcg_tracker.tracker.ui import (
+from ndcg_tracker.ui.overviews import (
     RunOverview,
     datasets_overview,
     groups_containing,
@@ -33,6 +31,8 @@ from ndcg_tracker.tracker.ui import (
     usual_metric,
 )
 from ndcg_tracker.ui.rendering import Question, link, metric_name, position, rendered, sparkline
+from ndcg_tracker.words.numbers import points
+from ndcg_tracker.words.sentences import note_text
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction

@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.agreement import familiar_name
-from ndcg_tracker.reporting.numbers import counted, interval, means_of_blocks, percent, points
-from ndcg_tracker.reporting.pages.page import environment, script_json
-from ndcg_tracker.reporting.terminal import visible
+from ndcg_tracker.render.pages.page import environment, script_json
+from ndcg_tracker.render.terminal import visible
+from ndcg_tracker.words.numbers import counted, interval, means_of_blocks, percent, points
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -157,7 +157,7 @@ def _environment() -> Environment:
         loader=ChoiceLoader(
             [
                 PackageLoader("ndcg_tracker.ui", "templates"),
-                PackageLoader("ndcg_tracker.reporting.pages", "templates"),
+                PackageLoader("ndcg_tracker.render.pages", "templates"),
             ]
         )
     )

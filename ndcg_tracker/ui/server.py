@@ -11,8 +11,8 @@ from urllib.parse import urlencode
 
 import uvicorn
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.tracker.tracker import Tracker
 from ndcg_tracker.ui.app import LOOPBACK, TOKEN, Access, application
 
 

@@ -43,7 +43,7 @@ def test_what_the_page_names_is_there(page: str) -> None:
 
 
 def test_what_is_not_there_is_found() -> None:
-    assert missing("`cli/gate.py:gate` `cli/gate.py:nothing` `cli/no.py` `options.py`") == [
-        "`cli/gate.py:nothing`",
+    assert missing("`questions/gate/command.py:gate` `questions/gate/command.py:nothing` `cli/no.py` `gather.py`") == [
+        "`questions/gate/command.py:nothing`",
         "`cli/no.py`",
     ]

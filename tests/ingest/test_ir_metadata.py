@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.ir_metadata import entries, header_lines, run_metadata, side_metadata
-from ndcg_tracker.reporting.show import metadata_lines
+from ndcg_tracker.questions.show.say import metadata_lines
 
 HEADER = """\
 tag: bm25   # as in the run

@@ -14,7 +14,7 @@ from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.places import NoPlaces
 from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.ingest.source import Source
-from ndcg_tracker.notes import Note
+from ndcg_tracker.words.notes import Note
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 

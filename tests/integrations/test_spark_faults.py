@@ -27,7 +27,7 @@ from thorough import LONG
 import ndcg_tracker as nt
 from ndcg_tracker.integrations import spark as on_spark
 from ndcg_tracker.integrations.staging import StagedPart, Staging, logged
-from ndcg_tracker.tracker.ingest import RunDetails
+from ndcg_tracker.runs.ingest import RunDetails
 
 pytestmark = [
     pytest.mark.nightly,

@@ -23,12 +23,12 @@ from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, NameTa
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.integrations.batches import SIDE
 from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_share, logged, stage_groups
+from ndcg_tracker.runs.ingest import IngestResult, RunDetails
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.staging import attempt, staged_run
 from ndcg_tracker.storage.upkeep import health
 from ndcg_tracker.storage.upkeep.grants import Roles
-from ndcg_tracker.tracker.ingest import IngestResult, RunDetails
 
 pytestmark = pytest.mark.usefixtures("postgres_schema")
 METRICS = ["ndcg@3", "RR", "AP(ties=pessimistic)"]

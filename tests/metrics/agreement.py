@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from ndcg_tracker.api.evaluation import Evaluation, evaluate_blocks
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.frames import read_frame
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.tracker.evaluation import Evaluation, evaluate_blocks
 
 DATA = Path(__file__).parent / "conformance"
 PRINTED = 5e-5 + 1e-12

@@ -31,7 +31,7 @@ from all_commands import all_commands  # noqa: E402
 
 import ndcg_tracker as nt  # noqa: E402
 from ndcg_tracker.cli.app import run  # noqa: E402
-from ndcg_tracker.notes import Note  # noqa: E402
+from ndcg_tracker.words.notes import Note  # noqa: E402
 
 INTEGRATIONS = (
     "catboost",
@@ -126,10 +126,11 @@ def python_names() -> Iterator[str]:
 def _classes() -> dict[str, type]:
     """Return the classes that results may be of, by name."""
     found: dict[str, type] = {"Note": Note}
-    for part in ("storage", "statistics", "comparison", "tracker"):
+    for part in ("words", "storage", "statistics", "compare", "runs", "questions", "api"):
         package = import_module(f"ndcg_tracker.{part}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            for name, value in vars(import_module(module.name)).items():
+            is_said = module.name.rpartition(".")[2] in ("chart", "command", "page", "say")
+            for name, value in {}.items() if is_said else vars(import_module(module.name)).items():
                 if inspect.isclass(value) and value.__module__ == module.name and not name.startswith("_"):
                     found[name] = value
     results = ("Result", "Record", "Explanation", "Comparison", "Pairing", "Set", "Summary", "Metrics", "Added")

@@ -108,7 +108,7 @@ def test_of_runs_in_equal_threes_hardly_ever_is_one_called_better_than_its_like(
 @pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("spread", [0.01, 0.05])
 def test_rank_intervals_hold_for_all_runs_at_once(spread: float) -> None:
-    from ndcg_tracker.comparison.leaderboard import metric_board
+    from ndcg_tracker.questions.leaderboard.decide import metric_board
 
     rng = np.random.default_rng(8)
     truth = np.sort(rng.normal(0.5, spread, 8))[::-1]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from populations import normal, repeats
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.reporting.rows import as_object
+from ndcg_tracker.render.rows import as_object
 from ndcg_tracker.statistics.equivalence import checked_margin, equivalence_test
 from ndcg_tracker.statistics.t_test import paired_t
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ndcg_tracker.comparison.inference import low_information
+from ndcg_tracker.compare.inference import low_information
 from ndcg_tracker.statistics.information import Information, information_in
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.comparison.inference import Chance
+from ndcg_tracker.compare.inference import Chance
 from ndcg_tracker.statistics.information import information_in
 from ndcg_tracker.statistics.summary import PairedSums, Summary
 from ndcg_tracker.statistics.t_test import clustered_t, paired_t

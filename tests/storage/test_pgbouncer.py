@@ -18,10 +18,10 @@ from stored_samples import BM25, add_run, outputs_of, started
 import ndcg_tracker as nt
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.integrations.staging import StagedPart, Staging, logged, stage_groups
+from ndcg_tracker.runs.ingest import RunDetails
 from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep import health
-from ndcg_tracker.tracker.ingest import RunDetails
 
 PGBOUNCER = os.environ.get("NDCG_TEST_PGBOUNCER") or shutil.which("pgbouncer", path=f"{os.defpath}:/usr/sbin")
 SETTINGS = """

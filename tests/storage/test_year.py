@@ -20,8 +20,8 @@ from postgres_server import PostgresServer
 from relabelled import check_nothing_counts_twice
 from thorough import LONG
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.storage.database import upgrade
-from ndcg_tracker.tracker.tracker import Tracker
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 sys.path.append(str(REPOSITORY / "benchmarks"))

@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 from small_shop import BM25, DENSE, LABELS, frame_of
 from stored_rows import row_counts
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import NdcgTrackerError
-from ndcg_tracker.tracker.tracker import Tracker
 
 from .databases import database, engine_name
 from .report import Outcome, Setting

@@ -9,8 +9,8 @@ from pathlib import Path
 import sqlalchemy as sa
 from small_shop import BM25, DENSE, LABELS, frame_of
 
-from ndcg_tracker.tracker.check import check_database
-from ndcg_tracker.tracker.tracker import Tracker
+from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.runs.check import check_database
 
 from .databases import database, engine_name
 from .report import Outcome, Setting

@@ -15,7 +15,7 @@ from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NdcgTrackerError
-from ndcg_tracker.reporting.terminal import visible
+from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.storage.database import upgrade
 
 from .hostile_texts import HOSTILE_TEXTS, REFUSED_TEXTS

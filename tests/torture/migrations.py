@@ -15,8 +15,8 @@ from restored import as_kept, content_of, differing, expected_content, kept_revi
 from stored_samples import add_run
 from thorough import LONG
 
-from ndcg_tracker.exchange import LATER, OPTIONAL
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.runs.export_files import LATER, OPTIONAL
 from ndcg_tracker.storage import database as storage
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.store import Store

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.runs.ingest import RunDetails, store_run
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.tracker.ingest import RunDetails, store_run
-from ndcg_tracker.tracker.tracker import Tracker
 
 from .databases import damage, database, engine_name
 from .forked import CONTEXT, context

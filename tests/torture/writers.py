@@ -10,7 +10,7 @@ from pathlib import Path
 
 from command_line import Printed
 
-from ndcg_tracker.tracker.tracker import Tracker
+from ndcg_tracker.api.tracker import Tracker
 
 from .databases import contents, damage, database, engine_name
 from .forked import CONTEXT, context

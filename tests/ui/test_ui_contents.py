@@ -11,8 +11,8 @@ from served import HOSTILE, Served
 from small_shop import BM25, DENSE, frame_of
 from thorough import LONG
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.tracker.tracker import Tracker
 
 MOST_OF_A_KIND = 40 if LONG else 12
 BAD = quote(HOSTILE.replace("\u202e", ""))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import mlflow
 from mlflow.models.evaluation.base import EvaluationResult, ModelEvaluator
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import NameTakenError, NdcgTrackerError
 from ndcg_tracker.integrations.mlflow.evaluator_config import EvaluatorConfig
 from ndcg_tracker.integrations.mlflow.names import PER_GROUP, PREFIX_TAG, RUN_ID_TAG
@@ -16,14 +17,13 @@ from ndcg_tracker.integrations.mlflow.predictions import frame_of
 from ndcg_tracker.integrations.mlflow.recording import named_means, record
 from ndcg_tracker.integrations.mlflow.tracking import shown_uri
 from ndcg_tracker.integrations.stored_run import StoredRun, stored_run
-from ndcg_tracker.notes import Note
-from ndcg_tracker.reporting.notes import in_words
-from ndcg_tracker.tracker.tracker import Tracker
+from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.sentences import in_words
 
 if TYPE_CHECKING:
     from mlflow.entities import Run
 
-    from ndcg_tracker.tracker.ingest import IngestResult
+    from ndcg_tracker.runs.ingest import IngestResult
 
 _log = logging.getLogger(__name__)
 

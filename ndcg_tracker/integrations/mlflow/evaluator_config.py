@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.frames import NullScores
 from ndcg_tracker.integrations.mlflow.names import is_key
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metric
-from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 
 
 @dataclass(frozen=True)

@@ -8,23 +8,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, MetricError, argument
 from ndcg_tracker.ingest.reading import read_run
 from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RANKING, RUN_ID_TAG
 from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, shown_uri
 from ndcg_tracker.integrations.stored_run import FACTS, metric_name
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
-from ndcg_tracker.notes import Fact, Note
-from ndcg_tracker.reporting.notes import in_words
-from ndcg_tracker.tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
-from ndcg_tracker.tracker.ingest import RunDetails
+from ndcg_tracker.runs.ingest import RunDetails
+from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.sentences import in_words
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
-    from ndcg_tracker.tracker.ingest import IngestResult
-    from ndcg_tracker.tracker.tracker import Tracker
+    from ndcg_tracker.api.tracker import Tracker
+    from ndcg_tracker.runs.ingest import IngestResult
 
 _COLUMNS = ("group", "item", "score", "label")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.integrations.mlflow.names import PER_GROUP, RANKING, TAG, is_key
 from ndcg_tracker.integrations.stored_run import metric_name, run_identity
-from ndcg_tracker.notes import Note
+from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

@@ -16,11 +16,11 @@ from restored import (
 )
 from thorough import LONG
 
+from ndcg_tracker.runs.check import check_database
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage.schema import VERSION_TABLE
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, known_revisions, newest_revision
-from ndcg_tracker.tracker.check import check_database
 
 UPGRADED = kept_revisions() if LONG else [kept_revisions()[0], *kept_revisions()[-2:]]
 """The oldest passes through every migration, the others through the newest, which may still change."""

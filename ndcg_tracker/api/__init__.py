@@ -1,0 +1,1 @@
+"""The public face: the tracker, and what needs no database."""

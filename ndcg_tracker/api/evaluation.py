@@ -1,0 +1,515 @@
+"""Metrics of a ranking without any database: what ``nt.evaluate`` and the command ``evaluate`` return."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import numpy as np
+
+from ndcg_tracker.concurrency import mapped
+from ndcg_tracker.defaults import DEFAULT_METRIC, GROUP, LABEL, SCORE, OwnName
+from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, header_of
+from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_frame
+from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
+from ndcg_tracker.ingest.table import RankedTable, joined_notes
+from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
+from ndcg_tracker.rankings.join import Judged, judged
+from ndcg_tracker.rankings.keys import KeyIndex
+from ndcg_tracker.rankings.ranking import LabelLists, Run
+from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
+from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
+from ndcg_tracker.runs.scoring import NO_ITEMS, GatheredValues, meeting_notes, n_unordered, unordered_notes
+from ndcg_tracker.words.notes import Note, all_one_notes
+from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.sentences import in_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+T = TypeVar("T")
+
+
+class NoLabelsError(InputError):
+    """A ranking came without labels."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the ranking has no labels",
+            advice=f"name the label column with {argument('label')}, or give them as a second table",
+        )
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The values of some metrics for every group of a ranking and its labels.
+
+    ``texts``: the metrics as they were given. ``results``: one ``GroupResults`` per text, all over the same groups.
+    ``notes``: what else to know, in words, such as that no item has a label.
+    """
+
+    texts: tuple[str, ...]
+    results: tuple[GroupResults, ...]
+    notes: tuple[str, ...] = ()
+
+    @cached_property
+    def per_group(self) -> pd.DataFrame:
+        """One row per group (the index, named ``group``), one float column per metric text, NaN where undefined.
+
+        The index is text, also of ids that were whole numbers: join other tables by their ids as text.
+        """
+        import pandas as pd
+
+        index = pd.Index(self.results[0].group_keys.to_list(), name="group", dtype=object)
+        return pd.DataFrame(
+            {text: result.values for text, result in zip(self.texts, self.results, strict=True)}, index=index
+        )
+
+    @cached_property
+    def mean(self) -> pd.Series[float]:
+        """The mean of each metric over the groups that it is defined for, by metric text, NaN where there is none."""
+        import pandas as pd
+
+        means = [result.mean for result in self.results]
+        return pd.Series(means, index=pd.Index(self.texts, dtype=object), dtype="float64", name="mean")
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per metric text (the index, named ``metric``): its mean and how many groups it rests on."""
+        import pandas as pd
+
+        names = ("mean", "n_groups", "n_missing", "n_undefined")
+        rows = [[getattr(result, name) for name in names] for result in self.results]
+        frame = pd.DataFrame(rows, columns=list(names), index=pd.Index(self.texts, name="metric", dtype=object))
+        return frame.astype({"mean": "float64"})
+
+    def by(self, attribute: str, groups: object, *, group: str | None = None) -> pd.DataFrame:
+        """Return the mean of each metric on the groups of each value of an attribute: one row per metric and value.
+
+        Columns: ``metric``, ``slice`` (None: of groups without a value), ``n_groups``, ``mean``, ``ci_low`` and
+        ``ci_high`` (95%, NaN below two groups). Parameters: ``groups``: what ``Tracker.set_groups`` takes, one row per
+        group with the attribute as a column, a path to such a file, or a dict or pandas Series of a value per group.
+        ``group``: the table's column of the groups, by default ``group`` or what a convention calls it. Raises:
+        InputError where no group of the run has the attribute, and for a metric whose mean is not that of its groups.
+
+        >>> found = evaluate({"q": {"a": 1.0}, "r": {"b": 1.0}}, "P@1", labels={"q": {"a": 1}, "r": {"a": 1}})
+        >>> found.by("device", {"q": "tv", "r": "phone"})[["slice", "mean"]].values.tolist()
+        [['phone', 0.0], ['tv', 1.0]]
+        """
+        import pandas as pd
+
+        names = ["metric", "slice", "n_groups", "mean", "ci_low", "ci_high"]
+        found = pd.DataFrame([list(row) for row in slice_rows(self, attribute, groups, group)], columns=names)
+        return found.astype(dict.fromkeys(names[3:], "float64"))
+
+    def __getitem__(self, text: str) -> float | None:
+        """Return the mean of a metric by its text, None where there is none; KeyError for one that was not asked for.
+
+        >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, ["P@1", "RR"], labels={"q": {"b": 1}})["RR"]
+        0.5
+        """
+        if text not in self.texts:
+            raise KeyError(f"no metric {text!r} was asked for; there is {', '.join(self.texts)}")
+        return self.results[self.texts.index(text)].mean
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Return the mean of each metric by its text, None where there is none."""
+        return {text: result.mean for text, result in zip(self.texts, self.results, strict=True)}
+
+    def to_html(self) -> str:
+        """Return the means as an HTML table."""
+        return str(self.to_frame().to_html())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self.to_frame())
+
+
+def evaluate(
+    frame: object,
+    metrics: str | Sequence[str] = DEFAULT_METRIC,
+    *,
+    group: str = GROUP,
+    item: str | Literal[False] | None = None,
+    score: str = SCORE,
+    label: str = LABEL,
+    weight: str | None = None,
+    labels: object | None = None,
+    null_scores: NullScores = "error",
+    reader: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    scores: str | os.PathLike[str] | None = None,
+) -> Evaluation:
+    """Return some metrics of a ranking, per group and on average; no database takes part.
+
+    Parameters: ``frame``: a path to a file that the command reads, or a table with one row per (group, item), in any
+    order: a pandas or polars DataFrame, anything else that speaks Arrow's C stream interface or the DataFrame
+    interchange protocol, a dict of arrays, a nested dict ``{group: {item: score}}``, ranx's ``Run`` or ir_measures'
+    ``ScoredDoc`` tuples. A row whose score is null was judged but not retrieved, one whose label is null is unjudged.
+    ``metrics``: one text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were
+    given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; a column that is not named may also
+    have the name that a convention gives it, such as ``qid`` and ``docno``; of both, one must be named.
+    ``score="-position"``: a column in which the lowest is the best. ``group="uid,user"``: ``uid`` in the run and
+    ``user`` in the labels; so may ``item``.
+    ``item``: without such a column an item is
+    known by its row's number within the group, if scores and labels are in one table; False asks for that.
+    ``labels``: a second table or path, with the labels (group, item, label); the label column of ``frame`` is then
+    not read. ``null_scores``: what a NaN score of a table means, an error or
+    "not_retrieved". ``reader``: of the file, if its name and content do not tell. ``columns``: the names of the columns
+    of a CSV or TSV file that has no header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid
+    file, one per line. Returns: an ``Evaluation``. Raises: InputError for what cannot be taken, naming the
+    row, and where no group of the run has labels; MetricError for an unknown metric. Warns where no item has a
+    label, and of columns that a convention newly reads. The input is never changed.
+
+    >>> import ndcg_tracker as nt
+    >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
+    >>> nt.evaluate(shop, ["ndcg@10", "dcg@1"]).mean.round(4).to_dict()
+    {'ndcg@10': 0.6309, 'dcg@1': 0.0}
+    >>> nt.evaluate({"q": {"a": 2.0, "b": 1.0}}, "ndcg@10", labels={"q": {"b": 1}}).mean.round(4).to_dict()
+    {'ndcg@10': 0.6309}
+    """
+    given = Input(
+        frame,
+        labels,
+        Names(group, item, score, label, weight),
+        null_scores,
+        reader=reader,
+        columns=columns,
+        scores=scores,
+    )
+    evaluation = given.used_by(partial(evaluate_blocks, metrics=metrics))
+    for note in evaluation.notes:
+        warn(NdcgTrackerWarning(note, where="the run"))
+    return evaluation
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of columns as ``evaluate`` takes them: an ``OwnName`` stands for none given."""
+
+    group: str = GROUP
+    item: str | Literal[False] | None = None
+    score: str = SCORE
+    label: str = LABEL
+    weight: str | None = None
+
+    def columns(self, *roles: str) -> Columns:
+        """Return the names that were given for some roles. Raises: InputError for what is not a name."""
+        given: dict[str, Any] = {}
+        for role in ("group", "item", "score", "label", "weight"):
+            name = getattr(self, role)
+            if not isinstance(name, str | None) and not (role == "item" and name is False):
+                raise InputError(
+                    f"{argument(role)} is the name of a column, and {name!r} is not text", advice="give its name"
+                )
+            if role in roles and not isinstance(name, OwnName):
+                given[role] = name
+        return Columns(**given)
+
+
+@dataclass(frozen=True)
+class Input:
+    """A run and its labels as ``evaluate`` and ``Tracker.ingest`` take them (see ``evaluate``)."""
+
+    frame: object
+    labels: object | None
+    names: Names
+    null_scores: NullScores = "error"
+    reader: str | None = None
+    columns: str | Sequence[str] | None = None
+    scores: str | os.PathLike[str] | None = None
+
+    def used_by(self, use: Callable[[Iterable[RankedTable], LabelLists | None], T]) -> T:
+        """Return what a function makes of the run's blocks and its labels; it is called again if it must be."""
+        labels, names = self._read_labels(), self.names
+        of_run = ("group", "item", "score", "weight", *(("label",) if labels is None else ()))
+        path = path_of(self.frame)
+        if path is None:
+            of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
+            for name in (name for name, value in of_files.items() if value is not None):
+                kind = type(self.frame).__name__
+                raise InputError(f"{argument(name)} is for files, and this is a {kind}", advice="leave it out")
+            columns = replace(names.columns(*of_run), is_shared=labels is not None)
+            blocks = frame_blocks(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
+            return use(blocks, labels)
+        if self.null_scores != "error":
+            raise InputError(
+                f"{argument('null_scores')} is for frames: in a file null is not retrieved and NaN is an error"
+            )
+        given = path_of(self.labels)
+        is_shared = self.labels is not None and (given is None or may_have_columns(given))
+        return in_blocks_or_whole(
+            path,
+            lambda blocks: use(blocks, labels),
+            reader=self.reader,
+            columns=replace(names.columns(*of_run), is_shared=is_shared, header=header_of(self.columns)),
+            scores_path=None if self.scores is None else os.fspath(self.scores),
+            labels_apart=labels is not None,
+        )
+
+    def _read_labels(self) -> LabelLists | None:
+        if self.labels is None:
+            return None
+        if self.names.item is False or self.names.item == "":
+            raise InputError(
+                f"{argument('item', False)} knows items by row numbers, which do not fit the second table of "
+                f"{argument('labels')}",
+                advice=f"name the item column with {argument('item')}",
+            )
+        return labels_given(self.labels, replace(self.names.columns("group", "item", "label"), is_shared=True))
+
+
+def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
+    """Return labels that come as a path, as a table or a nested dict, or as they are kept here."""
+    if isinstance(labels, LabelLists):
+        return labels
+    path = path_of(labels)
+    return read_label_frame(labels, columns) if path is None else read_labels(path, columns=columns)
+
+
+SliceRow = tuple[str, str | None, int, float | None, float | None, float | None]
+"""A metric, the value of an attribute, how many groups have it, their mean, and its 95% interval."""
+
+
+def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: str | None = None) -> list[SliceRow]:
+    """Return the rows of ``Evaluation.by``."""
+    from ndcg_tracker.ingest.groups import GroupColumns, read_group_frame, read_groups
+    from ndcg_tracker.ingest.records import by_group
+    from ndcg_tracker.questions.show.decide import run_slices
+
+    columns, values = GroupColumns(group), by_group(groups, attribute)
+    path = path_of(groups)
+    if values is not None:
+        table = read_group_frame(values)
+    else:
+        table = read_group_frame(groups, columns) if path is None else read_groups(path, columns=columns)
+    if attribute not in table.attributes:
+        known = ", ".join(table.attributes) or "none"
+        raise InputError(f"no attribute {attribute!r}", where=path, advice=f"there is {known}")
+    value_of = dict(zip(table.group_keys.to_list(), table.attributes[attribute], strict=True))
+    found: list[SliceRow] = []
+    for text, results in zip(evaluation.texts, evaluation.results, strict=True):
+        of_items = results.metric["weights"] not in ("none", "group")
+        is_weighed = of_items and results.weights is not None and bool((results.weights != 1).any())
+        if is_weighed or results.metric.summary != "mean":
+            raise InputError(
+                f"the mean of {text} is not that of its groups, so slices have none", advice="leave it out"
+            )
+        keys, defined = results.group_keys.to_list(), results.reasons == DEFINED
+        values = [None if (value := value_of.get(key)) is None else str(value) for key in keys]
+        if all(value is None for value in values):
+            raise InputError(
+                f"no group of the run has {attribute!r}",
+                advice="are the groups spelled as in the run? One is " + shown(keys[0]),
+            )
+        names = [value for value, known in zip(values, defined.tolist(), strict=True) if known]
+        weights = None if results.weights is None else results.weights[defined]
+        for one in run_slices(results.values[defined], names, weights, results.metric.limits):
+            found.append((text, one.value, one.n, one.mean, *(one.ci or (None, None))))
+    return found
+
+
+def path_of(given: object) -> str | None:
+    """Return the path that something is, None where it is not a path."""
+    if isinstance(given, os.PathLike):
+        given = os.fspath(given)
+    return given if isinstance(given, str) else None
+
+
+def evaluate_blocks(
+    blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: str | Sequence[str]
+) -> Evaluation:
+    """Return some metrics of a run in blocks of whole groups; one that is read whole is one block.
+
+    ``labels`` given take the place of those that come with the blocks.
+    """
+    texts = tuple(metric_texts(metrics))
+    parsed = parsed_metrics(texts)
+    held = None if labels is None else HeldLabels(labels)
+    values = GatheredValues()
+    matches = _Matches()
+    weights: list[GroupWeights] = []
+    notes: list[Note] = []
+    has_labels = False
+
+    def pairs() -> Iterator[tuple[Run, LabelLists]]:
+        nonlocal has_labels
+        for block in blocks:
+            refuse_row_numbers(block, labels)
+            has_labels |= block.labels is not None
+            if block.weights is not None:
+                weights.append(block.weights)
+            notes.extend(block.notes)
+            yield block.run, (block.labels or NO_LABELS) if held is None else held.of(block.run.group_keys)
+            del block  # not to be held while the next one is read
+        if held is None and not has_labels:
+            raise NoLabelsError
+        yield from () if held is None else ((NO_ITEMS, rest) for rest in held.rest())
+
+    def scored(pair: tuple[Run, LabelLists]) -> tuple[_Match, list[GroupValues]]:
+        both: Judged = judged(*pair)
+        return _Match.of(both), group_values(both, parsed)
+
+    for match, of_block in mapped(scored, pairs()):
+        matches.add(match)
+        values.add(of_block)
+    found = [*matches.notes(parsed), *joined_notes(notes, has_labels=has_labels)]
+    order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
+    results = tuple(values.results(joined_weights(weights) if weights else None, order))
+    of_ndcg = [pair for pair in zip(texts, results, strict=True) if pair[1].metric.measure == "ndcg"]
+    found += all_one_notes((text, result.mean, result.n_groups) for text, result in of_ndcg)
+    return Evaluation(texts, results, in_words(found))
+
+
+def refuse_row_numbers(table: RankedTable, labels: LabelLists | None) -> None:
+    """Refuse labels that stand apart from the run where either knows items by row numbers.
+
+    Label/qid files of the same rows may be given as both.
+    """
+    if labels is None or not (labels.by_row_number or table.by_row_number):
+        return
+    if not table.by_row_number:
+        raise InputError(
+            "the labels come from a label/qid file, which knows items by row numbers, and the run has item ids",
+            advice="give labels with item ids",
+        )
+    if labels.by_row_number and _have_the_same_rows(table, labels):
+        return
+    raise InputError(
+        f"the run knows items by row numbers, and {ONE_TABLE}",
+        advice=f"give a run with item ids, or leave out {argument('labels')}",
+    )
+
+
+def _have_the_same_rows(table: RankedTable, labels: LabelLists) -> bool:
+    """Return whether every group of a run has as many rows as its labels."""
+    places = KeyIndex(labels.group_keys).places(table.run.group_keys)
+    known = places >= 0
+    return bool((np.diff(labels.offsets)[places[known]] == np.diff(table.run.offsets)[known]).all())
+
+
+def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterator[RankedTable]:
+    """Yield the blocks of a run, each checked by ``refuse_row_numbers``; refuse one of row numbers without labels."""
+    is_numbered = any_labels = False
+    for block in blocks:
+        refuse_row_numbers(block, labels)
+        is_numbered |= block.by_row_number
+        any_labels |= block.labels is not None
+        yield block
+        del block  # not to be held while the next one is read
+    if is_numbered and labels is None and not any_labels:
+        raise InputError(
+            f"the run has no item column and no labels of its own; {ONE_TABLE}",
+            advice=f"name the item column with {argument('item')}",
+            joint=": ",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Match:
+    """How much of some groups of a run and their labels meet; ``of_run`` and ``of_labels`` are a few of them."""
+
+    any_group: bool
+    any_item: bool
+    whole_grades: bool
+    whole_scores: bool
+    n_unordered: int | None
+    n_missing: int
+    n_labelled: int
+    n_unlabelled: int
+    n_of_run: int
+    of_run: list[str]
+    of_labels: list[str]
+
+    @classmethod
+    def of(cls, both: Judged) -> _Match:
+        """Return the match of a run and its labels."""
+        of_run, of_labels = (
+            keys.slice(0, min(len(keys), _N_SHOWN + 1)).to_list()
+            for keys in (both.ranking.group_keys, both.labels.group_keys)
+        )
+        whole_grades = _all_whole(both.labels.grades)
+        return cls(
+            bool(((both.run_groups >= 0) & (both.label_groups >= 0)).any()),
+            both.rows.size > 0,
+            whole_grades,
+            _all_whole(both.ranking.scores),
+            n_unordered(both.ranking),
+            int(((both.run_groups < 0) & (both.label_groups >= 0)).sum()),
+            int((both.label_groups >= 0).sum()),
+            int(((both.run_groups >= 0) & (both.label_groups < 0)).sum()),
+            int((both.run_groups >= 0).sum()),
+            of_run,
+            of_labels,
+        )
+
+
+def _all_whole(numbers: Floats) -> bool:
+    """Return whether all numbers are whole; the first ones usually decide."""
+    return all(bool((some == np.rint(some)).all()) for some in (numbers[:_N_FIRST], numbers))
+
+
+class _Matches:
+    """How much of a run and its labels meet, part by part."""
+
+    def __init__(self) -> None:
+        self._any_group = self._any_item = self._any_fraction = False
+        self._unordered: list[int | None] = []
+        self._meeting = np.zeros(4, dtype=np.int64)
+        self._all_whole = True
+        self._of_run: list[str] = []
+        self._of_labels: list[str] = []
+
+    def add(self, match: _Match) -> None:
+        """Take groups that were not taken before."""
+        self._any_item |= match.any_item
+        self._any_fraction |= not match.whole_grades
+        self._all_whole &= match.whole_scores
+        self._unordered.append(match.n_unordered)
+        self._meeting += (match.n_missing, match.n_labelled, match.n_unlabelled, match.n_of_run)
+        self._any_group |= match.any_group
+        for found, some in ((self._of_run, match.of_run), (self._of_labels, match.of_labels)):
+            found += some[: _N_SHOWN + 1 - len(found)]
+
+    def notes(self, metrics: Sequence[Metric]) -> list[Note]:
+        """Return what the labels and scores look like under metrics. Raises: InputError where no group has labels."""
+        swapped = [Note("swapped")] if self._any_fraction and self._all_whole else []
+        if self._any_item:
+            return [
+                *swapped,
+                *meeting_notes(*self._meeting.tolist(), metrics=metrics),
+                *unordered_notes(self._unordered),
+            ]
+        if not self._any_group:
+            raise InputError(
+                f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "
+                f"{_some(self._of_labels)}",
+                advice="give labels of the same groups, with ids written alike",
+            )
+        return [Note("no_label"), *swapped]
+
+
+_N_SHOWN = 3
+_N_FIRST = 64
+
+
+def _some(ids: Sequence[str]) -> str:
+    listed = ", ".join(shown(one) for one in ids[:_N_SHOWN])
+    return f"{listed} and others" if len(ids) > _N_SHOWN else listed or "none"
+
+
+def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:
+    """Return the metrics that some texts name (InputError where there is none, MetricError for an unknown one)."""
+    if not texts:
+        raise InputError("no metric was asked for", advice="name at least one, such as ndcg@10")
+    return parse_metrics(texts)

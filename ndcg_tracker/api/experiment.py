@@ -1,0 +1,242 @@
+"""Several systems on the same queries: each one's ranking becomes a stored run, and all are compared."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.api.evaluation import labels_given, path_of
+from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.text import metric_texts
+from ndcg_tracker.storage.checks import checked_name
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.compare.gather import ComparisonResult
+    from ndcg_tracker.compare.inference import TestName
+    from ndcg_tracker.compare.results import MetricComparison
+    from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.runs.ingest import IngestResult
+
+_QUERY_IDS = ("qid", "query_id", "query-id", "group")
+
+
+@dataclass(frozen=True)
+class ExperimentResult:
+    """What several systems reached on the same queries; notebooks show it as a table, and ``print`` prints it.
+
+    ``runs``: what became of each, in the order in which they were given. ``comparison``: of the baseline with all
+    others, None without a baseline. ``tracker``: where the runs are stored, for everything else to ask of them.
+    """
+
+    runs: tuple[IngestResult, ...]
+    metrics: tuple[str, ...]
+    comparison: ComparisonResult | None
+    tracker: Tracker = field(repr=False, compare=False)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per system: ``name``, the mean of each metric and, with a baseline, how each compares.
+
+        For each metric ``METRIC +`` and ``METRIC -`` count the queries that are better and worse than the baseline,
+        ``METRIC p-value`` is of the test, and ``METRIC p-value corrected`` Holm-corrected over all candidates and
+        metrics; the baseline's are missing.
+        """
+        import pandas as pd
+
+        rows: list[dict[str, Any]] = []
+        for run in self.runs:
+            means = [one.mean for one in run.metrics]
+            rows.append({"name": run.run, **dict(zip(self.metrics, means, strict=True))})
+        frame = pd.DataFrame(rows).astype(dict.fromkeys(self.metrics, "float64"))
+        for comparison in self.comparison.comparisons if self.comparison is not None else ():
+            place = next(at for at, run in enumerate(self.runs) if run.run == comparison.candidate.name)
+            of_metric = {one.metric: one for one in comparison.metrics}
+            for text, one in zip(self.metrics, self.runs[place].metrics, strict=True):
+                found = of_metric[one.metric]
+                for name, value in _compared(found):
+                    frame.loc[place, f"{text} {name}"] = value
+        return frame
+
+    def to_html(self) -> str:
+        """Return the table as HTML."""
+        return str(self.to_frame().to_html(index=False))
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self.to_frame().to_string(index=False))
+
+
+def _compared(found: MetricComparison) -> Sequence[tuple[str, float | None]]:
+    return (
+        ("+", found.wins),
+        ("-", found.losses),
+        ("p-value", found.p_value),
+        ("p-value corrected", found.p_adjusted),
+    )
+
+
+def experiment(
+    systems: Mapping[str, object] | Sequence[object],
+    queries: object = None,
+    labels: object | None = None,
+    metrics: str | Sequence[object] = DEFAULT_METRIC,
+    names: Sequence[str] | None = None,
+    *,
+    baseline: str | int | None = None,
+    filter_by_qrels: bool = False,
+    filter_by_topics: bool = True,
+    test: TestName = "t",
+    dataset: str = DEFAULT_DATASET,
+    database: str | os.PathLike[str] | None = None,
+    tags: Mapping[str, str] | None = None,
+    replace: bool = False,
+) -> ExperimentResult:
+    """Rank the same queries with several systems, store each ranking as a run, and compare them with a baseline.
+
+    Parameters: ``systems``: by name, or in a sequence with ``names``: rankings (whatever ``Tracker.ingest`` takes: a
+    frame, a dict, a path), PyTerrier transformers, or functions that take ``queries`` and return a ranking.
+    ``queries``: what systems get, such as a frame with ``qid`` and ``query``, or ``{id: text}``. ``labels``: see
+    ``Tracker.ingest``; None where each ranking brings its own. ``metrics``: texts, or measures of ir_measures.
+    ``baseline``: the name of a system, or its place from 0. ``filter_by_topics``: only labels of these queries count,
+    where their ids are known. ``filter_by_qrels``: systems get only queries that have labels. ``test``: see
+    ``Tracker.compare``. ``dataset``, ``database``, ``tags``, ``replace``: of all runs. The first five, ``baseline`` and
+    the two filters mean what they mean in ``pyterrier.Experiment``. Each run is stored as soon as it is there.
+    Returns: the means and comparisons. Raises: InputError for what does not fit together, before any system is asked;
+    what ``Tracker.ingest`` and ``Tracker.compare`` raise.
+
+    >>> import ndcg_tracker as nt, tempfile
+    >>> queries, labels = {"q1": "tent", "q2": "lamp"}, {"q1": {"a": 1}, "q2": {"b": 1}}
+    >>> def by_length(queries):
+    ...     return {query: {"a": len(text), "b": 4.5} for query, text in queries.items()}
+    >>> reversed_ids = {"q1": {"a": 1.0, "b": 2.0}, "q2": {"a": 1.0, "b": 2.0}}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     systems = {"length": by_length, "ids": reversed_ids}
+    ...     result = nt.experiment(systems, queries, labels, "P@1", baseline="ids", database=f"{folder}/db")
+    ...     frame = result.to_frame()
+    >>> frame[["name", "P@1", "P@1 +", "P@1 -"]].fillna(-1).values.tolist()
+    [['length', 0.5, 0.0, 0.0], ['ids', 0.5, -1.0, -1.0]]
+    """
+    named = _named(systems, names)
+    texts = list(metric_texts(metrics if isinstance(metrics, str) else [str(one) for one in metrics]))
+    reference = _reference(list(named), baseline)
+    asked = [name for name, system in named.items() if _is_asked(system)]
+    if asked and queries is None:
+        raise InputError(f"system {asked[0]!r} ranks queries, and there are none", advice=f"give {argument('queries')}")
+    found = None if labels is None else labels_given(labels)
+    ids = _ids_of(queries)
+    if filter_by_qrels:
+        queries = _labelled(queries, ids, found)
+        ids = _ids_of(queries)
+    of_queries = labels if not filter_by_topics or ids is None or found is None else _only(labels, found, ids)
+    tracker = Tracker(database)
+    runs = tuple(
+        tracker.ingest(
+            _asked(system, queries),
+            name=name,
+            labels=of_queries,
+            dataset=dataset,
+            metrics=texts,
+            tags=tags,
+            replace=replace,
+        )
+        for name, system in named.items()
+    )
+    comparison = None
+    if reference is not None and len(runs) > 1:
+        others = [name for name in named if name != reference]
+        comparison = tracker.compare(reference, others, dataset=dataset, metrics=texts, test=test)
+    return ExperimentResult(runs, tuple(texts), comparison, tracker)
+
+
+def _named(systems: Mapping[str, object] | Sequence[object], names: Sequence[str] | None) -> dict[str, object]:
+    """Return the systems by name; refuse names that are missing, taken twice, or none."""
+    if isinstance(systems, Mapping):
+        if names is not None:
+            raise InputError("the systems have names already", advice=f"leave out {argument('names', list(names))}")
+        found = dict(systems)
+    else:
+        listed = list(systems)
+        if names is None:
+            raise InputError("the systems have no names", advice="give {name: system}, or names=[...]")
+        if len(names) != len(listed):
+            raise InputError(f"there are {len(listed)} systems and {len(names)} names", advice="give one for each")
+        if len(set(names)) < len(names):
+            twice = next(name for at, name in enumerate(names) if name in names[:at])
+            raise InputError(f"two systems are called {twice!r}", advice="give each a name of its own")
+        found = dict(zip(names, listed, strict=True))
+    if not found:
+        raise InputError("there is no system", advice="give at least one")
+    for name in found:
+        checked_name("run", name)
+    return found
+
+
+def _reference(names: list[str], baseline: str | int | None) -> str | None:
+    """Return the name of the baseline."""
+    if baseline is None or (isinstance(baseline, str) and baseline in names):
+        return baseline
+    if isinstance(baseline, int) and not isinstance(baseline, bool) and 0 <= baseline < len(names):
+        return names[baseline]
+    raise InputError(
+        f"{argument('baseline', baseline)} is not a system",
+        advice=f"give one of {', '.join(map(repr, names))}, or its place from 0 to {len(names) - 1}",
+    )
+
+
+def _is_asked(system: object) -> bool:
+    """Return whether a system ranks queries; a frame is a ranking, and may have a ``transform`` all the same."""
+    is_frame = hasattr(system, "__arrow_c_stream__") or hasattr(system, "__dataframe__")
+    return not is_frame and (callable(getattr(system, "transform", None)) or callable(system))
+
+
+def _asked(system: Any, queries: object) -> object:
+    """Return the ranking of a system: what it makes of the queries, or the system itself where it is one."""
+    if path_of(system) is not None or not _is_asked(system):
+        return system
+    ask: Callable[[object], object] = getattr(system, "transform", None) or system
+    return ask(queries)
+
+
+def _ids_of(queries: Any) -> list[str] | None:
+    """Return the ids of the queries, None where they are not known."""
+    if isinstance(queries, Mapping):
+        return [str(query) for query in queries]
+    columns = getattr(queries, "columns", None)
+    name = None if columns is None else next((one for one in _QUERY_IDS if one in list(columns)), None)
+    return None if name is None else [str(query) for query in queries[name]]
+
+
+def _labelled(queries: Any, ids: list[str] | None, labels: LabelLists | None) -> object:
+    """Return the queries that have labels."""
+    if ids is None or labels is None:
+        raise InputError(
+            f"the {'ids of the queries' if ids is None else 'labels'} are not known",
+            advice=f"leave out {argument('filter_by_qrels', True)}",
+        )
+    known = set(labels.group_keys.to_list())
+    if isinstance(queries, Mapping):
+        return {query: text for query, text in queries.items() if str(query) in known}
+    return queries[np.array([one in known for one in ids])]
+
+
+def _only(labels: object, found: LabelLists, ids: Iterable[str]) -> object:
+    """Return the labels of some queries: what was given, where there are no others."""
+    asked = set(ids)
+    groups = np.array(found.group_keys.to_list(), dtype=object)
+    kept = np.repeat(np.array([group in asked for group in groups], dtype=bool), np.diff(found.offsets))
+    if kept.all():
+        return labels
+    if not kept.any():
+        raise InputError("no query has labels", advice="check that queries and labels write their ids alike")
+    items = np.array(found.item_keys.to_list(), dtype=object)
+    owners = np.repeat(groups, np.diff(found.offsets))
+    return {"group": owners[kept], "item": items[kept], "label": found.grades[kept]}

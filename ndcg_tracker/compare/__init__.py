@@ -1,0 +1,1 @@
+"""Two runs against each other, the core of the questions: gathered, paired, inferred, said."""

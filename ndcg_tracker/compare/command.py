@@ -1,0 +1,215 @@
+"""``ndcg-track compare``: what changed between two runs, and whether it is real."""
+
+from __future__ import annotations
+
+import shutil
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+
+import typer
+
+from ndcg_tracker.cli import options
+from ndcg_tracker.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ndcg_tracker.compare.inference import CiMethod, TestName
+    from ndcg_tracker.compare.pair import Missing as MissingName
+
+DEFAULT_COLUMNS = 100
+"""The width of a report if standard output is not a terminal."""
+WIDEST = 140
+"""The largest width: longer lines are hard to follow."""
+
+
+class Missing(StrEnum):
+    """How to treat groups that a run does not have."""
+
+    error = "error"
+    zero = "zero"
+    intersect = "intersect"
+    skip = "skip"
+
+
+NOTHING_COMPARABLE = 5
+
+
+class Significance(StrEnum):
+    """The source of p-values."""
+
+    t = "t"
+    permutation = "permutation"
+    wilcoxon = "wilcoxon"
+
+
+class Interval(StrEnum):
+    """The source of intervals."""
+
+    t = "t"
+    bootstrap = "bootstrap"
+    betting = "betting"
+
+
+Baseline = Annotated[
+    str, typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")
+]
+Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run to compare with the baseline.")]
+Candidates = Annotated[
+    list[str], typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
+]
+MissingGroups = Annotated[
+    Missing, typer.Option(help="What to do with groups missing from one run; skip also drops those in neither.")
+]
+ClusterBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ATTRIBUTE", help="Groups that share its value depend on each other: user, session.", show_default=False
+    ),
+]
+LabelsVersion = Annotated[
+    str | None,
+    typer.Option(
+        "--labels", metavar="VERSION", help="Labels: a version, or newest.", show_default="the newest that runs share"
+    ),
+]
+Test = Annotated[
+    Significance, typer.Option(help="p-values: paired t, sign flips, or Wilcoxon (tests symmetry, not the mean).")
+]
+Ci = Annotated[Interval, typer.Option(help="95% intervals: t, bootstrap (BCa), or betting, which holds at any n.")]
+
+
+class Asked(TypedDict):
+    """What a comparison under one version of the labels and under all of them is asked alike."""
+
+    dataset: str | None
+    metrics: Sequence[str]
+    missing: MissingName
+    test: TestName
+    ci: CiMethod
+    equivalence: float | None
+    judge: str | None
+    cluster: str | None
+
+
+def compare(
+    baseline: Baseline,
+    candidates: Candidates,
+    metric: options.Metrics = None,
+    dataset: options.AnyDataset = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ATTRIBUTE",
+            help="Also compare slices, by an attribute given with groups set.",
+            show_default=False,
+        ),
+    ] = None,
+    cluster: ClusterBy = None,
+    test: Test = Significance.t,
+    ci: Ci = Interval.t,
+    equivalence: Annotated[
+        float | None,
+        typer.Option(metavar="MARGIN", help="Test whether delta is within +-MARGIN (TOST).", show_default=False),
+    ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VERSION",
+            help="Labels: a version, newest, or all for a row under each.",
+            show_default="the newest that both have",
+        ),
+    ] = None,
+    judge: options.Judge = None,
+    missing: MissingGroups = Missing.error,
+    top: Annotated[
+        int | None, typer.Option(min=0, help="How many worst and best groups to show.", show_default="10")
+    ] = None,
+    tie_bounds: Annotated[
+        bool, typer.Option("--tie-bounds", help="Show the groups whose value depends on tied scores.")
+    ] = False,
+    unjudged_bounds: Annotated[
+        bool, typer.Option("--unjudged-bounds", help="Show how far items that nobody judged leave delta open.")
+    ] = False,
+    details: Annotated[
+        bool, typer.Option("--details", help="Of several candidates, also show the tables of each.")
+    ] = False,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Compare runs group by group, with tests and intervals.
+
+    Shows the difference, its interval, wins and losses, and the worst and best groups.
+
+    The labels are the newest version under which both runs have the metrics (all that they share, unless --metric is
+    given). The first metric decides the worst and best groups and the slices. --labels all shows whether the
+    conclusion changes from version to version.
+
+    Several candidates, or a pattern such as "dense*", are shown in one table, each with its tables where an option
+    asks for them: --details, --by, --top, --equivalence, --tie-bounds, --unjudged-bounds.
+
+    tag:KEY=VALUE in the place of a run is an arm: all runs with that tag, as repeats of one system.
+    """
+    width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
+    color = options.wants_color()
+    asked = Asked(
+        dataset=dataset,
+        metrics=metric or (),
+        missing=missing.value,
+        test=test.value,
+        ci=ci.value,
+        equivalence=equivalence,
+        judge=judge,
+        cluster=cluster,
+    )
+    if labels == "all":
+        if by is not None or tie_bounds:
+            raise InputError(
+                "--by and --tie-bounds need one version of the labels", advice="name it in the place of all"
+            )
+        if unjudged_bounds:
+            raise InputError("--unjudged-bounds needs one version of the labels", advice="name it in the place of all")
+        from ndcg_tracker.questions.labels.say import versions_as
+
+        with options.tracker() as tracker:
+            found = tracker.compare_versions(baseline, *candidates, **asked).found
+        comparisons = found.comparisons
+        options.show(versions_as(format.plain, found, color=color, width=width))
+    else:
+        from ndcg_tracker.compare.say import comparison_as
+
+        version = labels_version(labels, or_all=True)
+        with options.tracker() as tracker:
+            comparisons = tracker.compare(
+                baseline,
+                *candidates,
+                **asked,
+                top=10 if top is None else top,
+                tie_bounds=tie_bounds,
+                unjudged_bounds=unjudged_bounds,
+                by=by,
+                labels=version,
+            ).comparisons
+        is_asked_of_each = top is not None or by is not None or equivalence is not None
+        text = comparison_as(
+            format.plain,
+            *comparisons,
+            color=color,
+            width=width,
+            spelled=options.as_option,
+            details=details or is_asked_of_each or tie_bounds or unjudged_bounds,
+        )
+        options.show(text)
+    if not any(comparison.is_comparable for comparison in comparisons):
+        raise typer.Exit(NOTHING_COMPARABLE)
+
+
+def labels_version(labels: str | None, *, or_all: bool = False) -> int | Literal["newest"] | None:
+    """Return the version that --labels names."""
+    if labels is None:
+        return None
+    if labels == "newest":
+        return "newest"
+    if not (labels.isascii() and labels.isdecimal()):
+        advice = f"give a number, such as --labels 1, or newest{' or all' if or_all else ''}"
+        raise InputError(f"--labels {labels!r} is no version", advice=advice)
+    return int(labels)

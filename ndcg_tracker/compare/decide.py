@@ -1,0 +1,441 @@
+"""Two runs, metric by metric: from paired arrays to typed results with a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from ndcg_tracker.compare.inference import GROUPS_ONLY, NOTHING, Chance, Methods, infer, metric_warnings
+from ndcg_tracker.compare.pair import Pairing
+from ndcg_tracker.compare.results import (
+    Clusters,
+    Comparison,
+    EarlierBounds,
+    GroupCounts,
+    GroupDelta,
+    JudgedShare,
+    LabelSetRef,
+    MetricComparison,
+    NotComparable,
+    PossibleDelta,
+    RunRef,
+    SliceComparison,
+    TieEffect,
+    UnjudgedBounds,
+    Verdict,
+    corrected_verdict,
+    coverage_notes,
+    ties_note,
+)
+from ndcg_tracker.compare.slices import Slicing, compare_slices, worst_first
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.language.measures import ShownOnly
+from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.equivalence import Equivalence
+from ndcg_tracker.statistics.power import detectable_delta
+from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t_test import checked_weights, limited
+from ndcg_tracker.words.notes import Note, all_one_notes
+
+GroupNames = Callable[[Index], Sequence[str]]
+
+T_TEST = Methods()
+
+
+@dataclass(frozen=True, slots=True)
+class UnjudgedDeltas:
+    """What the results of the paired groups would be with other labels of unjudged items, as far as it is known.
+
+    ``n_items`` and ``n_groups``: see ``UnjudgedBounds``. ``least`` and ``greatest``: float64, shape (n,), the extreme
+    differences of every group. ``condensed``: float64, shape (n,) each, the results of baseline and candidate without
+    unjudged items, NaN where undefined. ``not_supported`` and ``earlier``: see ``UnjudgedBounds``.
+    """
+
+    n_items: int
+    n_groups: int
+    least: Floats | None = None
+    greatest: Floats | None = None
+    condensed: tuple[Floats, Floats] | None = None
+    not_supported: str | None = None
+    earlier: EarlierBounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairedResults:
+    """One metric of two runs, ready to be compared.
+
+    ``metric``: its canonical text. ``weights``: float64, shape (n,), one per paired group, or None.
+    ``missing_in_*``: how many labelled groups that run lacks. ``means``: the means of baseline and candidate where
+    they are no (weighted) mean of the group results. ``no_inference``: why no test applies, None if one does
+    (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: between
+    which numbers any difference lies, None where that is not known. ``nothing_judged``: whether neither run has a
+    judged item that the metric counts. ``shown_only``: why the metric is shown and not compared (``no_inference`` is
+    a note of it), None where it is compared. ``chance``: the repeats behind arms, or clusters of the paired groups by
+    the attribute ``clustered_by``. ``unjudged``: None where nobody asked. ``direction``: which values are better.
+    """
+
+    metric: str
+    pairing: Pairing
+    weights: Floats | None = None
+    missing_in_baseline: int = 0
+    missing_in_candidate: int = 0
+    means: tuple[float, float] | None = None
+    no_inference: Note | None = None
+    tie_effect: TieEffect | None = None
+    limits: tuple[float, float] | None = None
+    nothing_judged: bool = False
+    shown_only: ShownOnly | None = None
+    chance: Chance = GROUPS_ONLY
+    clustered_by: str | None = None
+    unjudged: UnjudgedDeltas | None = None
+    direction: Direction = "higher"
+
+    @property
+    def gain(self) -> Floats:
+        """By how much each paired group is better in the candidate: float64, shape (n,)."""
+        return self.pairing.delta if self.direction == "higher" else -self.pairing.delta
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedRuns:
+    """Two runs under one label set, as reports name them, and what is known of them beside their results.
+
+    ``positives_only``: the coverage differs, and no label has grade 0 or below. ``asked``: how they were asked for, in
+    the words of a command: metrics, labels, what becomes of missing groups.
+    """
+
+    baseline: RunRef
+    candidate: RunRef
+    dataset: str
+    label_set: LabelSetRef
+    coverage: tuple[JudgedShare, ...] = ()
+    notes: tuple[Note, ...] = ()
+    positives_only: bool = False
+    asked: tuple[str, ...] = ()
+
+
+def compare_runs(
+    runs: ComparedRuns,
+    results: Sequence[PairedResults],
+    group_names: GroupNames,
+    *,
+    methods: Methods = T_TEST,
+    top: int = 10,
+    by: Slicing | None = None,
+) -> Comparison:
+    """Return the comparison of two runs under one label set.
+
+    Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
+    groups. ``group_names``: gives the ids of groups from their numbers (int64), in the same order. ``top``: how many
+    worst and best groups to keep. ``by``: slices of the first metric's groups to compare as well, by t-tests whatever
+    the test of ``methods`` is. Raises: ValueError without any metric; InputError for methods that do not apply (weights
+    with "wilcoxon", differences beyond 1 with "betting", slices where no test applies).
+    """
+    if not results:
+        raise ValueError("a comparison needs at least one metric")
+    metrics = compare_metrics(results, methods)
+    first = results[0]
+    top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
+    if by is not None and first.no_inference is not None:
+        raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
+    coverage = coverage_notes(runs.coverage, bounds_command(runs), positives_only=runs.positives_only)
+    deepened = {"baseline": "regressed", "candidate": "improved"}  # what better labels of that run can only deepen
+    verdicts = {metric.verdict for metric in metrics if metric.verdict is not None}
+    coverage = [note for note in coverage if verdicts != {deepened.get(str(note.facts.get("run")))}]
+    if any(one.unjudged is not None for one in results):  # then the bounds stand in the place of the guess
+        coverage = [note for note in coverage if note.kind != "fewer_judged"]
+    comparison = Comparison(
+        runs.baseline,
+        runs.candidate,
+        runs.dataset,
+        runs.label_set,
+        metrics[0].groups,
+        metrics,
+        worst=extreme_groups(first, group_names, top=top, sign=-1),
+        best=extreme_groups(first, group_names, top=top, sign=1),
+        notes=(*runs.notes, *coverage, *_equal_metrics(results, metrics)),
+        coverage=runs.coverage,
+        slices=None if by is None else worst_first(_sliced(first, by), first.direction),
+        slice_attribute=None if by is None else by.attribute,
+    )
+    return _with_metric_notes(comparison)
+
+
+_OF_METRICS = ("ties", "nothing_judged", "all_one")
+
+
+def _with_metric_notes(comparison: Comparison) -> Comparison:
+    """Return the comparison with the notes on its metrics as they are now."""
+    metrics = comparison.metrics
+    notes = [note for note in comparison.notes if note.kind not in _OF_METRICS]
+    notes += [
+        ties_note(metric.tie_effect, metric.metric)
+        for metric in metrics
+        if metric.ties_could_change_verdict and metric.tie_effect is not None
+    ]
+    unjudged = [metric.metric for metric in metrics if metric.not_comparable == "nothing_judged"]
+    if unjudged:
+        notes.append(Note("nothing_judged", {"metrics": unjudged}, labels_command(comparison.dataset)))
+    same = [metric for metric in metrics if metric.verdict == "identical"]
+    notes += all_one_notes((one.requested_as or one.metric, one.baseline, one.n) for one in same)
+    return replace(comparison, notes=tuple(notes))
+
+
+def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricComparison]) -> list[Note]:
+    """Return a note on the first two tested metrics that are equal in every group of both runs."""
+    tested = [(one.pairing, metric.metric) for one, metric in zip(results, metrics, strict=True) if metric.p_value]
+    for (one, name), (other, other_name) in combinations(tested, 2):
+        if np.array_equal(one.baseline, other.baseline) and np.array_equal(one.candidate, other.candidate):
+            return [Note("equal_metrics", {"metrics": [name, other_name]})]
+    return []
+
+
+def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
+    """Return the command that says how far unjudged items leave the difference open: of two runs, the first of arms."""
+    names = (run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate))
+    judge = ("--judge", runs.label_set.judge) if runs.label_set.judge else ()
+    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *judge, *runs.asked, "--unjudged-bounds"
+
+
+def labels_command(dataset: str) -> tuple[str, ...]:
+    """Return a command that shows some labels of a dataset.
+
+    >>> labels_command("shop")[-1]
+    "SELECT group_key, item_key FROM labels WHERE dataset = 'shop' LIMIT 5"
+    """
+    value = dataset.replace("'", "''")
+    return "ndcg-track", "sql", f"SELECT group_key, item_key FROM labels WHERE dataset = '{value}' LIMIT 5"
+
+
+def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:
+    """Return the comparison of each metric, the p-values Holm-corrected over all of them.
+
+    The verdict is "improved" or "regressed" where the corrected p is below .05, by the sign of delta and the metric's
+    direction; "identical" where every difference is 0; "not_comparable" where no group counts, or every difference is
+    0 because neither run has a judged item that the metric counts; else "no_difference_detected". That last one
+    includes what no test can decide: a single group, the same nonzero difference in every group, and a metric without
+    inference; a warning then says so, p and interval are None, and delta stands on its own. A metric that is only
+    shown (``PairedResults.shown_only``) has no verdict at all.
+
+    Parameters and raises: as ``compare_runs``.
+    """
+    return _adjusted([_compared(metric, methods) for metric in results])
+
+
+def adjusted_jointly(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...]:
+    """Return several candidates' comparisons with one baseline, Holm-corrected over all of their metrics together."""
+    metrics = _adjusted([metric for comparison in comparisons for metric in comparison.metrics])
+    adjusted, done = [], 0
+    for comparison in comparisons:
+        own = metrics[done : done + len(comparison.metrics)]
+        adjusted.append(_with_metric_notes(replace(comparison, metrics=own)))
+        done += len(comparison.metrics)
+    return tuple(adjusted)
+
+
+def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int, sign: int) -> tuple[GroupDelta, ...]:
+    """Return the groups that became worse or better by most, the largest move first, equal ones by key in byte order.
+
+    Parameters: ``top``: how many at most. ``sign``: -1 for the worst groups, 1 for the best. Groups that did not move
+    that way, or have weight 0, are never among them.
+    """
+    pairing = results.pairing
+    moves = sign * results.gain
+    sign = sign if results.direction == "higher" else -sign
+    places = np.flatnonzero(moves > 0 if results.weights is None else (moves > 0) & (results.weights > 0))
+    if top < 1 or not places.size:
+        return ()
+    if places.size > top:
+        threshold = np.partition(moves[places], places.size - top)[places.size - top]
+        places = places[moves[places] >= threshold]  # all that tie with the last one: their keys decide
+    names = group_names(pairing.group_ids[places])
+    ordered = sorted(zip((-moves[places]).tolist(), names, places.tolist(), strict=True))[:top]
+    return tuple(
+        GroupDelta(name, float(pairing.baseline[place]), float(pairing.candidate[place]), -sign * move)
+        for move, name, place in ordered
+    )
+
+
+def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
+    """Return one metric's comparison, as if it were the only one."""
+    pairing = results.pairing
+    delta, weights, chance = pairing.delta, results.weights, results.chance
+    if weights is not None and not weights.all():
+        counts = checked_weights(delta, weights) > 0
+        delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
+    test, variance = chance.test(delta, weights)
+    n_wins, n_losses = int((delta > 0).sum()), int((delta < 0).sum())
+    if results.direction == "lower":
+        n_wins, n_losses = n_losses, n_wins
+    if test.n and results.means is not None:
+        means: tuple[float | None, float | None] = results.means
+        mean: float | None = results.means[1] - results.means[0]
+    else:
+        means = _means(pairing, results.weights) if test.n else (None, None)
+        mean = test.mean
+    same = test.n > 0 and not n_wins + n_losses
+    identical = same and not results.nothing_judged
+    inferred = test.n > 1 and not same and results.no_inference is None
+    unknown: NotComparable | None = "no_group" if not test.n else "nothing_judged" if same and not identical else None
+    if results.shown_only is not None:
+        unknown = None
+    known = chance.information(delta, weights)
+    found = infer(delta, weights, test, methods, results.metric) if inferred else NOTHING
+    return MetricComparison(
+        metric=results.metric,
+        baseline=means[0],
+        candidate=means[1],
+        delta=None if unknown else mean,
+        ci=limited(found.ci, results.limits),
+        ci_method=methods.ci,
+        p_value=found.p_value,
+        p_adjusted=found.p_value,
+        test=methods.test,
+        n=test.n,
+        wins=n_wins,
+        ties=test.n - n_wins - n_losses,
+        losses=n_losses,
+        effect_size=test.effect_size if inferred else None,
+        detectable_delta=detectable_delta(test) if inferred and test.t is not None else None,
+        warnings=(results.no_inference,)
+        if results.shown_only is not None and results.no_inference is not None
+        else metric_warnings(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
+        verdict=_before_correction(results, identical, unknown),
+        groups=GroupCounts(
+            paired=pairing.group_ids.size,
+            only_in_baseline=pairing.only_in_baseline.size,
+            only_in_candidate=pairing.only_in_candidate.size,
+            undefined=pairing.undefined,
+            missing_in_baseline=results.missing_in_baseline,
+            missing_in_candidate=results.missing_in_candidate,
+            missing=pairing.missing,
+            in_neither=pairing.in_neither.size,
+        ),
+        tie_effect=results.tie_effect,
+        equivalence=_within(found.equivalence, results.limits)
+        if inferred
+        else _uninferred(None if results.shown_only else methods.equivalence, equivalent=identical),
+        not_comparable=unknown,
+        standard_error=test.standard_error,
+        df=test.df,
+        variance=variance if inferred else None,
+        clusters=None if results.clustered_by is None else Clusters(results.clustered_by, known.n),
+        shown_only=results.shown_only,
+        unjudged_bounds=_unjudged_bounds(results, methods),
+        direction=results.direction,
+    )
+
+
+def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds | None:
+    """Return what unjudged items leave open, each extreme inferred as if it had been found."""
+    known, pairing = results.unjudged, results.pairing
+    if known is None:
+        return None
+
+    def possible(baseline: Floats | None, candidate: Floats | None) -> PossibleDelta | None:
+        if baseline is None or candidate is None:
+            return None
+        kept = np.flatnonzero(~np.isnan(baseline + candidate))
+        groups = replace(pairing, group_ids=pairing.group_ids[kept], baseline=baseline[kept], candidate=candidate[kept])
+        weights = None if results.weights is None else results.weights[kept]
+        of_groups = replace(results, pairing=groups, weights=weights, chance=results.chance.of(kept), unjudged=None)
+        found = _compared(of_groups, methods)
+        return PossibleDelta(found.delta, found.ci, found.p_value, found.p_value, found.verdict)
+
+    least, greatest = (
+        possible(pairing.baseline, None if deltas is None else pairing.baseline + deltas)
+        for deltas in (known.least, known.greatest)
+    )
+    condensed = possible(*known.condensed) if known.condensed is not None else None
+    return UnjudgedBounds(known.n_items, known.n_groups, least, greatest, condensed, known.not_supported, known.earlier)
+
+
+def _before_correction(results: PairedResults, identical: bool, unknown: NotComparable | None) -> Verdict | None:
+    """Return the verdict that stands unless the corrected p-value says otherwise."""
+    if results.shown_only is not None:
+        return None
+    return "not_comparable" if unknown else "identical" if identical else "no_difference_detected"
+
+
+def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
+    pairing = results.pairing
+    values = (pairing.baseline, pairing.candidate)
+    weights, limits, chance = results.weights, results.limits, results.chance
+    return compare_slices(*values, by.values, weights, limits=limits, chance=chance, direction=results.direction)
+
+
+def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None:
+    """Return what is known of equivalence without a test: runs that are identical are equivalent."""
+    return None if margin is None else Equivalence(margin, None, None, equivalent)
+
+
+def _within(found: Equivalence | None, limits: tuple[float, float] | None) -> Equivalence | None:
+    return None if found is None else replace(found, ci=limited(found.ci, limits))
+
+
+def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:
+    """Return the metrics with p-values corrected over all of them, and the verdicts that follow."""
+    p_values = [metric.p_value for metric in metrics]
+    return tuple(
+        replace(
+            metric,
+            p_adjusted=p,
+            verdict=corrected_verdict(metric.verdict, metric.gain, p),
+            ties_could_change_verdict=_hangs_on_ties(metric, p_values, place),
+            unjudged_bounds=_adjusted_bounds(metric.unjudged_bounds, p_values, place),
+        )
+        for place, (metric, p) in enumerate(zip(metrics, holm(p_values), strict=True))
+    )
+
+
+def _adjusted_bounds(
+    bounds: UnjudgedBounds | None, p_values: Sequence[float | None], place: int
+) -> UnjudgedBounds | None:
+    """Return the bounds with p-values corrected together with those of the other metrics as they are."""
+    if bounds is None:
+        return None
+
+    def adjusted(found: PossibleDelta | None) -> PossibleDelta | None:
+        if found is None:
+            return None
+        p = holm([*p_values[:place], found.p_value, *p_values[place + 1 :]])[place]
+        return replace(found, p_adjusted=p, verdict=corrected_verdict(found.verdict, found.delta, p))
+
+    least, greatest, condensed = map(adjusted, (bounds.least, bounds.greatest, bounds.condensed))
+    return replace(bounds, least=least, greatest=greatest, condensed=condensed)
+
+
+def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], place: int) -> bool:
+    """Return whether another order of tied items could give another verdict, by the rule that gave this one.
+
+    Delta is moved as far as ties allow, at its standard error, and its p-value corrected together with the others'.
+    """
+    effect, p_value, delta = metric.tie_effect, metric.p_value, metric.delta
+    if effect is None or not effect.is_open or delta is None or metric.verdict is None:
+        return False
+    df, standard_error = metric.df, metric.standard_error
+    if p_value is not None and p_value < 1 and delta and (metric.test != "t" or not standard_error):
+        # the error that a t-test with this p-value would have had
+        standard_error = abs(delta) / two_sided_t(max(p_value, 1e-300), df)
+    if p_value is None or not standard_error:
+        return effect.could_turn(delta)
+
+    def verdict_at(moved: float, p: float | None) -> Verdict | None:
+        corrected = holm([*p_values[:place], p, *p_values[place + 1 :]])
+        return corrected_verdict(metric.verdict, moved, corrected[place])
+
+    told = verdict_at(delta, p_value)
+    return any(verdict_at(bound, two_sided_p(bound / standard_error, df)) != told for bound in effect.delta)
+
+
+def _means(pairing: Pairing, weights: Floats | None) -> tuple[float, float]:
+    """Return the means of both runs, weighted if there are weights."""
+    if weights is None:
+        return float(pairing.baseline.mean()), float(pairing.candidate.mean())
+    total = weights.sum()
+    return float((weights * pairing.baseline).sum() / total), float((weights * pairing.candidate).sum() / total)

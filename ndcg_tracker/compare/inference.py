@@ -1,0 +1,203 @@
+"""The inference that was asked for: which test, which interval, and the warnings that go with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.rankings.types import Floats, Index, Mask
+from ndcg_tracker.statistics.betting import betting_interval
+from ndcg_tracker.statistics.equivalence import Equivalence, checked_margin, equivalence_test
+from ndcg_tracker.statistics.information import FEW_DIFFERENCES, Information, information_in
+from ndcg_tracker.statistics.repeats import VarianceParts, crossed_t
+from ndcg_tracker.statistics.resampling import FLIPS, bootstrap_interval, sign_flip_test
+from ndcg_tracker.statistics.t_test import TTest, clustered_t, paired_t, weighted_t
+from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
+from ndcg_tracker.words.notes import Fact, Note
+
+TestName = Literal["t", "permutation", "wilcoxon"]
+CiMethod = Literal["t", "bootstrap", "betting"]
+
+
+@dataclass(frozen=True, slots=True)
+class Methods:
+    """What to infer with.
+
+    ``test``: where the p-values come from: "t" (paired t-test), "permutation" (sign flips) or "wilcoxon". ``ci``: where
+    the 95% intervals come from: "t", "bootstrap" or "betting". ``equivalence``: the margin within which delta counts as
+    no difference, to be shown by two one-sided t-tests. ``resamples``: sign flips or bootstrap resamples. Raises:
+    InputError for what is unknown.
+
+    >>> Methods(test="permutation").ci
+    't'
+    """
+
+    test: TestName = "t"
+    ci: CiMethod = "t"
+    equivalence: float | None = None
+    resamples: int = FLIPS
+
+    def __post_init__(self) -> None:
+        """Refuse what is unknown (InputError)."""
+        if self.test not in get_args(TestName):
+            raise InputError(f"unknown test {self.test!r}", advice="choose t, permutation or wilcoxon", joint=": ")
+        if self.ci not in get_args(CiMethod):
+            raise InputError(f"unknown interval {self.ci!r}", advice="choose t, bootstrap or betting", joint=": ")
+        if self.equivalence is not None:
+            checked_margin(self.equivalence, "the equivalence margin", zero=False)
+        if self.resamples < 1:
+            raise InputError(f"the number of resamples must be 1 or more, not {self.resamples}")
+
+    def check_t_only(self, why: str) -> None:
+        """Raise InputError unless only t-tests are asked for; ``why``: what no other test or interval takes."""
+        for given, name in ((self.test, "test"), (self.ci, "ci")):
+            if given != "t":
+                raise InputError(f"{argument(name, given)} does not take {why}", advice="leave it out")
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """What a t-test takes as chance beside independent groups; neither, and it is the plain paired t-test.
+
+    ``repeats``: the results of each run of both arms, float64, shapes (k_a, n) and (k_b, n). ``clusters``: int64, shape
+    (n,), the number of each group's cluster.
+    """
+
+    repeats: tuple[Floats, Floats] | None = None
+    clusters: Index | None = None
+
+    def of(self, places: Index | Mask) -> Chance:
+        """Return the same for some of the groups."""
+        repeats, clusters = self.repeats, self.clusters
+        return Chance(
+            None if repeats is None else (repeats[0][:, places], repeats[1][:, places]),
+            None if clusters is None else np.unique(clusters[places], return_inverse=True)[1],
+        )
+
+    def test(self, delta: Floats, weights: Floats | None) -> tuple[TTest, VarianceParts | None]:
+        """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated."""
+        if self.repeats is not None:
+            return crossed_t(*self.repeats, weights)
+        if self.clusters is not None:
+            return clustered_t(delta, self.clusters, weights), None
+        return paired_t(delta) if weights is None else weighted_t(delta, weights), None
+
+    def independent(self, delta: Floats, weights: Floats | None) -> tuple[Floats, Floats | None]:
+        """Return differences that do not depend on each other, and their weights: of clusters, if there are any."""
+        if self.clusters is None:
+            return delta, weights
+        w = np.ones(delta.size) if weights is None else weights
+        total = np.bincount(self.clusters, w).astype(np.float64)
+        return np.bincount(self.clusters, w * delta) / total, total
+
+    def information(self, delta: Floats, weights: Floats | None) -> Information:
+        """Return how much the differences say, or those of clusters."""
+        return replace(information_in(*self.independent(delta, weights)), of_clusters=self.clusters is not None)
+
+
+GROUPS_ONLY = Chance()
+"""Independent groups, and nothing else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inference:
+    """A p-value, a 95% interval, and the equivalence if asked for.
+
+    What is undefined is None.
+    """
+
+    p_value: float | None
+    ci: tuple[float, float] | None
+    equivalence: Equivalence | None
+
+
+NOTHING = Inference(None, None, None)
+
+
+def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, metric: str = "") -> Inference:
+    """Return the inference on the (weighted) mean of differences of which two at least count and one is not 0.
+
+    Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), > 0, or None. ``test``: their
+    t-test. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test
+    with weights, and for a betting interval of differences beyond -1 to 1.
+
+    >>> from ndcg_tracker.statistics.t_test import paired_t
+    >>> delta = np.array([0.5, 0.25, 0.125])
+    >>> found = infer(delta, None, paired_t(delta), Methods(test="permutation"))
+    >>> found.p_value, found.ci == paired_t(delta).ci
+    (0.25, True)
+    """
+    if methods.ci == "betting" and float(np.abs(delta).max(initial=0.0)) > 1:
+        choices = f"{argument('ci', 't')} or {argument('ci', 'bootstrap')}"
+        raise InputError(
+            "a betting interval needs differences within -1 to 1", where=metric, advice=f"choose {choices}", joint=": "
+        )
+    if methods.test == "wilcoxon" and weights is not None:
+        choices = f"{argument('test', 't')} or {argument('test', 'permutation')}"
+        raise InputError("the Wilcoxon test takes no weights", where=metric, advice=f"choose {choices}", joint=": ")
+    if methods.test == "permutation":
+        p_value = sign_flip_test(delta, weights, flips=methods.resamples).p_value
+    elif methods.test == "wilcoxon":
+        p_value = wilcoxon_p_value(delta)
+    else:
+        p_value = test.p_value
+    if methods.ci == "betting":
+        ci: tuple[float, float] | None = betting_interval(delta, weights)
+    elif methods.ci == "bootstrap":
+        ci = bootstrap_interval(delta, weights, resamples=methods.resamples)
+    else:
+        ci = test.ci
+    margin = methods.equivalence
+    return Inference(p_value, ci, None if margin is None else equivalence_test(test, margin))
+
+
+def metric_warnings(
+    no_inference: Note | None, n_weightless: int, known: Information, found: Inference, test: str
+) -> tuple[Note, ...]:
+    """Return the warnings of one metric.
+
+    Parameters: ``no_inference``: why no test applies, None if one does. ``n_weightless``: how many groups have weight
+    0. ``known`` and ``found``: what the differences of the groups that count say, and what was inferred. ``test``: by
+    which test.
+
+    >>> from ndcg_tracker.statistics.information import Information
+    >>> [note.kind for note in metric_warnings(None, 2, Information(1, 1, 0.0), NOTHING, "t")]
+    ['weightless', 'one_group']
+    """
+    warnings = [Note("weightless", {"n": n_weightless})] if n_weightless else []
+    if known.n == 0:
+        warnings.append(Note("no_group"))
+    elif known.n_nonzero == 0:
+        pass
+    elif no_inference is not None:
+        warnings.append(no_inference)
+    elif known.n < 2:
+        warnings.append(Note("one_group"))
+    else:
+        if test == "wilcoxon":
+            warnings.append(Note("tests_symmetry"))
+        if found.ci is None:
+            warnings.append(Note("same_difference", {"n": known.n, "has_p": found.p_value is not None}))
+        else:
+            warnings += filter(None, [low_information(known)])
+    return tuple(warnings)
+
+
+def low_information(known: Information) -> Note | None:
+    """Return a note where the differences say too little for a two-sided t-test to be trusted, else None.
+
+    >>> low_information(Information(396, 15, 0.0)).facts["n_nonzero"], low_information(Information(396, 55, 0.0))
+    (15, None)
+    """
+    if not known.is_low:
+        return None
+    return few_note(known, FEW_DIFFERENCES)
+
+
+def few_note(known: Information, enough: int) -> Note:
+    """Return the note that fewer differences than enough are nonzero."""
+    facts: dict[str, Fact] = {"n": known.n, "n_nonzero": known.n_nonzero, "enough": enough}
+    return Note("low_information", facts | {"of_clusters": True} if known.of_clusters else facts)

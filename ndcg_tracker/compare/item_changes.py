@@ -1,0 +1,235 @@
+"""The items of two runs side by side: where each stood, what it added to its group, and what happened to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Literal, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.compare.results import ItemMove
+from ndcg_tracker.metrics.contributions import Contributions
+from ndcg_tracker.rankings.join import matching_rows
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Floats, Index, Mask
+
+Number = TypeVar("Number", np.int64, np.float64, np.bool_)
+Kind = Literal["moved_up", "moved_down", "entered", "left", "label", "same_rank", "unjudged"]
+
+KINDS: tuple[Kind, ...] = ("moved_up", "moved_down", "entered", "left", "label", "same_rank", "unjudged")
+"""What can happen to an item.
+
+``entered`` and ``left``: one run only has it. ``label``: its grade is another one, or it has one in one label set only.
+``moved_up`` and ``moved_down``: it has another rank. ``same_rank``: it has the same one, and if it contributes
+otherwise, the ideal of the group or the items of equal score around it have changed. ``unjudged``: it has no label,
+wherever it stands.
+"""
+MOVED_UP, MOVED_DOWN, ENTERED, LEFT, LABEL, SAME_RANK, UNJUDGED = range(len(KINDS))
+
+ROUNDING = 1e-12
+"""Up to this size, what is left over of a delta is the rounding error of a sum, and no part of an explanation."""
+
+
+@dataclass(frozen=True)
+class ItemChanges:
+    """Items of two runs, one row per (group, item).
+
+    ``groups``: int64, shape (n,), the place of the group as the caller numbers groups. ``item_keys``: n ids.
+    ``in_baseline`` and ``in_candidate``: bool, whether the run has the item. ``rank_baseline`` and ``rank_candidate``:
+    int64, 0 where the run does not have it or the metric takes it out of the list. ``grade_baseline`` and
+    ``grade_candidate``: float64, NaN where the run does not have it or it is unjudged. ``contribution_baseline`` and
+    ``contribution_candidate``: float64, its part of the group's value, 0 where it has no rank.
+    """
+
+    groups: Index
+    item_keys: Keys
+    in_baseline: Mask
+    in_candidate: Mask
+    rank_baseline: Index
+    rank_candidate: Index
+    grade_baseline: Floats
+    grade_candidate: Floats
+    contribution_baseline: Floats
+    contribution_candidate: Floats
+
+    @property
+    def contribution(self) -> Floats:
+        """Each item's part of its group's delta: float64, shape (n,)."""
+        return np.asarray(self.contribution_candidate - self.contribution_baseline)
+
+    @property
+    def grades(self) -> Floats:
+        """The grade of each item, in the candidate's labels where the candidate has it: float64, NaN for unjudged."""
+        return np.where(self.in_candidate, self.grade_candidate, self.grade_baseline)
+
+    @property
+    def kinds(self) -> NDArray[np.int8]:
+        """What happened to each item: int8, shape (n,), the place in ``KINDS``."""
+        before, after = self.rank_baseline, self.rank_candidate
+        kinds = np.full(before.size, SAME_RANK, dtype=np.int8)
+        kinds[after < before] = MOVED_UP
+        kinds[after > before] = MOVED_DOWN
+        unjudged_before, unjudged_after = np.isnan(self.grade_baseline), np.isnan(self.grade_candidate)
+        kinds[(self.grade_baseline != self.grade_candidate) & ~(unjudged_before & unjudged_after)] = LABEL
+        kinds[~self.in_baseline] = ENTERED
+        kinds[~self.in_candidate] = LEFT
+        kinds[unjudged_before & unjudged_after] = UNJUDGED
+        return kinds
+
+    def moves(self) -> list[ItemMove]:
+        """Return the rows as they are reported."""
+        columns = (
+            self.grades,
+            self.rank_baseline,
+            self.rank_candidate,
+            self.contribution_baseline,
+            self.contribution_candidate,
+            self.contribution,
+        )
+        return [
+            ItemMove(item, None if math.isnan(grade) else grade, rank or None, new_rank or None, before, after, change)
+            for item, grade, rank, new_rank, before, after, change in zip(
+                self.item_keys.to_list(), *(column.tolist() for column in columns), strict=True
+            )
+        ]
+
+    def only(self, rows: Index) -> ItemChanges:
+        """Return some rows, in their order."""
+        return ItemChanges(
+            self.groups[rows],
+            self.item_keys.take(rows),
+            self.in_baseline[rows],
+            self.in_candidate[rows],
+            self.rank_baseline[rows],
+            self.rank_candidate[rows],
+            self.grade_baseline[rows],
+            self.grade_candidate[rows],
+            self.contribution_baseline[rows],
+            self.contribution_candidate[rows],
+        )
+
+    def within(self, places: Index, n_places: int) -> ItemChanges:
+        """Return the rows of some groups, which are numbered by their order in ``places`` from here on.
+
+        Parameters: ``places``: int64, distinct, the groups as they are numbered here, below ``n_places``.
+        """
+        numbers = np.full(n_places, -1, dtype=np.int64)
+        numbers[places] = np.arange(places.size)
+        groups = numbers[self.groups]
+        found = self.only(np.flatnonzero(groups >= 0))
+        return replace(found, groups=groups[groups >= 0])
+
+    def largest_first(self) -> Index:
+        """Return the rows, the largest contribution to a delta first; among equal ones the best rank: int64."""
+        ranks = [
+            np.where(rank == 0, np.iinfo(np.int64).max, rank) for rank in (self.rank_baseline, self.rank_candidate)
+        ]
+        return np.lexsort((np.minimum(*ranks), -np.abs(self.contribution)))
+
+
+def item_changes(
+    baseline: Contributions,
+    candidate: Contributions,
+    baseline_groups: Index,
+    candidate_groups: Index,
+    *,
+    changed_only: bool = False,
+) -> ItemChanges:
+    """Return the items of two runs side by side, joined on (group, item).
+
+    Parameters: ``baseline_groups`` and ``candidate_groups``: int64, one per group of that side's group axis: how the
+    caller numbers it, -1 for a group that is left out. ``changed_only``: only the items that contribute another amount;
+    else all that stand within the cutoff in one run or the other.
+    """
+    one, other = baseline.judged.ranking, candidate.judged.ranking
+    rows, partners = _judged_pairs(baseline, candidate) if changed_only else matching_rows(one, other)
+    partner_of = np.full(one.n_items, -1, dtype=np.int64)
+    partner_of[rows] = partners
+    is_partner = np.zeros(other.n_items, dtype=np.bool_)
+    is_partner[partners] = True
+    groups, other_groups = baseline_groups[baseline.groups], candidate_groups[candidate.groups]
+    if changed_only:
+        wanted = baseline.contributions != _at(candidate.contributions, partner_of, 0.0)
+        other_wanted = candidate.contributions != 0
+    else:
+        other_wanted = within_cutoff(candidate)
+        wanted = within_cutoff(baseline) | _at(other_wanted, partner_of, False)
+    here = np.flatnonzero(wanted & (groups >= 0))
+    there = np.flatnonzero(other_wanted & ~is_partner & (other_groups >= 0))
+    mine = np.append(here, np.full(there.size, -1))
+    theirs = np.append(partner_of[here], there)
+    return ItemChanges(
+        np.append(groups[here], other_groups[there]),
+        Keys.joined([one.item_keys.take(here), other.item_keys.take(there)]),
+        mine >= 0,
+        theirs >= 0,
+        _at(baseline.ranks, mine, 0),
+        _at(candidate.ranks, theirs, 0),
+        _at(baseline.grades, mine, np.nan),
+        _at(candidate.grades, theirs, np.nan),
+        _at(baseline.contributions, mine, 0.0),
+        _at(candidate.contributions, theirs, 0.0),
+    )
+
+
+def _judged_pairs(baseline: Contributions, candidate: Contributions) -> tuple[Index, Index]:
+    """Return ``matching_rows`` of all rows that can contribute: the labels, joined already, say which is which."""
+    one, other = baseline.judged, candidate.judged
+    if one.labels is not other.labels or baseline.metric["unjudged"] not in ("zero", "drop"):
+        return matching_rows(one.ranking, other.ranking)
+    row_of_label = np.full(other.labels.n_items, -1, dtype=np.int64)
+    row_of_label[other.label_rows] = other.rows
+    partners = row_of_label[one.label_rows]
+    return one.rows[partners >= 0], partners[partners >= 0]
+
+
+def joined_changes(parts: Sequence[ItemChanges]) -> ItemChanges:
+    """Return the rows of several parts as one; there is at least one part."""
+    return ItemChanges(
+        np.concatenate([part.groups for part in parts]),
+        Keys.joined([part.item_keys for part in parts]),
+        *(
+            np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(ItemChanges)
+            if field.name not in ("groups", "item_keys")
+        ),
+    )
+
+
+def remainder_of(delta: float, contributions: Floats) -> float:
+    """Return what of a delta is not in its contributions; exactly 0 where that is no more than a rounding error.
+
+    >>> remainder_of(0.3, np.array([0.1, 0.2])), remainder_of(0.5, np.array([0.25]))
+    (0.0, 0.25)
+    """
+    left = delta - float(contributions.sum())
+    return left if abs(left) > ROUNDING * max(1.0, float(np.abs(contributions).sum())) else 0.0
+
+
+def within_cutoff(found: Contributions) -> Mask:
+    """Return which rows of a ranking stand within the metric's cutoff."""
+    cutoff = found.metric.cutoff
+    return np.asarray((found.ranks > 0) & (found.ranks <= (found.ranks.size if cutoff is None else cutoff)))
+
+
+def _at(column: NDArray[Number], rows: Index, absent: float | bool) -> NDArray[Number]:
+    """Return a column at some rows, another value where the row is -1."""
+    if not column.size:
+        return np.full(rows.size, absent, dtype=column.dtype)
+    return np.where(rows < 0, column.dtype.type(absent), column[rows])
+
+
+def moves_by_group(changes: ItemChanges, groups: Index, *, top: int) -> list[tuple[ItemMove, ...]]:
+    """Return for each of some groups the items that changed its value most, ``top`` at most.
+
+    Parameters: ``changes``: the items whose contribution changed; ``groups``: int64, as ``changes`` numbers groups.
+    """
+    ordered = changes.largest_first()
+    found = []
+    for group in groups.tolist():
+        rows = ordered[changes.groups[ordered] == group][:top]
+        found.append(tuple(changes.only(rows).moves()))
+    return found

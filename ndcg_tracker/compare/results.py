@@ -1,0 +1,406 @@
+"""What a comparison returns: frozen rows that carry their own warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ndcg_tracker.compare.pair import Missing
+from ndcg_tracker.metrics.language.measures import ShownOnly
+from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.statistics.equivalence import Equivalence
+from ndcg_tracker.statistics.repeats import VarianceParts
+from ndcg_tracker.words.notes import Note
+
+_ROUNDING = 1e-12
+
+
+Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
+NotComparable = Literal["no_group", "nothing_judged"]
+"""Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
+ALPHA = 0.05
+"""The level at which a corrected p-value gives a verdict."""
+COVERAGE_GAP = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class TieBounds:
+    """A mean if all ties in scores fell for the worst, and if all fell for the best."""
+
+    worst: float
+    best: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether ties change anything."""
+        return self.best - self.worst > _ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class TieEffect:
+    """The bounds of one metric in both runs.
+
+    >>> TieEffect(TieBounds(0.5, 0.5), TieBounds(0.25, 0.75)).delta
+    (-0.25, 0.25)
+    """
+
+    baseline: TieBounds
+    candidate: TieBounds
+
+    @property
+    def is_open(self) -> bool:
+        """Whether ties change anything in either run."""
+        return self.baseline.is_open or self.candidate.is_open
+
+    @property
+    def delta(self) -> tuple[float, float]:
+        """The smallest and the largest difference that ties allow."""
+        return self.candidate.worst - self.baseline.best, self.candidate.best - self.baseline.worst
+
+    def could_turn(self, delta: float | None) -> bool:
+        """Return whether some order of the tied items could turn the sign of a difference that no test judges.
+
+        >>> TieEffect(TieBounds(0.5, 0.5), TieBounds(0.25, 0.75)).could_turn(0.125)
+        True
+        """
+        if not self.is_open or delta is None:
+            return False
+        low, high = self.delta
+        return low < 0 < high if delta == 0 else low * high <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTieBounds:
+    """One group's result in one run (``baseline`` or ``candidate``) with its bounds over all orders of tied items."""
+
+    group: str
+    run: str
+    worst: float
+    value: float
+    best: float
+
+
+@dataclass(frozen=True, slots=True)
+class PossibleDelta:
+    """A difference that further labels could make of a metric's, with the p-value and the verdict it would have."""
+
+    delta: float | None
+    ci: tuple[float, float] | None
+    p_value: float | None
+    p_adjusted: float | None
+    verdict: Verdict | None
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierBounds:
+    """What an older version of the labels left open: the 95% interval of delta, and its least and greatest value."""
+
+    version: int
+    ci: tuple[float, float] | None
+    least: float | None
+    greatest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class UnjudgedBounds:
+    """How far the unjudged items in the first ranks of either run leave the difference of one metric open.
+
+    ``n_items``: how many they are, in ``n_groups`` of the paired groups. ``least`` and ``greatest``: over all grades
+    in use that they may have. ``condensed``: where they are taken out of both lists. ``not_supported``: why ``least``
+    and ``greatest`` are not known, None where they are: "measure", an axis and its value, or "grades" and how many.
+    ``earlier``: under the version of the labels before, None where the runs have not been evaluated under one.
+    """
+
+    n_items: int
+    n_groups: int
+    least: PossibleDelta | None = None
+    greatest: PossibleDelta | None = None
+    condensed: PossibleDelta | None = None
+    not_supported: str | None = None
+    earlier: EarlierBounds | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunRef:
+    """A run as reports name it: its name and its id in the database; or an arm, which has ``runs`` and no id."""
+
+    name: str
+    run_id: int | None
+    runs: tuple[RunRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """Groups that share the value of ``attribute`` make one cluster, and a group without one is its own: ``n``."""
+
+    attribute: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ItemMove:
+    """One item of a group in two runs.
+
+    ``grade``: None where it is unjudged. ``rank_baseline``, ``rank_candidate``: from 1, None where the run does not
+    have it. ``contribution_baseline``, ``contribution_candidate``: its part of the group's result in each run;
+    ``contribution``: the second minus the first, its part of the group's delta.
+
+    >>> ItemMove("sku-1", 3.0, 1, None, 0.5, 0.0, -0.5).contribution
+    -0.5
+    """
+
+    item: str
+    grade: float | None
+    rank_baseline: int | None
+    rank_candidate: int | None
+    contribution_baseline: float
+    contribution_candidate: float
+    contribution: float
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSetRef:
+    """A version of a dataset's labels and the digest of its content; ``judge``: who gave them, "" for no named one."""
+
+    version: int
+    digest: str
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCounts:
+    """How many groups a metric was compared on, and why others were not.
+
+    ``paired``: compared. ``only_in_baseline`` and ``only_in_candidate``: with a result in one run only; ``missing``
+    says what became of them ("zero": they are paired with 0; "intersect": left out). ``undefined``: without a result
+    in both. ``missing_in_baseline`` and ``missing_in_candidate``: labelled groups that the run does not have and that
+    the metric counts as 0. ``in_neither``: labelled groups that neither run has and that the metric counts all the
+    same; they are in both of these numbers, but for ``missing`` "skip", which leaves them out.
+    """
+
+    paired: int
+    only_in_baseline: int = 0
+    only_in_candidate: int = 0
+    undefined: int = 0
+    missing_in_baseline: int = 0
+    missing_in_candidate: int = 0
+    missing: Missing = "error"
+    in_neither: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedShare:
+    """Which share of the ranked items carries a label, down to a cutoff (None: the whole list), in both runs."""
+
+    cutoff: int | None
+    baseline: float | None
+    candidate: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricComparison:
+    """One metric in two runs.
+
+    ``requested_as``: the text that the candidate was asked for it by; if that is the canonical one, the baseline; ""
+    where that is not known.
+
+    ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
+    ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
+    ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
+    a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
+    with 80% power. ``warnings``: what to keep in mind. ``tie_effect``: how far ties in scores leave both means open.
+    ``equivalence``: to a margin, None where nobody asked. ``not_comparable``: why the verdict is that, else None.
+    ``standard_error``: of delta, with ``df`` degrees of freedom. ``variance``: where it comes from, for arms of several
+    runs, else None. ``clusters``: of dependent groups, None where nobody asked. ``ties_could_change_verdict``: whether
+    another order of items of equal score could give another verdict.
+    ``shown_only``: why the metric is shown and not compared, None where it is compared; it has no verdict then, and
+    ``baseline`` and ``candidate`` are what was stored. ``unjudged_bounds``: None where nobody asked. ``direction``:
+    which values are better; of a metric whose lower ones are, a group with a delta below 0 is a win. A number that is
+    undefined is None.
+    """
+
+    metric: str
+    baseline: float | None
+    candidate: float | None
+    delta: float | None
+    ci: tuple[float, float] | None
+    ci_method: str
+    p_value: float | None
+    p_adjusted: float | None
+    test: str
+    wins: int
+    ties: int
+    losses: int
+    effect_size: float | None
+    detectable_delta: float | None
+    warnings: tuple[Note, ...]
+    verdict: Verdict | None
+    not_comparable: NotComparable | None = None
+    n: int
+    groups: GroupCounts
+    tie_effect: TieEffect | None = None
+    shown_only: ShownOnly | None = None
+    requested_as: str = ""
+    equivalence: Equivalence | None = None
+    standard_error: float | None = None
+    df: float = 0.0
+    variance: VarianceParts | None = None
+    clusters: Clusters | None = None
+    ties_could_change_verdict: bool = False
+    unjudged_bounds: UnjudgedBounds | None = None
+    direction: Direction = "higher"
+
+    @property
+    def gain(self) -> float | None:
+        """By how much the candidate is better: delta, or its negative where lower values are better."""
+        return self.delta if self.delta is None or self.direction == "higher" else -self.delta
+
+    @property
+    def has_low_information(self) -> bool:
+        """Whether one of the warnings is that of low information."""
+        return any(warning.kind == "low_information" for warning in self.warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDelta:
+    """One group's result in both runs, and candidate minus baseline.
+
+    ``moves``: the items that moved the result most, None where items were not read.
+    """
+
+    group: str
+    baseline: float
+    candidate: float
+    delta: float
+    moves: tuple[ItemMove, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SliceComparison:
+    """One slice of the groups in two runs.
+
+    ``value``: of the attribute, None for the groups without one. ``n``: the groups that count. ``baseline``,
+    ``candidate``: their (weighted) means, ``delta``: the mean difference, ``ci``: its 95% t interval. ``wins``,
+    ``ties``, ``losses``: groups. ``p_value``: of the paired t-test; ``q_value``: after Benjamini and Hochberg over the
+    slices, for listing them; ``p_adjusted``: after Holm, for deciding. ``verdict``: by ``p_adjusted``. ``warning``:
+    low information, None where there is enough. A number that is undefined is None.
+    """
+
+    value: str | None
+    n: int
+    baseline: float | None
+    candidate: float | None
+    delta: float | None
+    ci: tuple[float, float] | None
+    wins: int
+    ties: int
+    losses: int
+    p_value: float | None
+    q_value: float | None
+    p_adjusted: float | None
+    verdict: Verdict
+    warning: Note | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that was found between two runs of a dataset under one label set.
+
+    ``groups``, ``worst`` (most negative delta first) and ``best`` (most positive first) belong to the first metric.
+    ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know.
+    ``tie_groups``: the groups that ties leave most open in the first metric, and ``n_tie_groups`` how many they leave
+    open in either run, None where nobody asked. ``slices``: the
+    first metric by the values of the group attribute ``slice_attribute``, most negative delta first, None where nobody
+    asked.
+    """
+
+    baseline: RunRef
+    candidate: RunRef
+    dataset: str
+    label_set: LabelSetRef
+    groups: GroupCounts
+    metrics: tuple[MetricComparison, ...]
+    worst: tuple[GroupDelta, ...] = ()
+    best: tuple[GroupDelta, ...] = ()
+    notes: tuple[Note, ...] = ()
+    coverage: tuple[JudgedShare, ...] = ()
+    tie_groups: tuple[GroupTieBounds, ...] | None = None
+    n_tie_groups: int | None = None
+    slices: tuple[SliceComparison, ...] | None = None
+    slice_attribute: str | None = None
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether anything could be compared at all."""
+        return any(metric.verdict != "not_comparable" for metric in self.metrics)
+
+
+def corrected_verdict(verdict: Verdict | None, delta: float | None, p_adjusted: float | None) -> Verdict | None:
+    """Return the verdict that the corrected p-value of a metric or a slice gives: the one rule that decides.
+
+    ``verdict``: the one without it; "identical", "not_comparable" and None stay.
+
+    >>> corrected_verdict("no_difference_detected", -0.25, 0.01)
+    'regressed'
+    """
+    if verdict in ("identical", "not_comparable", None):
+        return verdict
+    if p_adjusted is None or delta is None or p_adjusted >= ALPHA:
+        return "no_difference_detected"
+    return "improved" if delta > 0 else "regressed"
+
+
+def coverage_notes(
+    coverage: Sequence[JudgedShare], command: tuple[str, ...] = (), *, positives_only: bool = False
+) -> list[Note]:
+    """Return a note for each run that has clearly fewer judged items, with the cutoffs at which it has.
+
+    ``command``: the one that says how far unjudged items leave the difference open. ``positives_only``: no label has
+    grade 0 or below, so a better run has more judged items by definition.
+
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.975)])
+    []
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.9), JudgedShare(None, 0.98, 0.9)])[0].facts
+    {'run': 'candidate', 'cutoffs': [10, None]}
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)])[1]
+    Note(kind='none_judged', facts={'run': 'candidate'}, command=())
+    >>> coverage_notes([JudgedShare(10, 0.98, 0.0)], positives_only=True)
+    [Note(kind='positives_only', facts={}, command=())]
+    """
+    if positives_only:
+        return [Note("positives_only")]
+    found: dict[str, list[int | None]] = {}
+    for share in coverage:
+        if share.baseline is None or share.candidate is None:
+            continue
+        gap = share.baseline - share.candidate
+        if abs(gap) >= COVERAGE_GAP:
+            found.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
+    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}, command) for run, cutoffs in found.items()]
+    shares = {
+        "baseline": [share.baseline for share in coverage],
+        "candidate": [share.candidate for share in coverage],
+    }
+    for run, other in (("baseline", "candidate"), ("candidate", "baseline")):
+        if shares[run] and not any(share != 0 for share in shares[run]) and any(shares[other]):
+            notes.append(Note("none_judged", {"run": run}))
+    return notes
+
+
+def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:
+    """Return the items that explain most of a group's delta: those that pulled its way, the largest pull first.
+
+    Parameters: ``delta``: of the group. ``n``: how many at most. Items that pulled the other way come behind.
+
+    >>> lost, less, won = (ItemMove(name, 1.0, 1, 2, 0.0, 0.0, part) for name, part in zip("abc", (-0.5, -0.1, 0.4)))
+    >>> [move.item for move in most_telling([won, less, lost], -0.2, 2)]
+    ['a', 'b']
+    """
+    return tuple(sorted(moves, key=lambda move: (move.contribution * delta <= 0, -abs(move.contribution)))[:n])
+
+
+def ties_note(effect: TieEffect, *metrics: str) -> Note:
+    """Return a note that ties could change the verdict on a metric, or without one the decision of a gate."""
+    low, high = effect.delta
+    return Note("ties", {"metrics": metrics, "low": low, "high": high})

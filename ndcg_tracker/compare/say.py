@@ -1,0 +1,648 @@
+"""A comparison as a report and as rows: the verdict first, then what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ndcg_tracker.compare.results import (
+    ALPHA,
+    Comparison,
+    GroupCounts,
+    GroupDelta,
+    LabelSetRef,
+    MetricComparison,
+    RunRef,
+    TieBounds,
+)
+from ndcg_tracker.compare.say_groups import (
+    IDENTICAL,
+    VERDICT_STYLES,
+    delta_cell,
+    group_tables,
+    slice_tables,
+    tie_tables,
+)
+from ndcg_tracker.compare.say_unjudged import unjudged_tables
+from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.render.csv import csv_text
+from ndcg_tracker.render.formats import reports_as
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.report import WIDTH, Format, Report, Table, columns, marks
+from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
+from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.statistics.equivalence import Equivalence
+from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE, SUMMED_JUDGE
+from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, p_text, percent, points, shown_margin
+from ndcg_tracker.words.sentences import T_INTERVAL, few_differences, low_information, renamed, sentence, told
+
+SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
+RUNS_SHOWN = 5
+FOLD = "what was compared, and how to read it"
+
+_TESTS = {
+    "t": "paired t-test",
+    "permutation": "permutation test (sign flips)",
+    "wilcoxon": "Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)",
+}
+_INTERVALS = {"t": "paired t", "bootstrap": "bootstrap (BCa)", "betting": "betting (holds at any n)"}
+_METRIC_COLUMNS = columns("metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
+_NOT_COMPARABLE = {
+    "no_group": "no group has a result in both runs",
+    "nothing_judged": "neither run has a judged item that it counts",
+}
+
+RUN_COLUMNS = paths(
+    "baseline_run=baseline_of.name baseline_run_id=baseline_of.run_id candidate_run=candidate_of.name "
+    "candidate_run_id=candidate_of.run_id dataset label_set_version=label_set.version label_set_digest=label_set.digest"
+)
+"""What a row for programs says of the runs, and where that stands (see ``with_runs``)."""
+_RESULT_COLUMNS = paths(
+    "metric baseline candidate delta ci_low=ci.0 ci_high=ci.1 ci_method p_value p_adjusted test n wins ties losses"
+)
+_SLICE_COLUMNS = paths("attribute value q_value")
+_CSV_COLUMNS = {
+    **RUN_COLUMNS,
+    **_RESULT_COLUMNS,
+    **paths(
+        "effect_size detectable_delta verdict paired=groups.paired only_in_baseline=groups.only_in_baseline "
+        "only_in_candidate=groups.only_in_candidate undefined=groups.undefined "
+        "missing_in_baseline=groups.missing_in_baseline missing_in_candidate=groups.missing_in_candidate warnings "
+        "baseline_worst=tie_bounds.baseline.0 baseline_best=tie_bounds.baseline.1 "
+        "candidate_worst=tie_bounds.candidate.0 candidate_best=tie_bounds.candidate.1 "
+        "ties_could_change_verdict=tie_bounds.could_change_verdict betting_ci_low=betting_ci.0 "
+        "betting_ci_high=betting_ci.1 equivalence_margin=equivalence.margin equivalence_p_value=equivalence.p_value "
+        "equivalence_ci_low=equivalence.ci.0 equivalence_ci_high=equivalence.ci.1 equivalent=equivalence.equivalent"
+    ),
+    **_SLICE_COLUMNS,
+    **paths("requested_as in_neither=groups.in_neither not_comparable shown_only"),
+    **paths(
+        "n_unjudged=unjudged_bounds.n_items least_delta=unjudged_bounds.least.delta "
+        "least_p_adjusted=unjudged_bounds.least.p_adjusted least_verdict=unjudged_bounds.least.verdict "
+        "greatest_delta=unjudged_bounds.greatest.delta greatest_p_adjusted=unjudged_bounds.greatest.p_adjusted "
+        "greatest_verdict=unjudged_bounds.greatest.verdict condensed_delta=unjudged_bounds.condensed.delta "
+        "condensed_verdict=unjudged_bounds.condensed.verdict direction"
+    ),
+}
+
+
+def comparison_as(
+    format: Format,
+    *comparisons: Comparison,
+    color: bool = False,
+    width: int = WIDTH,
+    spelled: Spelling = in_python,
+    details: bool = True,
+) -> str:
+    """Return one comparison, or those of several candidates with one baseline, in a format, with a line end.
+
+    Parameters: ``color`` and ``width``: of text only (see ``reports_text``). ``spelled``: how arguments are spelled
+    for people. ``details``: whether a report per candidate follows the table of several, for people.
+    """
+    if format == "json":
+        return json_text(comparison_object(*comparisons))
+    if format == "csv":
+        rows = [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))]
+        return csv_text(list(_CSV_COLUMNS), [[row.get(name) for name in _CSV_COLUMNS] for row in rows])
+    reports = comparison_reports(*comparisons, spelled=spelled, details=details)
+    return reports_as(format, reports, color=color, width=width)
+
+
+def comparison_html(*comparisons: Comparison) -> str:
+    """Return one comparison, or several candidates against one baseline, as HTML."""
+    return reports_html(comparison_reports(*comparisons))
+
+
+def comparison_object(first: Comparison, *further: Comparison) -> dict[str, Any]:
+    """Return the JSON object of a comparison.
+
+    Those of further candidates stand in its list "further", and those of all candidates in its list "comparisons".
+    """
+    found: dict[str, Any] = as_object(first)
+    if not further:
+        return found
+    others = as_object(further)
+    return found | {"further": others, "comparisons": [found, *others]}
+
+
+def metric_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return a row per metric, with the columns of CSV that do not concern slices."""
+    found = as_object(comparison)
+    wanted = {name: path for name, path in _CSV_COLUMNS.items() if name not in _SLICE_COLUMNS}
+    return [
+        picked(wanted, {**with_runs(found), **metric, "warnings": "; ".join(metric["warnings"])})
+        for metric in found["metrics"]
+    ]
+
+
+def slice_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return a row per slice of the first metric, with the columns of CSV that concern slices."""
+    found = as_object(comparison)
+    first = found["metrics"][0]
+    shared = {**with_runs(found), "metric": first["metric"], "requested_as": first["requested_as"]}
+    wanted = {**RUN_COLUMNS, **_RESULT_COLUMNS, **_SLICE_COLUMNS, **paths("verdict requested_as warnings")}
+    return [
+        picked(wanted, {**shared, "ci_method": "t", "test": "t", **row, "warnings": row["warning"] or ""})
+        for row in found.get("slices", ())
+    ]
+
+
+def with_runs(found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the JSON object of a comparison with its runs under names that no mean has."""
+    return {**found, "baseline_of": found["baseline"], "candidate_of": found["candidate"]}
+
+
+@shape_of(Comparison)
+def _comparison_shape(comparison: Comparison) -> Mapping[str, object]:
+    found = fields_of(comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute")
+    if comparison.tie_groups is not None:
+        found |= {"tie_groups": comparison.tie_groups, "n_tie_groups": comparison.n_tie_groups}
+    if comparison.slices is not None:
+        found["slices"] = [{"attribute": comparison.slice_attribute} | fields_of(row) for row in comparison.slices]
+    return found
+
+
+@shape_of(MetricComparison)
+def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
+    effect, bounds = metric.tie_effect, None
+    if effect is not None:
+        bounds = {
+            "baseline": (effect.baseline.worst, effect.baseline.best),
+            "candidate": (effect.candidate.worst, effect.candidate.best),
+            "delta": effect.delta,
+            "could_change_verdict": metric.ties_could_change_verdict,
+        }
+    told: dict[str, object] = {
+        "betting_ci": metric.ci if metric.ci_method == "betting" else None,
+        "low_information": metric.has_low_information,
+        "requested_as": metric.requested_as or metric.metric,
+        "direction": metric.direction,
+    }
+    hidden = (
+        "direction",
+        "ties_could_change_verdict",
+        "standard_error",
+        "df",
+        *(name for name in ("equivalence", "variance", "clusters", "unjudged_bounds") if getattr(metric, name) is None),
+    )
+    known = fields_of(metric, *hidden) | told
+    return {"tie_bounds" if key == "tie_effect" else key: known[key] for key in known} | {"tie_bounds": bounds}
+
+
+@shape_of(RunRef)
+def _run_shape(run: RunRef) -> Mapping[str, object]:
+    return fields_of(run) if run.runs else fields_of(run, "runs")
+
+
+@shape_of(GroupDelta)
+def _group_shape(group: GroupDelta) -> Mapping[str, object]:
+    return fields_of(group) if group.moves is not None else fields_of(group, "moves")
+
+
+def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> list[Report]:
+    """Return a report per candidate; of several, one before them that sums them up, alone without ``details``."""
+    shown = tuple(for_people(comparison) for comparison in comparisons)
+    reports = [_report(one, stored, shown, spelled) for one, stored in zip(shown, comparisons, strict=True)]
+    if len(shown) == 1:
+        return reports
+    overview = _overview(shown, spelled)
+    if details:
+        return [replace(overview, legend=legend(shown, spelled), is_overview=True), *reports]
+    facts = dict.fromkeys(fact for report in reports for fact in report.facts if fact[0] in ("groups", "labels"))
+    notes = dict.fromkeys(note for report in reports for note in report.notes)
+    return [replace(overview, facts=list(facts), notes=list(notes))]
+
+
+def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
+    compared = [metric for metric in comparison.metrics if metric.shown_only is None]
+    paired = ("groups", f"{comparison.groups.paired:,} paired")
+    findings = [Painted(f"{sign(one)} {finding(one)}", VERDICT_STYLES.get(one.verdict)) for one in compared]
+    return Report(
+        headline(comparison),
+        findings=findings if len(compared) > 1 and len(shown) == 1 else (),
+        tables=[_metric_table(comparison, shown), *_equivalence_tables(comparison), *unjudged_tables(comparison)],
+        legend=legend(shown, spelled),
+        facts=[paired, *facts(comparison, spelled), *_canonical_names(comparison, stored)],
+        notes=[told(note) for note in comparison.notes],
+        details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
+        fold=FOLD,
+    )
+
+
+def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
+    """Return the verdict on every candidate and metric."""
+    first = comparisons[0]
+    rows: list[list[object]] = [
+        [first.baseline.name, metric.metric, points(metric.baseline), "baseline", *[""] * 4] for metric in first.metrics
+    ]
+    beside, footnotes = [""] * len(rows), list[str]()
+    for comparison in comparisons:
+        for metric in comparison.metrics:
+            beside.append(marks(metric_footnotes(metric, comparisons), footnotes))
+            verdict = "shown, not compared" if metric.verdict is None else metric.verdict.replace("_", " ")
+            verdict = verdict if _is_judged(metric) else "cannot be judged"
+            told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
+            painted = [Painted(text, VERDICT_STYLES.get(metric.verdict)) for text in told_so]
+            counts = f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
+            found = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), counts]
+            rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *found])
+    heads = columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", ">w/t/l")
+    table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
+    title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {_judged_dataset(first)}"
+    tested = "w/t/l: groups won, tied and lost"
+    more = worded(f"{argument('details')}: the tables of each candidate", spelled)
+    return Report(title, tables=[table], legend=[*_evidence(comparisons), tested, more])
+
+
+def for_people(comparison: Comparison) -> Comparison:
+    """Return the comparison with its metrics named as people know them."""
+    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
+
+    names = {metric.metric: familiar_name(metric.metric, metric.requested_as) for metric in comparison.metrics}
+    metrics = tuple(replace(metric, metric=names[metric.metric]) for metric in comparison.metrics)
+    return replace(comparison, metrics=metrics, notes=tuple(renamed(note, names) for note in comparison.notes))
+
+
+def runs(comparison: Comparison) -> str:
+    """Return which runs were compared, and on what; labels of a named judge are told wherever a verdict is."""
+    return f"{comparison.candidate.name} against {comparison.baseline.name} on {_judged_dataset(comparison)}"
+
+
+def _judged_dataset(comparison: Comparison) -> str:
+    judge = comparison.label_set.judge
+    if judge in NO_LABELS_HERE:
+        return comparison.dataset
+    return f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
+
+
+def headline(comparison: Comparison) -> str:
+    """Return the verdict in one sentence: on the metric, or on how many of several."""
+    metrics = [metric for metric in comparison.metrics if metric.shown_only is None]
+    if not metrics:
+        shown = comparison.metrics
+        told = finding(shown[0]) if len(shown) == 1 else f"{counted(len(shown), 'metric')} shown, none compared"
+    else:
+        known = metrics
+        if not any(metric.verdict in ("improved", "regressed") for metric in metrics):
+            known = [metric for metric in metrics if metric.verdict != "not_comparable"] or metrics
+        told = finding(known[0]) if len(known) == 1 else tally(known)
+        if len(known) < len(metrics):
+            told += f", {len(metrics) - len(known)} more cannot be compared"
+    return f"{runs(comparison)}: {told}"
+
+
+def _every(n: int) -> str:
+    return "both metrics" if n == 2 else f"all {n} metrics"
+
+
+def tally(metrics: Sequence[MetricComparison]) -> str:
+    """Return how many of several metrics moved, which way, and how many of these verdicts stand on low information."""
+    n_low = sum(metric.has_low_information for metric in metrics)
+    return _moves(metrics) + (f" ({n_low} of {len(metrics)} on low information)" if n_low else "")
+
+
+def _moves(metrics: Sequence[MetricComparison]) -> str:
+    counts = {verdict: sum(metric.verdict == verdict for metric in metrics) for verdict in SIGNS}
+    n_metrics = counted(len(metrics), "metric")
+    moved = [verdict for verdict in ("regressed", "improved") if counts[verdict]]
+    if moved:
+        first, *others = moved
+        share = _every(len(metrics)) if counts[first] == len(metrics) else f"{counts[first]} of {n_metrics}"
+        return ", ".join([f"{share} {first}", *(f"{counts[verdict]} {verdict}" for verdict in others)])
+    if counts["identical"] == len(metrics):
+        return f"identical in {_every(len(metrics))}"
+    if counts["not_comparable"] == len(metrics):
+        return f"none of {n_metrics} can be compared"
+    return f"no difference detected in any of {n_metrics}"
+
+
+def finding(metric: MetricComparison) -> str:
+    """Return what was found for one metric, in a few words."""
+    if metric.shown_only is not None:
+        return f"{metric.metric} differs by {points(metric.delta, signed=True)}: shown, not compared"
+    if metric.verdict == "not_comparable" or metric.delta is None:
+        why = _NOT_COMPARABLE.get(metric.not_comparable or "")
+        return f"{metric.metric} cannot be compared" + (f": {why}" if why else "")
+    if metric.verdict == "identical":
+        return f"{metric.metric} is identical on {'all ' if metric.n > 1 else 'the '}{counted(metric.n, 'group')}"
+    if metric.p_value is None:
+        return f"{metric.metric} differs by {points(metric.delta, signed=True)}, which no test can judge"
+    if metric.verdict == "no_difference_detected":
+        few = "; low information" if metric.has_low_information else ""
+        return f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
+    unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
+    return f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}"
+
+
+def sign(metric: MetricComparison) -> str:
+    """Return the sign of a metric's verdict; "?" also where nothing could be tested."""
+    if metric.verdict is None:
+        return "·"
+    return SIGNS[metric.verdict] if _is_judged(metric) else SIGNS["not_comparable"]
+
+
+def _is_judged(metric: MetricComparison) -> bool:
+    """Whether the verdict is one of a test, or needs none: of identical runs, or of a metric that is only shown."""
+    return metric.p_value is not None or metric.verdict in ("identical", None)
+
+
+def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> Table:
+    """Return the means, differences and p-values, behind them what the verdicts rest on where a metric has any."""
+    evidence: list[tuple[str, Callable[[MetricComparison], str | None]]] = [
+        ("wins", lambda metric: f"{metric.wins:,}"),
+        ("ties", lambda metric: f"{metric.ties:,}"),
+        ("losses", lambda metric: f"{metric.losses:,}"),
+        ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else None),
+        ("detectable", lambda m: points(m.detectable_delta) if _is_detectable_shown(m) else None),
+    ]
+    metrics, footnotes = comparison.metrics, list[str]()
+    known = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
+    return Table(
+        (*_METRIC_COLUMNS, *columns(*(f">{name}" for name, _ in known))),
+        [[*_metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in known)] for metric in metrics],
+        marks=[marks(metric_footnotes(metric, comparisons), footnotes) for metric in metrics],
+        footnotes=footnotes,
+        second=len(_METRIC_COLUMNS),
+    )
+
+
+def _metric_cells(metric: MetricComparison) -> list[object]:
+    return [
+        metric.metric,
+        points(metric.baseline),
+        points(metric.candidate),
+        delta_cell(metric.delta, metric.verdict),
+        interval(metric.ci, signed=True),
+        p_text(metric.p_adjusted),
+    ]
+
+
+def metric_footnotes(metric: MetricComparison, comparisons: Sequence[Comparison] = ()) -> list[str]:
+    """Return the footnotes of one metric.
+
+    ``comparisons``: all that are shown together, for what speaks against a verdict at second sight.
+    """
+    found = _count_footnotes(metric.groups)
+    warnings = [warning for warning in metric.warnings if warning.kind != "tests_symmetry"]  # the legend says so
+    found += [_warning(warning, metric.ci_method, comparisons) for warning in warnings]
+    if metric.not_comparable == "nothing_judged":
+        found.append("neither run has a judged item that counts: their equal results say nothing of them")
+    if metric.verdict == "identical":
+        found.append(IDENTICAL)
+    if metric.p_value is not None and comparisons:
+        found += _second_thoughts(metric, metric.p_value, n_tested(comparisons))
+    return found
+
+
+def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -> str:
+    """Return a warning about the interval that is shown, worded so that metrics can share it where several have it."""
+    if warning.kind != "low_information":
+        return sentence(warning)
+    shown = {"t": T_INTERVAL, "betting": ""}.get(ci_method, "the interval")
+    if sum(metric.has_low_information for comparison in comparisons for metric in comparison.metrics) > 1:
+        return few_differences(warning.facts["enough"], shown)
+    facts: Mapping[str, Any] = warning.facts
+    return low_information(**facts, interval=shown)
+
+
+def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -> list[str]:
+    """Return what speaks against a verdict at second sight."""
+    notes = []
+    if metric.verdict == "no_difference_detected" and p_value < ALPHA:
+        notes.append(f"p {p_text(p_value)} on its own: not enough where {n_metrics} are tested together")
+    return notes
+
+
+def n_tested(comparisons: Sequence[Comparison]) -> int:
+    """Return over how many p-values Holm's correction went."""
+    return sum(metric.p_value is not None for comparison in comparisons for metric in comparison.metrics)
+
+
+def together_words(metric: MetricComparison, n: int) -> str:
+    """Return what was found for one metric among all that are tested together; "" where it is tested alone.
+
+    Parameters: ``metric``: as it was corrected with the others. ``n``: over how many p-values.
+    """
+    if n < 2 or metric.p_value is None:
+        return ""
+    return (
+        f"p is that of {metric.metric} asked for alone. Holm-corrected over the {n} tests of all metrics that these "
+        f"runs share it is {p_text(metric.p_adjusted)}: {finding(metric)}."
+    )
+
+
+def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> list[str]:
+    """Return how to read the numbers of these comparisons, which share one correction of their p-values."""
+    metrics = [metric for comparison in comparisons for metric in comparison.metrics]
+    lines = _evidence(comparisons)
+    if all(metric.p_value is None for metric in metrics):
+        return lines
+    lines.append("d_z: mean difference / standard deviation")
+    if any(_is_detectable_shown(metric) for metric in metrics):
+        lines.append("detectable: the smallest difference found with 80% power; shown where none was found")
+    if any(_could_bet(metric) for metric in metrics):
+        wide = f"{argument('ci', 'betting')}: an interval that allows for rare, large differences"
+        lines.append(worded(wide, spelled))
+    if any(metric.equivalence is not None and metric.equivalence.p_value is not None for metric in metrics):
+        lines.append("equivalence: two one-sided t-tests (TOST), each metric on its own")
+    return lines
+
+
+def _evidence(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return what delta, interval and p are."""
+    metrics = [metric for comparison in comparisons for metric in comparison.metrics]
+    tested = [metric for metric in metrics if metric.p_value is not None]
+    undetected = any(metric.verdict == "no_difference_detected" for metric in metrics)
+    lines = ["delta: candidate - baseline, in absolute points" + ("; ~: no difference detected" if undetected else "")]
+    if not tested:
+        return lines
+    intervals = " and ".join(dict.fromkeys(_interval_name(metric) for metric in tested))
+    tests = " and ".join(dict.fromkeys(_test_name(metric) for metric in tested))
+    over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
+    holm = f", Holm-corrected over {len(tested)} {over}" if len(tested) > 1 else ""
+    return [*lines, f"95% interval: {intervals}; p: {tests}{holm}"]
+
+
+def _interval_name(metric: MetricComparison) -> str:
+    if metric.variance is not None:
+        return "t over groups and runs, crossed"
+    if metric.clusters is not None:
+        return "t over clusters (CR2)"
+    return _INTERVALS.get(metric.ci_method, metric.ci_method)
+
+
+def _test_name(metric: MetricComparison) -> str:
+    if metric.variance is not None or metric.clusters is not None:
+        return "its t-test"
+    return _TESTS.get(metric.test, metric.test)
+
+
+def _is_detectable_shown(metric: MetricComparison) -> bool:
+    """Whether to say which difference would have been found: only where none was."""
+    return metric.verdict == "no_difference_detected" and metric.detectable_delta is not None
+
+
+def _could_bet(metric: MetricComparison) -> bool:
+    """Whether the verdict rests on a t interval of few nonzero differences."""
+    found = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
+    return found and metric.wins + metric.losses < FEW_FOR_ONE_SIDE
+
+
+def _equivalence_tables(comparison: Comparison) -> list[Table]:
+    """Return what the test of equivalence says of each metric, one table; none where nobody asked."""
+    found = [(metric.metric, metric.equivalence) for metric in comparison.metrics if metric.equivalence is not None]
+    if not found:
+        return []
+    rows = [
+        [name, _equivalence_finding(one), interval(one.ci, signed=True), p_text(one.p_value)] for name, one in found
+    ]
+    return [
+        Table(
+            columns("metric", "finding", ">90% interval", ">p"),
+            rows,
+            f"equivalence within ±{shown_margin(found[0][1].margin)}",
+            in_words=[f"{name}: {_equivalence_in_words(one)}" for name, one in found],
+        )
+    ]
+
+
+def _equivalence_finding(found: Equivalence) -> str:
+    """Return what a test of equivalence found, in a few words that say why there is no p where there is none."""
+    if found.p_value is None:
+        return "identical in every group" if found.equivalent else "cannot be tested"
+    return "equivalent" if found.equivalent else "not shown equivalent"
+
+
+def _equivalence_in_words(found: Equivalence) -> str:
+    within = f"within ±{shown_margin(found.margin)}"
+    if found.p_value is None:
+        return f"equivalent {within}: identical" if found.equivalent else f"equivalence {within} cannot be tested"
+    evidence = f"(p {p_text(found.p_value)}, 90% interval {interval(found.ci, signed=True)})"
+    return f"{'equivalent' if found.equivalent else 'not shown equivalent'} {within} {evidence}"
+
+
+def labels_text(labels: LabelSetRef) -> str:
+    """Return the version of labels, whose they are, and their digest where it is known."""
+    if labels.judge == EXTERNAL_JUDGE:
+        return "none here: the results were given as values"
+    if labels.judge == SUMMED_JUDGE:
+        return f"not stored here, digest {labels.digest[:12] if labels.digest.strip('0') else 'unknown'}"
+    digest = f", digest {labels.digest[:12]}" if labels.digest else ""
+    return f"version {labels.version}{whose(labels)}{digest}"
+
+
+def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[str, str]]:
+    """Return what was compared, but for the groups, as names and values; ``spelled``: how arguments are spelled."""
+    pairs = [
+        *_arms(comparison),
+        *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
+        ("labels", labels_text(comparison.label_set)),
+    ]
+    for share in comparison.coverage:
+        where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
+        baseline, candidate = (
+            "not known" if one is None else percent(one) for one in (share.baseline, share.candidate)
+        )
+        pairs.append((where, f"baseline {baseline}, candidate {candidate}"))
+    for metric in comparison.metrics:
+        effect = metric.tie_effect
+        if effect is not None and (_is_seen_open(effect.baseline) or _is_seen_open(effect.candidate)):
+            pairs.append(
+                ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
+            )
+    return pairs
+
+
+def whose(labels: LabelSetRef) -> str:
+    """Return which judge gave labels, if one is named."""
+    return f" of judge {labels.judge!r}" if labels.judge else ""
+
+
+def _arms(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return which runs the arms have, and where the variance of each delta comes from; or the clusters."""
+    found = [
+        ("arm", f"{arm.name}: {counted(len(arm.runs), 'run')} ({', '.join(run.name for run in arm.runs[:RUNS_SHOWN])}"
+        + (", ...)" if len(arm.runs) > RUNS_SHOWN else ")"))
+        for arm in (comparison.baseline, comparison.candidate)
+        if arm.runs
+    ]  # fmt: skip
+    for metric in comparison.metrics:
+        parts = metric.variance
+        if parts is not None:
+            of_runs, by_groups = (
+                percent(part / (parts.runs + parts.groups)) for part in (parts.runs, parts.runs_by_groups)
+            )
+            wider = points(parts.with_twice_the_runs), points(parts.with_twice_the_groups)
+            found.append(
+                (
+                    "variance",
+                    f"{metric.metric}: {of_runs} from the runs, {by_groups} from runs by groups, the rest from the "
+                    f"groups, {parts.df:.1f} degrees of freedom; the interval is "
+                    f"±{points(parts.half_width)}, with twice the runs about ±{wider[0]}, with twice the groups about "
+                    f"±{wider[1]}",
+                )
+            )
+    first = comparison.metrics[0]
+    if first.clusters is not None:
+        of = f"{first.clusters.n:,} by {first.clusters.attribute} of {counted(first.n, 'group')}"
+        found.append(("clusters", f"{of}; {first.df:.1f} degrees of freedom"))
+    return found
+
+
+def _canonical_names(shown: Comparison, stored: Comparison) -> list[tuple[str, str]]:
+    """Return, as facts, the canonical text of metrics shown under a tool's name, and what others were asked for by."""
+    pairs = zip(shown.metrics, stored.metrics, strict=True)
+    names = [("metric", f"{one.metric} = {other.metric}") for one, other in pairs if one.metric != other.metric]
+    return [*names, *requests(shown)]
+
+
+def requests(shown: Comparison) -> list[tuple[str, str]]:
+    """Return, as facts, how metrics were asked for that are shown under another name."""
+    found = [metric for metric in shown.metrics if metric.requested_as not in ("", metric.metric)]
+    return [("asked for", f"{metric.metric} as {metric.requested_as}") for metric in found]
+
+
+def _in_neither(comparison: Comparison) -> list[str]:
+    """Return what became of labelled groups that neither run has, none where there are none."""
+    groups = max((metric.groups for metric in comparison.metrics), key=lambda groups: groups.in_neither)
+    if not groups.in_neither:
+        return []
+    n_groups = f"{counted(groups.in_neither, 'group')} with labels"
+    if groups.missing == "skip":
+        return [f"{n_groups}, left out"]
+    if not comparison.is_comparable:
+        return [n_groups]
+    they, them = ("it counts", "it") if groups.in_neither == 1 else ("they count", "them")
+    shrinks = "shrinks" if groups.in_neither == 1 else "shrink"
+    return [f"{n_groups}: {they} the same in both and {shrinks} delta; {argument('missing', 'skip')} leaves {them} out"]
+
+
+def _is_seen_open(bounds: TieBounds) -> bool:
+    """Whether the digits shown tell the bounds apart."""
+    return points(bounds.worst) != points(bounds.best)
+
+
+def _range(bounds: TieBounds) -> str:
+    return f"{points(bounds.worst)} to {points(bounds.best)}" if _is_seen_open(bounds) else points(bounds.best)
+
+
+def _count_footnotes(groups: GroupCounts) -> list[str]:
+    """Return a sentence for every count of groups that were not simply there in both runs."""
+    fate = "counted as 0 in the other" if groups.missing == "zero" else "left out"
+    in_neither = 0 if groups.missing == "skip" else groups.in_neither
+    sentences = [
+        (
+            groups.in_neither,
+            f"with labels but in neither run: {'counted the same in both' if in_neither else 'left out'}",
+        ),
+        (groups.missing_in_baseline - in_neither, "with labels but missing in the baseline run: counted as 0"),
+        (groups.missing_in_candidate - in_neither, "with labels but missing in the candidate run: counted as 0"),
+        (groups.only_in_baseline, f"with a result in the baseline only: {fate}"),
+        (groups.only_in_candidate, f"with a result in the candidate only: {fate}"),
+        (groups.undefined, "undefined in both runs: left out"),
+    ]
+    return [f"{counted(n, 'group')} {sentence}" for n, sentence in sentences if n]

@@ -1,1 +1,0 @@
-"""Two runs against each other: pairing, significance, gate, typed results; arithmetic only, no SQL, no frames."""

@@ -1,0 +1,1 @@
+"""How do the lists of two runs differ, without labels?"""

@@ -1,0 +1,68 @@
+"""How the lists of two runs differ, for people and for programs."""
+
+from __future__ import annotations
+
+from ndcg_tracker.questions.diff.decide import RunsDiff
+from ndcg_tracker.render.csv import csv_text
+from ndcg_tracker.render.formats import reports_as
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.report import Format, Report, Table, columns
+from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.words.numbers import counted, percent, points
+
+_COLUMNS = ("group", "overlap", "rbo", "tau", "n_shared", "first_change")
+
+
+def diff_as(format: Format, diff: RunsDiff, *, color: bool = False) -> str:
+    """Return a difference in a format, with a line end; CSV has a row per group that changed most."""
+    if format == "json":
+        return json_text(as_object(diff))
+    if format == "csv":
+        return csv_text(list(_COLUMNS), [[getattr(one, name) for name in _COLUMNS] for one in diff.most_changed])
+    return reports_as(format, [diff_report(diff)], color=color)
+
+
+def diff_report(diff: RunsDiff) -> Report:
+    """Return the report of a difference."""
+    rows: list[list[object]] = [
+        [
+            one.group,
+            points(one.overlap),
+            points(one.rbo),
+            points(one.tau),
+            f"{one.n_shared:,}",
+            "-" if one.first_change is None else str(one.first_change),
+        ]
+        for one in diff.most_changed
+    ]
+    top = f"first {diff.depth}"
+    heads = columns("group", f">overlap@{diff.depth}", ">rbo", ">tau", ">shared", ">first change")
+    facts = [
+        ("identical lists", percent(diff.same_lists)),
+        (f"{top} the same", percent(diff.same_top)),
+        (f"overlap@{diff.depth}", f"{points(diff.overlap)}, the share of the {top} that both have there"),
+        (f"rbo, p={diff.rbo_p:g}", f"{points(diff.rbo)}, extrapolated"),
+        ("Kendall's tau", f"{points(diff.tau)}, of the items that both have"),
+    ]
+    alone = [
+        f"{counted(n, 'group')} in {run.name} alone"
+        for n, run in ((diff.only_in_a, diff.a), (diff.only_in_b, diff.b))
+        if n
+    ]
+    facts.append(("groups", ", ".join([f"{diff.n:,} in both", *alone])))
+    return Report(
+        _headline(diff),
+        facts=facts,
+        tables=[Table(heads, rows, "most changed")] if rows else [],
+        verdict=None if diff.differs else Painted("IDENTICAL", "good"),
+    )
+
+
+def _headline(diff: RunsDiff) -> str:
+    names = f"{diff.a.name} and {diff.b.name} on {diff.dataset}"
+    if not diff.n:
+        return f"{names} have no group in common"
+    if not diff.differs:
+        return f"{names} have the same lists in all {diff.n:,} groups"
+    return f"{names}: identical lists in {percent(diff.same_lists)} of {counted(diff.n, 'group')}"

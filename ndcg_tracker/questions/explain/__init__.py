@@ -1,0 +1,1 @@
+"""Why did a group, or the mean, change?"""

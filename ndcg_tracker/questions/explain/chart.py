@@ -1,0 +1,150 @@
+"""A chart of one group: where each item stood in both lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ndcg_tracker.compare.report_facts import GroupLists, ListedItem
+from ndcg_tracker.render.charts.theme import BETTER, SAME, WORSE, Spec, by_direction, chart
+
+SHOWN = 12
+"""So many ranks of each list are drawn."""
+_WIDEST = 24  # signs of an item's id
+_FAR = 1_000_000  # the rank of what is not in a list
+
+
+def rank_moves(lists: GroupLists, baseline: str, candidate: str, *, n_ranks: int = SHOWN, row_height: int = 24) -> Spec:
+    """Return both lists of a group, each item joined to itself; thick lines: relevant items."""
+    rows = [move_row(item) for item in lists.items]
+    title = f"Group {lists.group}"
+    return moves_chart(rows, baseline, candidate, title=title, n_ranks=n_ranks, row_height=row_height)
+
+
+def move_row(item: ListedItem) -> dict[str, object]:
+    """Return an item as the chart reads it; ``change``: of its contribution, None where the metric is no sum."""
+    before, after = item.contribution_baseline, item.contribution_candidate
+    return {
+        "item": item.item,
+        "grade": item.grade,
+        "baseline": item.rank_baseline,
+        "candidate": item.rank_candidate,
+        "change": None if before is None or after is None else after - before,
+    }
+
+
+def _transform(n_ranks: int) -> list[Spec]:
+    """Return what makes of items two rows each: one per side, at its rank or below the last one."""
+    is_in = f"(isValid(datum.rank) && datum.rank <= {n_ranks})"
+    name = f"(length(datum.item) > {_WIDEST} ? slice(datum.item, 0, {_WIDEST - 1}) + '…' : datum.item)"
+    up = f"(isValid(datum.baseline) ? datum.baseline : {_FAR}) - (isValid(datum.candidate) ? datum.candidate : {_FAR})"
+    better = "isValid(datum.change) ? datum.change : " + up
+    words = f"datum.side == 'baseline' ? {name} + '  ' + datum.rank : datum.rank + '  ' + {name}"
+    steps = {
+        "gain": f"datum.grade > 0 ? {better} : 0",
+        "direction": f"datum.gain > 0 ? '{BETTER}' : datum.gain < 0 ? '{WORSE}' : '{SAME}'",
+    }
+    of_sides = {
+        "place": f"{is_in} ? datum.rank : {n_ranks + 1}",
+        "words": f"{is_in} ? {words} : ''",
+        "stands": "isValid(datum.rank) ? datum.rank : 'not in the list'",
+        "judged": "isValid(datum.grade) ? datum.grade : 'unjudged'",
+        "weight": "datum.best > 0 && datum.grade > 0 ? datum.grade / datum.best : 0",
+    }
+    near = " || ".join(f"(isValid(datum.{side}) && datum.{side} <= {n_ranks})" for side in ("baseline", "candidate"))
+    return [
+        {"joinaggregate": [{"op": "max", "field": "grade", "as": "best"}]},
+        {"filter": near},
+        *({"calculate": expression, "as": name} for name, expression in steps.items()),
+        {"fold": ["baseline", "candidate"], "as": ["side", "rank"]},
+        *({"calculate": expression, "as": name} for name, expression in of_sides.items()),
+    ]
+
+
+def moves_chart(
+    rows: Sequence[dict[str, object]],
+    baseline: str,
+    candidate: str,
+    *,
+    title: str = "",
+    n_ranks: int = SHOWN,
+    row_height: int = 24,
+) -> Spec:
+    """Return the chart of such rows; its table is named ``moves``, so that a page can show another group in it."""
+    x = {
+        "field": "side",
+        "type": "nominal",
+        "scale": {"domain": ["baseline", "candidate"], "padding": 0.9},
+        "axis": {
+            "orient": "top",
+            "title": None,
+            "labelAngle": 0,
+            "grid": False,
+            "labelFontWeight": "bold",
+            "labelLimit": 200,
+            "labelExpr": "datum.value == 'baseline' ? baseline_run : candidate_run",
+        },
+    }
+    y = {
+        "field": "place",
+        "type": "quantitative",
+        "axis": None,
+        "scale": {"domain": [n_ranks + 1.4, 0.6], "nice": False, "zero": False},
+    }
+    tooltip = [
+        {"field": "item"},
+        {"field": "judged", "title": "grade"},
+        {"field": "stands", "title": "rank"},
+        {"field": "change", "format": "+.4f"},
+    ]
+    weight = {"field": "weight", "type": "quantitative", "legend": None}
+    lines = {
+        "mark": {"type": "line", "interpolate": "monotone"},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "detail": {"field": "item"},
+            "color": by_direction(),
+            "strokeWidth": {**weight, "scale": {"domain": [0, 1], "range": [1, 4]}},
+            "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}},
+            "tooltip": tooltip,
+        },
+    }
+    dots = {
+        "mark": {"type": "circle"},
+        "encoding": {
+            "x": x,
+            "y": y,
+            "color": by_direction(),
+            "tooltip": tooltip,
+            "size": {**weight, "scale": {"domain": [0, 1], "range": [20, 110]}},
+            "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}},
+        },
+    }
+    texts = [
+        {
+            "transform": [{"filter": {"field": "side", "equal": side}}],
+            "mark": {"type": "text", "align": align, "dx": dx, "tooltip": None, "limit": 190},
+            "encoding": {
+                "x": x,
+                "y": y,
+                "text": {"field": "words"},
+                "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}},
+            },
+        }
+        for side, align, dx in (("baseline", "right", -10), ("candidate", "left", 10))
+    ]
+    floor = {
+        "data": {"values": [{}]},
+        "mark": {"type": "rule", "strokeDash": [2, 3], "color": {"expr": "muted"}},
+        "encoding": {"y": {"datum": n_ranks + 0.6, "type": "quantitative", "axis": None, "scale": y["scale"]}},
+    }
+    found = chart(
+        title,
+        [floor, lines, dots, *texts],
+        subtitle="thick lines are relevant items; below the dotted line: further down, or not in the list",
+        height=(n_ranks + 1) * row_height,
+        data={"name": "moves", "values": list(rows)},
+        transform=_transform(n_ranks),
+        params=[{"name": "baseline_run", "value": baseline}, {"name": "candidate_run", "value": candidate}],
+    )
+    return found

@@ -1,0 +1,410 @@
+"""Why two stored runs differ: in one group, or on average, from their stored items."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.compare.attributes import attribute_values
+from ndcg_tracker.compare.decide import PairedResults
+from ndcg_tracker.compare.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
+from ndcg_tracker.compare.item_moves import contributions_of
+from ndcg_tracker.compare.pair import pair
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset, paired_results
+from ndcg_tracker.concurrency import mapped
+from ndcg_tracker.errors import InputError, NotComparableError, argument
+from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
+from ndcg_tracker.metrics.kernel.mean import REASONS, GroupValues, aligned_weights
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.explain.decide import (
+    Explanation,
+    GroupExplanation,
+    RunExplanation,
+    change_totals,
+    explained_items,
+    slice_totals,
+)
+from ndcg_tracker.questions.explain.gather_parts import (
+    SideBlock,
+    explain_command,
+    group_parts,
+    labels_options,
+    run_parts,
+    side_blocks,
+    subject_of,
+)
+from ndcg_tracker.questions.explain.say import (
+    explanation_as,
+    explanation_columns,
+    explanation_html,
+    explanation_object,
+    explanation_rows,
+)
+from ndcg_tracker.rankings.join import judged, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.runs.groups import group_id
+from ndcg_tracker.runs.label_sets import numbered_labels
+from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
+from ndcg_tracker.runs.sums import refuse_sums
+from ndcg_tracker.runs.texts import texts_of
+from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.texts import GroupTexts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.rankings.weights import GroupWeights
+    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
+
+PREFERRED = "ndcg@10"
+
+
+def explained_pair(
+    tx: ReadTransaction,
+    baseline: RunRecord,
+    candidate: RunRecord,
+    metric: Metric | None,
+    versions: tuple[int | None, int | None] = (None, None),
+) -> RunPair:
+    """Return two runs with the labels under which their difference is explained.
+
+    These are the newest labels under which both runs have the metric, or, where there are none, the newest for each;
+    of ``versions`` one that is given is taken whether or not the run was evaluated under it. ``metric`` None: ndcg@10
+    if both runs have it, else the first cg, dcg or ndcg that they share. Raises: MetricError for a metric that is no
+    sum over items; NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
+    """
+    if metric is not None:
+        refuse_what_is_not_split(metric)
+    check_one_dataset(baseline, candidate, "explained")
+    runs = (baseline, candidate)
+    refuse_sums(tx, runs)
+    evaluations = [tx.evaluations.of_run(run.id) for run in runs]
+    if metric is None:
+        metric = _shared_metric(baseline, candidate, evaluations)
+    stored = [
+        {one.label_set_version for one in of_run if one.metric == str(metric) and not one.judge}
+        for of_run in evaluations
+    ]
+    without = [
+        run for run, version, of_run in zip(runs, versions, stored, strict=True) if version is None and not of_run
+    ]
+    if without:
+        names = " and ".join(repr(run.name) for run in without)
+        has = "runs {} have" if len(without) > 1 else "run {} has"
+        raise NotComparableError(
+            f"{has.format(names)} no {metric} to explain",
+            advice=f"type: {shlex.join(adding_command(without, [str(metric)]))}",
+        )
+    are_named = versions != (None, None)
+    shared = set() if are_named else stored[0] & stored[1]
+    sides = []
+    for run, version, of_run, has_metric in zip(runs, versions, evaluations, stored, strict=True):
+        wanted = max(shared or has_metric) if version is None else version
+        sides.append(Side.of(run, numbered_labels(tx, run.dataset_id, run.dataset, wanted), of_run))
+    newest = numbered_labels(tx, baseline.dataset_id, baseline.dataset)
+    return RunPair(sides[0], sides[1], (metric,), newest.version, are_named)
+
+
+def _shared_metric(
+    baseline: RunRecord, candidate: RunRecord, evaluations: Sequence[Sequence[EvaluationRecord]]
+) -> Metric:
+    texts, others = (dict.fromkeys(one.metric for one in of_run) for of_run in evaluations)
+    shared = [text for text in texts if text in others and parse_metric(text).measure in ADDITIVE]
+    for run, of_run in ((baseline, texts), (candidate, others)):
+        if of_run and all(parse_metric(text).is_external for text in of_run):
+            raise NotComparableError(
+                f"run {run.name!r} has results of other engines alone: which items made them is not known",
+                advice="ingest its ranking, under a name of its own",
+            )
+    if not shared:
+        raise NotComparableError(
+            f"runs {baseline.name!r} and {candidate.name!r} share no cg, dcg or ndcg to explain",
+            advice=f"type: {shlex.join(adding_command([baseline, candidate], [PREFERRED]))}",
+        )
+    return parse_metric(PREFERRED if PREFERRED in shared else shared[0])
+
+
+def unjudged_note(metric: Metric, counts: Sequence[int], *, any_judged: bool) -> list[Note]:
+    """Return a note on the unjudged items within the cutoff of baseline and candidate, which take ranks from others.
+
+    ``any_judged``: whether any item there is judged.
+    """
+    if not any(counts):
+        return []
+    facts = {"cutoff": metric.cutoff, "baseline": counts[0], "candidate": counts[1]}
+    return [Note("unjudged_items" if any_judged else "no_item_judged", facts)]
+
+
+def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupExplanation:
+    """Return what each item contributed to the delta of one group.
+
+    Raises: ReferenceNotFoundError for a group that the dataset does not have; InputError for one that has no result in
+    one of the runs.
+    """
+    ids = np.array([group_id(tx, both.dataset_id, both.baseline.run.dataset, group)])
+    one, other = parts = [contributions_of(tx, side, both.metric, ids) for side in both.sides]
+    values = [_group_value(tx, side, found, group, int(ids[0])) for side, found in zip(both.sides, parts, strict=True)]
+    notes = [
+        Note("group_not_in_run", {"group": group, "run": side.run.name, "value": value})
+        for side, found, value in zip(both.sides, parts, values, strict=True)
+        if found.values.n_items[0] < 0
+    ]
+    axis = np.zeros(1, dtype=np.int64)
+    grades = [found.grades[within_cutoff(found)] for found in parts]
+    n_unjudged = [int(np.count_nonzero(np.isnan(one))) for one in grades]
+    any_judged = any(np.isfinite(one).any() for one in grades)
+    notes += [*unjudged_note(both.metric, n_unjudged, any_judged=any_judged), *both.notes()]
+    steps = None
+    if not both.is_same_labels:
+        steps = group_parts(both, one, other, (values[0], values[1]))
+        notes += [Note("no_split")] if steps is None else []
+    items = explained_items(item_changes(one, other, axis, axis))
+    texts = texts_of(tx, both.dataset_id, {int(ids[0]): [item.move.item for item in items]})
+    return GroupExplanation(
+        subject_of(both),
+        group,
+        values[0],
+        values[1],
+        items,
+        steps,
+        tuple(notes),
+        texts.get(int(ids[0]), GroupTexts()),
+    )
+
+
+def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: str, group_id: int) -> float:
+    """Return the value of one group: the stored one if there is one."""
+    place = int(places_of(Keys.from_strings([group]), found.values.group_keys)[0])
+    if place < 0:
+        raise InputError(
+            f"group {group!r} is neither in run {side.run.name!r} nor in version {side.label_set.version} of the "
+            "labels",
+            advice="explain another group",
+        )
+    value = float(found.values.values[place])
+    evaluation = side.evaluations.get(str(found.metric))
+    if evaluation is not None:
+        stored = tx.evaluations.results(evaluation.id)
+        at = int(np.searchsorted(stored.group_ids, group_id))
+        if at < stored.group_ids.size and stored.group_ids[at] == group_id:
+            value = float(stored.values[at])
+    if math.isnan(value):
+        reason = REASONS[int(found.values.reasons[place])] or "undefined"
+        raise InputError(
+            f"group {group!r} has no result under {found.metric} in run {side.run.name!r} ({reason}), so there is no "
+            "difference to explain",
+            advice="explain another group",
+        )
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _SomeGroups:
+    """What is kept of some groups of a run: places in the dataset, values, items within the cutoff, judged and not."""
+
+    places: Index
+    values: GroupValues
+    n_unjudged: Index
+    n_judged: Index
+
+    @classmethod
+    def of(cls, found: Contributions, block: SideBlock) -> _SomeGroups:
+        """Return what is kept of a run's contributions."""
+        within, unjudged = within_cutoff(found), np.isnan(found.grades)
+        return cls(
+            block.first + places_of(found.values.group_keys, block.group_keys),
+            found.values,
+            np.bincount(found.groups[within & unjudged], minlength=found.judged.n_groups),
+            np.bincount(found.groups[within & ~unjudged], minlength=found.judged.n_groups),
+        )
+
+
+class _Groups:
+    """What is kept of one run, group by group of the dataset."""
+
+    def __init__(self, n_groups: int, weights: GroupWeights | None) -> None:
+        self._given = weights
+        self._gathered = GatheredValues()
+        self.values = np.full(n_groups, np.nan)
+        self.weights: Floats | None = None
+        self.n_unjudged, self.n_judged = np.zeros((2, n_groups), dtype=np.int64)
+
+    def add(self, some: _SomeGroups) -> None:
+        """Take some groups."""
+        self._gathered.add([some.values])
+        self.values[some.places] = some.values.values
+        self.n_unjudged[some.places] = some.n_unjudged
+        self.n_judged[some.places] = some.n_judged
+        weights = aligned_weights(some.values, self._given)
+        if weights is not None:
+            self.weights = np.ones(self.values.size) if self.weights is None else self.weights
+            self.weights[some.places] = weights
+
+    def mean(self) -> tuple[float | None, int]:
+        """Return the mean as the metric has it, and how many groups it runs over."""
+        results = self._gathered.results(self._given)[0]
+        return results.mean, results.n_groups
+
+
+def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: str | None = None) -> RunExplanation:
+    """Return what items, grades and ranks did to the mean; of runs under two label sets, what these did.
+
+    The runs are read some groups at a time; of all their items only those are kept that contribute another amount.
+    ``by``: a group attribute, to say what each of its values did as well. Raises: InputError where no group has a
+    result in both runs, for an attribute that no group has, and for slices under two label sets.
+    """
+    if not both.is_same_labels:
+        if by is not None:
+            raise InputError(f"{argument('by')} needs both runs under one version of the labels", advice="leave it out")
+        return run_parts(tx, both)
+    slices = None if by is None else attribute_values(tx, both.baseline.run, by)
+    ids, keys = tx.groups.all(both.dataset_id)
+    weights = stored_weights(tx, both.dataset_id)
+    one, other = _Groups(ids.size, weights), _Groups(ids.size, weights)
+    parts = []
+    for some, of_other, changes in mapped(partial(_explained, metric=both.metric), side_blocks(tx, both)):
+        one.add(some)
+        other.add(of_other)
+        parts.append(changes)
+    results = _paired(tx, both, one, other, ids)
+    paired = results.pairing
+    if not paired.group_ids.size:
+        raise InputError(
+            f"no group has a result under {both.metric} in both runs {both.baseline.run.name!r} and "
+            f"{both.candidate.run.name!r}",
+            advice="see why with: ndcg-track sql 'SELECT * FROM run_summary'",
+        )
+    shares = np.ones(paired.group_ids.size) if results.weights is None else results.weights
+    shares = shares / shares.sum() if shares.sum() > 0 else np.zeros(shares.size)
+    means = results.means or (float((shares * paired.baseline).sum()), float((shares * paired.candidate).sum()))
+    places = np.searchsorted(ids, paired.group_ids)
+    lowest = int(np.argmin(paired.delta))
+    worst_group = keys[int(places[lowest])] if paired.delta[lowest] < 0 else None
+    totals = change_totals(
+        joined_changes(parts).within(places, ids.size),
+        shares,
+        means[1] - means[0],
+        lambda groups: keys.take(places[groups]).to_list(),
+        top=top,
+        by_row_number=bool(both.baseline.label_set.by_row_number),
+    )
+    if slices is not None:
+        totals = replace(totals, slices=slice_totals(slices.of(paired.group_ids), paired.delta, shares))
+    return RunExplanation(
+        subject_of(both),
+        means[0],
+        means[1],
+        paired.group_ids.size,
+        totals,
+        worst_group=worst_group,
+        notes=(
+            *_alone(paired.only_in_baseline.size + paired.only_in_candidate.size),
+            *unjudged_note(
+                both.metric,
+                [int(groups.n_unjudged[places].sum()) for groups in (one, other)],
+                any_judged=any(groups.n_judged[places].any() for groups in (one, other)),
+            ),
+            *both.notes(),
+            *_worst_group(both, worst_group),
+        ),
+    )
+
+
+def _explained(block: SideBlock, metric: Metric) -> tuple[_SomeGroups, _SomeGroups, ItemChanges]:
+    """Return what is kept of some groups, and their items that contribute another amount."""
+    one = other = contributions(judged(block.baseline, block.baseline_labels), metric)
+    if block.candidate is not block.baseline:
+        other = contributions(judged(block.candidate, block.candidate_labels), metric)
+    some, of_other = _SomeGroups.of(one, block), _SomeGroups.of(other, block)
+    return some, of_other, item_changes(one, other, some.places, of_other.places, changed_only=True)
+
+
+def _paired(tx: ReadTransaction, both: RunPair, one: _Groups, other: _Groups, ids: Index) -> PairedResults:
+    """Return the results of both runs, group by group: the stored ones if there are any, else computed ones."""
+    if all(str(both.metric) in side.evaluations for side in both.sides):
+        return paired_results(tx, both, both.metric, "intersect")
+    pairing = pair(ids, one.values, ids, other.values, missing="intersect")
+    n_groups = pairing.group_ids.size
+    (mean, n_of_mean), (other_mean, n_of_other) = one.mean(), other.mean()
+    means = None
+    if mean is not None and other_mean is not None and n_of_mean == n_of_other == n_groups:
+        means = (mean, other_mean)
+    weights = None if one.weights is None else one.weights[np.searchsorted(ids, pairing.group_ids)]
+    return PairedResults(str(both.metric), pairing, weights=weights, means=means)
+
+
+def _worst_group(both: RunPair, group: str | None) -> list[Note]:
+    """Return a note with the command that explains the group that lost most."""
+    if group is None:
+        return []
+    options = labels_options(both) if both.are_labels_named else ()
+    return [Note("worst_group", command=explain_command(both, *options, "--group", group))]
+
+
+def _alone(n_groups: int) -> list[Note]:
+    return [Note("in_one_run_only", {"n": n_groups})] if n_groups else []
+
+
+@dataclass(frozen=True)
+class ExplanationResult:
+    """Why two runs differ, in one group or over all; notebooks show it as a report.
+
+    ``explanation``: the typed rows, a ``GroupExplanation`` or a ``RunExplanation``.
+    """
+
+    explanation: Explanation
+    chart_of: Callable[[], Chart] | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def delta(self) -> float:
+        """Candidate minus baseline: of the group, or of the means."""
+        return self.explanation.delta
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.explanation.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track explain --format json`` prints."""
+        return explanation_object(self.explanation)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return what ``ndcg-track explain --format csv`` prints: one row per item, or per row of the tables."""
+        import pandas as pd
+
+        columns = explanation_columns(self.explanation)
+        rows = [dict(zip(columns, row, strict=True)) for row in explanation_rows(self.explanation)]
+        return pd.DataFrame(rows, columns=list(columns))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
+        return explanation_html(self.explanation)
+
+    def plot(self) -> Chart:
+        """Return both lists of the group as a chart. Raises: InputError for an explanation over all groups."""
+        if self.chart_of is None:
+            raise InputError("only the lists of one group can be drawn", advice=f"name it with {argument('group')}")
+        return self.chart_of()
+
+    def _repr_html_(self) -> str:
+        from ndcg_tracker.render.charts.chart import picture_element
+
+        return self.to_html() + ("" if self.chart_of is None else picture_element(self.chart_of))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return explanation_as("text", self.explanation)

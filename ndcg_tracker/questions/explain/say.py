@@ -1,0 +1,507 @@
+"""An explanation as a report and as rows: the change first, then what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ndcg_tracker.compare.say_groups import NO_VALUE, SLICES_SHOWN
+from ndcg_tracker.questions.explain.decide import (
+    ChangeParts,
+    ChangeTotals,
+    ExplainedItem,
+    Explanation,
+    GroupDifferences,
+    GroupExplanation,
+    ItemTotal,
+    LabelDifferences,
+    RankTotal,
+    RunExplanation,
+    SliceTotal,
+    Subject,
+)
+from ndcg_tracker.render.csv import csv_text
+from ndcg_tracker.render.formats import reports_as
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.report import WIDTH, Format, Report, Table, columns
+from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
+from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.render.texts import query_words, text_cell
+from ndcg_tracker.words.numbers import UNDEFINED, counted, points
+from ndcg_tracker.words.sentences import told
+from ndcg_tracker.words.texts import Text
+
+TOP = 10
+"""How many items are shown to people unless they ask for more."""
+N_CAUSES = 3
+"""How many items the first sentence names."""
+NO_ITEM = "(no item)"
+
+_KINDS = {
+    "moved_up": "rose",
+    "moved_down": "fell",
+    "entered": "entered the list",
+    "left": "left the list",
+    "label": "other grade",
+    "same_rank": "same rank",
+    "unjudged": "unjudged",
+}
+_DIGITS, _MORE_DIGITS = 4, 6
+_ITEM_COLUMNS = (
+    *("group", "metric", "item", "grade", "rank_baseline", "rank_candidate", "contribution_baseline"),
+    *("contribution_candidate", "contribution", "kind", "grade_baseline"),
+)
+_TEXT_COLUMNS = ("title", "text", "url")
+_TOTAL_COLUMNS = ("metric", "table", "row", "n", "contribution", "group", "grade", "rank_baseline", "rank_candidate")
+
+
+def explanation_as(
+    format: Format, explanation: Explanation, *, top: int | None = TOP, color: bool = False, width: int = WIDTH
+) -> str:
+    """Return an explanation in a format, with a line end.
+
+    Parameters: ``top``: how many items text and Markdown show of those that changed something, None for all items;
+    JSON and CSV have all. ``color`` and ``width``: see ``reports_text``.
+    """
+    if format == "json":
+        return json_text(explanation_object(explanation))
+    if format == "csv":
+        return csv_text(explanation_columns(explanation), explanation_rows(explanation))
+    return reports_as(format, [explanation_report(explanation, top)], color=color, width=width)
+
+
+def explanation_html(explanation: Explanation, *, top: int | None = TOP) -> str:
+    """Return an explanation as HTML; ``top``: how many items are shown, None for all."""
+    return reports_html([explanation_report(explanation, top)])
+
+
+def explanation_object(explanation: Explanation) -> dict[str, Any]:
+    """Return the JSON object of an explanation."""
+    found: dict[str, Any] = as_object(explanation)
+    return found
+
+
+@shape_of(GroupExplanation)
+def _group_shape(explanation: GroupExplanation) -> Mapping[str, object]:
+    """Return the object of a group; what no item accounts for is a row without an item."""
+    texts = explanation.texts
+    items = as_object(explanation.items)
+    for item in items:
+        item |= _text_shape(texts.items.get(item["item"]))
+    if explanation.remainder:
+        nothing = dict.fromkeys(_ITEM_COLUMNS[2:])
+        items.append(nothing | {"contribution": explanation.remainder, "kind": "remainder"})
+    head = _shape(explanation, explanation.group) | _text_shape(texts.query)
+    return head | {"items": items} | _end_of_shape(explanation)
+
+
+def _text_shape(text: Text | None) -> dict[str, object]:
+    """Return what is told of a group or an item, by the keys of JSON; nothing where nothing is."""
+    return {} if text is None else {name: told for name, told in fields_of(text).items() if told is not None}
+
+
+@shape_of(RunExplanation)
+def _run_shape(explanation: RunExplanation) -> Mapping[str, object]:
+    found = _shape(explanation, None) | {"n_groups": explanation.n_groups}
+    if explanation.totals is not None:
+        found |= as_object(explanation.totals) | {"worst_group": explanation.worst_group}
+    return found | _end_of_shape(explanation)
+
+
+def _shape(explanation: Explanation, group: str | None) -> dict[str, object]:
+    return {"group": group} | picked(paths("metric=subject.metric baseline candidate delta"), explanation)
+
+
+def _end_of_shape(explanation: Explanation) -> dict[str, object]:
+    """Return what the objects of explanations end with: the parts, the runs and their labels, the notes."""
+    subject = explanation.subject
+    found: dict[str, object] = {} if explanation.parts is None else {"parts": explanation.parts}
+    found |= picked(paths("baseline_run candidate_run dataset label_set=candidate_labels"), subject)
+    if not subject.is_same_labels:
+        found["baseline_label_set"] = subject.baseline_labels
+    return found | {"notes": explanation.notes}
+
+
+@shape_of(ExplainedItem)
+def _item_shape(item: ExplainedItem) -> Mapping[str, object]:
+    return fields_of(item.move) | fields_of(item, "move")
+
+
+@shape_of(LabelDifferences)
+def _labels_shape(found: LabelDifferences) -> Mapping[str, object]:
+    return picked(paths("changed=n_changed added=n_added removed=n_removed"), found)
+
+
+@shape_of(GroupDifferences)
+def _groups_shape(found: GroupDifferences) -> Mapping[str, object]:
+    counts = "common=n_common came=n_came went=n_went between=n_between labels_added=n_added labels_removed=n_removed"
+    return picked(paths(f"{counts} baseline_over_common=baseline candidate_over_common=candidate"), found)
+
+
+@shape_of(ChangeParts)
+def _parts_shape(parts: ChangeParts) -> Mapping[str, object]:
+    means = "candidate_under_baseline_labels=other_run candidate_under_changed_grades=other_grades"
+    of_groups = "" if parts.of_groups is None else "groups groups_changed=of_groups"
+    return picked(paths(f"ranking labels coverage {means} labels_changed=differences {of_groups}"), parts)
+
+
+@shape_of(ChangeTotals)
+def _totals_shape(totals: ChangeTotals) -> Mapping[str, object]:
+    others = {"n_items": totals.n_other_items, "contribution": totals.other_items}
+    hidden = ("slices",) if totals.slices is None else ()
+    return fields_of(totals, "n_other_items", "remainder", *hidden) | {
+        "other_items": others,
+        "remainder": totals.remainder,
+    }
+
+
+def explanation_columns(explanation: Explanation) -> Sequence[str]:
+    """Return the columns of an explanation's rows."""
+    if not isinstance(explanation, GroupExplanation):
+        return _TOTAL_COLUMNS
+    return (*_ITEM_COLUMNS, *_TEXT_COLUMNS) if explanation.texts.items else _ITEM_COLUMNS
+
+
+def explanation_rows(explanation: Explanation) -> list[list[object]]:
+    """Return an explanation as rows: one per item of a group, or one per row of the tables over all groups."""
+    if isinstance(explanation, RunExplanation):
+        rows = [[explanation.subject.metric, *row] for row in _total_rows(explanation)]
+        return [row + [None] * (len(_TOTAL_COLUMNS) - len(row)) for row in rows]
+    shared = {"group": explanation.group, "metric": explanation.subject.metric}
+    items = [shared | dict.fromkeys(_TEXT_COLUMNS) | item for item in explanation_object(explanation)["items"]]
+    return [[item[name] for name in explanation_columns(explanation)] for item in items]
+
+
+def _total_rows(explanation: RunExplanation) -> list[list[object]]:
+    """Return table, row, number of items (or of groups, or of labels) and contribution of every row of the tables."""
+    rows: list[list[object]] = []
+    parts, totals = explanation.parts, explanation.totals
+    if parts is not None:
+        differences, of_groups = parts.differences, parts.of_groups
+        n_labels = differences.n_added + differences.n_removed
+        if of_groups is not None:
+            n_labels -= of_groups.n_added + of_groups.n_removed
+            n_groups = of_groups.n_came + of_groups.n_went + of_groups.n_between
+            rows.append(["part", "groups", n_groups, parts.groups])
+        rows += [
+            ["part", "ranking", None, parts.ranking],
+            ["part", "labels", differences.n_changed, parts.labels],
+            ["part", "coverage", n_labels, parts.coverage],
+        ]
+    if totals is not None:
+        rows += [["kind", kind.kind, kind.n_items, kind.contribution] for kind in totals.kinds]
+        rows += [
+            ["grade", "unjudged" if grade.grade is None else f"{grade.grade:g}", grade.n_items, grade.contribution]
+            for grade in totals.grades
+        ]
+        rows += [["rank", _range_words(rank), rank.n_items, rank.contribution] for rank in totals.ranks]
+        item_columns = ("item", "n_groups", "contribution", *_TOTAL_COLUMNS[5:])
+        rows += [["item", *(getattr(item, name) for name in item_columns)] for item in totals.items]
+        rows += [["slice", row.value, row.n_groups, row.contribution] for row in totals.slices or ()]
+        rows.append(["other items", None, totals.n_other_items, totals.other_items])
+        rows.append(["remainder", None, None, totals.remainder])
+    return rows
+
+
+def explanation_report(explanation: Explanation, top: int | None = TOP) -> Report:
+    """Return the report of an explanation; ``top``: how many items are shown, None for all."""
+    subject = replace(explanation.subject, metric=_familiar(explanation.subject.metric))
+    explanation = replace(explanation, subject=subject)
+    return Report(
+        _headline(explanation),
+        is_headline_wrapped=True,
+        sentences=_story(explanation),
+        tables=_tables(explanation, top),
+        legend=_legend(explanation),
+        notes=[told(note) for note in explanation.notes],
+    )
+
+
+def _familiar(metric: str) -> str:
+    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
+
+    return familiar_name(metric)
+
+
+def _headline(explanation: Explanation) -> str:
+    """Return what changed and by how much."""
+    subject, verb = explanation.subject, _verb(explanation.delta)
+    if isinstance(explanation, GroupExplanation):
+        what = f"group {explanation.group} {verb} in {subject.metric}:"
+    elif explanation.delta:
+        what = f"{_runs(subject, f'{verb} against')}: {subject.metric}"
+    else:
+        what = f"{_runs(subject, 'against')}: {subject.metric} {verb}:"
+    return f"{what} {_change(explanation)}"
+
+
+def _story(explanation: Explanation) -> list[str]:
+    """Return what a group is about and what happened in it, the items that did most of it first, and in which runs."""
+    if not isinstance(explanation, GroupExplanation):
+        return []
+    runs = _runs(explanation.subject, "against")
+    query = explanation.texts.query
+    head = [] if query is None else [query_words(query)]
+    causes = [item for item in _by_cost(explanation) if item.move.contribution * explanation.delta > 0][:N_CAUSES]
+    if not causes:
+        return [*head, runs]
+    told = [f"{_named(item)} {happened(item)} ({points(item.move.contribution, signed=True)})" for item in causes]
+    return [*head, f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0], runs]
+
+
+def _by_cost(explanation: GroupExplanation) -> list[ExplainedItem]:
+    """Return the items of a group, those that explain its change first: where it fell, the largest loss."""
+    falls = explanation.delta <= 0
+    return sorted(explanation.items, key=lambda item: item.move.contribution if falls else -item.move.contribution)
+
+
+def happened(item: ExplainedItem) -> str:
+    """Return what happened to an item, as the end of a sentence that begins with its name."""
+    before, after = item.move.rank_baseline, item.move.rank_candidate
+    if item.kind == "label":
+        return f"is {_grade_words(item.move.grade)} instead of {_grade_words(item.grade_baseline)}"
+    if before is None and after is None:
+        return "is not ranked"
+    if before is None:
+        return f"entered at rank {after}"
+    if after is None:
+        return f"left from rank {before}"
+    if before == after:
+        return f"stayed at rank {after}"
+    return f"{'rose' if after < before else 'fell'} from rank {before} to {after}"
+
+
+def _legend(explanation: Explanation) -> list[str]:
+    """Return how to read the numbers."""
+    if isinstance(explanation, GroupExplanation):
+        shown = any(item.move.contribution for item in explanation.items)
+        return ["before, after: what the item adds to the group's value; change: its part of the difference"] * shown
+    if explanation.totals is None:
+        return []
+    return [
+        f"change: part of the difference of the means over {counted(explanation.n_groups, 'group')}; "
+        "n: the items whose contribution changed"
+    ]
+
+
+def _verb(delta: float) -> str:
+    return "fell" if delta < 0 else "rose" if delta > 0 else "did not change"
+
+
+def _change(explanation: Explanation) -> str:
+    if not explanation.delta:
+        return points(explanation.candidate)
+    change = f"{points(explanation.baseline)} -> {points(explanation.candidate)}"
+    return f"{change} ({points(explanation.delta, signed=True)})"
+
+
+def _runs(subject: Subject, between: str) -> str:
+    """Return both runs, the candidate first, with the labels each is evaluated against."""
+    one, other = subject.candidate_run.name, subject.baseline_run.name
+    if subject.is_same_labels:
+        return f"{one} {between} {other} on {subject.dataset}"
+    version, other_version = subject.candidate_labels.version, subject.baseline_labels.version
+    return f"{one} (labels version {version}) {between} {other} (labels version {other_version}) on {subject.dataset}"
+
+
+def _named(item: ExplainedItem) -> str:
+    """Return an item with its grade, unless that is what is told of it."""
+    return item.move.item if item.kind == "label" else f"{item.move.item} ({_grade_words(item.move.grade)})"
+
+
+def _grade_words(grade: float | None) -> str:
+    return "unjudged" if grade is None else f"grade {grade:g}"
+
+
+def _tables(explanation: Explanation, top: int | None) -> list[Table]:
+    """Return the tables of an explanation, those that say nothing left out; ``top`` None: with all their rows."""
+    found = [] if explanation.parts is None else [_parts_table(explanation.parts, explanation.subject)]
+    if isinstance(explanation, GroupExplanation):
+        found.append(_item_table(explanation, top))
+    elif explanation.totals is not None:
+        found += _total_tables(explanation.totals, explanation.delta, top)
+    return [table for table in found if table.rows]
+
+
+def _range_words(total: RankTotal) -> str:
+    """Return a range of ranks in words."""
+    if total.first is None:
+        return "not listed"
+    if total.last is None:
+        return f"from {total.first}"
+    return str(total.first) if total.first == total.last else f"{total.first}-{total.last}"
+
+
+def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
+    """Return the items that changed the group's value most, ``top`` of them, what explains its change first."""
+    if top is None:
+        chosen = list(explanation.items)
+    else:
+        chosen = [item for item in explanation.items[:top] if item.move.contribution]
+    kept = {id(item) for item in chosen}
+    rows = [_item_row(item, explanation.subject.cutoff) for item in _by_cost(explanation) if id(item) in kept]
+    if _is_seen(explanation.remainder, explanation.delta):
+        rows.append([NO_ITEM, "", "", "", "", _signed(explanation.remainder), "rounding or convention"])
+    rest = [item for item in explanation.items if id(item) not in kept]
+    others = [item for item in rest if item.move.contribution]
+    words = []
+    if others:
+        words.append(
+            f"{counted(len(others), 'more item')}: {_signed(sum(item.move.contribution for item in others)).text}"
+        )
+    if len(rest) > len(others):
+        words.append(f"{counted(len(rest) - len(others), 'item')} that changed nothing")
+    after = f"... and {', and '.join(words)}" if words else ""
+    headings = columns("item", ">grade", ">rank", ">before", ">after", ">change", "what happened")
+    titles = [text_cell(explanation.texts.items.get(str(row[0]))) for row in rows]
+    if not any(title.text for title in titles):
+        return Table(headings, rows, after=after)
+    rows = [[row[0], title, *row[1:]] for row, title in zip(rows, titles, strict=True)]
+    return Table([headings[0], *columns("title"), *headings[1:]], rows, after=after, names=(0, 1), titles=(1,))
+
+
+def _item_row(item: ExplainedItem, cutoff: int | None) -> list[object]:
+    move = item.move
+    grade = _grade(move.grade)
+    if item.kind == "label":
+        grade = f"{_grade(item.grade_baseline)} → {grade}"
+    numbers = [points(move.contribution_baseline), points(move.contribution_candidate)]
+    what = _KINDS.get(item.kind, item.kind)
+    before, after = move.rank_baseline, move.rank_candidate
+    if cutoff is not None and before is not None and after is not None:
+        if before <= cutoff < after:
+            what += f", out of the top {cutoff}"
+        elif after <= cutoff < before:
+            what += f", into the top {cutoff}"
+    return [move.item, grade, _ranks(before, after), *numbers, _signed(move.contribution), what]
+
+
+def _grade(grade: float | None) -> str:
+    return UNDEFINED if grade is None else f"{grade:g}"
+
+
+def _ranks(before: int | None, after: int | None) -> str:
+    """Return where an item stood in both runs."""
+    if before == after:
+        return UNDEFINED if after is None else str(after)
+    return " → ".join(UNDEFINED if rank is None else str(rank) for rank in (before, after))
+
+
+def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[Table]:
+    """Return the change by what happened, grade and rank, then the items that cost and brought most."""
+    kinds = [(_KINDS.get(row.kind, row.kind), row.n_items, row.contribution) for row in totals.kinds]
+    grades = [
+        ("unjudged" if row.grade is None else f"{row.grade:g}", row.n_items, row.contribution) for row in totals.grades
+    ]
+    ranks = [(_range_words(row), row.n_items, row.contribution) for row in totals.ranks]
+    remainder = totals.remainder if _is_seen(totals.remainder, delta) else 0.0
+    found = [
+        _total_table("by what happened to the item", "what happened", kinds, remainder),
+        _total_table("by the grade of the item", "grade", grades, remainder),
+        _total_table("by the rank of the item in the baseline", "rank", ranks, remainder),
+    ]
+    if totals.slices:
+        found.insert(0, _slice_totals(totals.slices))
+    costs = [total for total in totals.items if total.contribution < 0][:top]
+    gains = [total for total in totals.items if total.contribution > 0][:top]
+    found += [
+        _item_totals(title, rows)
+        for title, rows in (("items that cost most", costs), ("items that brought most", gains))
+    ]
+    return found
+
+
+def _slice_totals(slices: Sequence[SliceTotal]) -> Table:
+    digits = _digits([row.contribution for row in slices])
+    shown = slices if len(slices) <= 2 * SLICES_SHOWN else [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
+    rows: list[list[object]] = [
+        [
+            NO_VALUE if row.value is None else row.value,
+            f"{row.n_groups:,}",
+            points(row.delta, signed=True),
+            _signed(row.contribution, digits),
+        ]
+        for row in shown
+    ]
+    hidden = len(slices) - len(shown)
+    legend = [f"{counted(hidden, 'slice')} between them not shown; JSON and CSV have all"] if hidden else []
+    attribute = slices[0].attribute
+    heads = columns(attribute, ">groups", ">own delta", ">change")
+    return Table(heads, rows, f"by the {attribute} of the group", legend=legend)
+
+
+def _item_totals(title: str, totals: Sequence[ItemTotal]) -> Table:
+    digits = _digits([total.contribution for total in totals])
+    rows: list[list[object]] = []
+    for total in totals:
+        where = [f"in {total.n_groups:,} groups", "", ""]
+        if total.group is not None:
+            where = [total.group, _grade(total.grade), _ranks(total.rank_baseline, total.rank_candidate)]
+        rows.append([total.item, *where, _signed(total.contribution, digits)])
+    headings = columns("item", "group", ">grade", ">rank", ">change")
+    return Table(headings, rows, title, names=(0, 1))
+
+
+def _total_table(title: str, what: str, totals: Sequence[tuple[str, int, float]], remainder: float) -> Table:
+    digits = _digits([change for _, _, change in totals])
+    rows: list[list[object]] = [[name, f"{n_items:,}", _signed(change, digits)] for name, n_items, change in totals]
+    if remainder:
+        rows.append([NO_ITEM, "", _signed(remainder, digits)])
+    return Table(columns(what, ">n", ">change"), rows, title)
+
+
+def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
+    """Return the steps from the baseline to the candidate, each from the one before."""
+    old, new = subject.baseline_labels.version, subject.candidate_labels.version
+    differences, of_groups = parts.differences, parts.of_groups
+    n_added, n_removed, last = differences.n_added, differences.n_removed, parts.candidate
+    if of_groups is not None:
+        n_added, n_removed, last = n_added - of_groups.n_added, n_removed - of_groups.n_removed, of_groups.candidate
+    same_run = subject.baseline_run == subject.candidate_run
+    run = "the same run" if same_run else f"{subject.candidate_run.name} instead of {subject.baseline_run.name}"
+    changed = counted(differences.n_changed, "grade")
+    added = counted(n_added, "label")
+    rows: list[list[object]] = []
+    after = ""
+    if of_groups is not None and of_groups.is_any:
+        rows.append(_group_row(of_groups, parts.groups))
+        after = f"ranking, labels, coverage: over the {counted(of_groups.n_common, 'group')} that all steps have"
+    rows += [
+        ["ranking", points(parts.other_run), _signed(parts.ranking), f"{run}, labels version {old}"],
+        ["labels", points(parts.other_grades), _signed(parts.labels), f"{changed} changed in version {new}"],
+        [
+            "coverage",
+            points(last),
+            _signed(parts.coverage),
+            f"{added} added in version {new}, {n_removed:,} gone",
+        ],
+    ]
+    headings = columns("part", ">value then", ">change", "step")
+    return Table(headings, rows, "what changed it, step by step", after=after, names=(3,))
+
+
+def _group_row(groups: GroupDifferences, change: float) -> list[object]:
+    """Return the row of the groups that are in one of the means only."""
+    n_labels = f" ({counted(groups.n_added, 'label')})" if groups.n_came and groups.n_added else ""
+    step = f"{counted(groups.n_came, 'group')} came{n_labels}, {groups.n_went:,} went"
+    if groups.n_between:
+        step += f", {groups.n_between:,} undefined between"
+    return ["groups", UNDEFINED, _signed(change), step]
+
+
+def _is_seen(remainder: float, delta: float) -> bool:
+    """Return whether what no item accounts for is large enough to be shown to people."""
+    return abs(remainder) >= 0.5 * 10**-_DIGITS or abs(remainder) > 0.01 * abs(delta)
+
+
+def _digits(changes: Sequence[float]) -> int:
+    """Return the decimals that tell small changes apart."""
+    return _DIGITS if max(map(abs, changes), default=0.0) >= 0.001 else _MORE_DIGITS
+
+
+def _signed(value: float, digits: int = _DIGITS) -> Painted:
+    """Return a difference, in colour by its sign."""
+    text = points(value, signed=True, digits=digits) if value else points(0.0, digits=digits)
+    return Painted(text, "bad" if value < 0 else "good" if value > 0 else None)

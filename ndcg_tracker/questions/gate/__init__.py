@@ -1,0 +1,1 @@
+"""May the candidate replace the baseline?"""

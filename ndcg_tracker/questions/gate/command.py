@@ -1,0 +1,264 @@
+"""``ndcg-track gate``: whether a candidate may replace the baseline."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import subprocess
+import sys
+from contextlib import ExitStack
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from ndcg_tracker.cli import options
+from ndcg_tracker.compare.command import ClusterBy, LabelsVersion, Missing, MissingGroups, labels_version
+from ndcg_tracker.errors import InputError
+
+if TYPE_CHECKING:
+    from ndcg_tracker.questions.gate.result import Gated
+    from ndcg_tracker.questions.gate.say import Outcome
+    from ndcg_tracker.questions.suite.decide_gate import SuiteGated
+
+FAIL, INCONCLUSIVE = 3, 4
+
+
+class Scope(StrEnum):
+    """Which groups the decision is about."""
+
+    population = "population"
+    set = "set"
+
+
+class OnInconclusive(StrEnum):
+    """How INCONCLUSIVE counts."""
+
+    fail = "fail"
+    passing = "pass"
+
+
+AlphaBudget = Annotated[
+    float | None,
+    typer.Option(metavar="A", help="Chance of a false FAIL over all decisions of this gate.", show_default=False),
+]
+IfInconclusive = Annotated[
+    OnInconclusive | None,
+    typer.Option(help="Exit code if INCONCLUSIVE: as FAIL (3) or PASS (0).", show_default="4"),
+]
+Acknowledge = Annotated[
+    str | None,
+    typer.Option(metavar="REASON", help="Override the decision; the reason is recorded.", show_default=False),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Record nothing.")]
+Junit = Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)]
+GithubSummary = Annotated[bool, typer.Option("--github-summary", help="Append the report to $GITHUB_STEP_SUMMARY.")]
+
+
+def gate(
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run to replace the baseline.")],
+    baseline: Annotated[str, typer.Option(metavar="RUN", help="Run to compare against, preferably a pinned @alias.")],
+    metric: Annotated[
+        str, typer.Option("--metric", "-m", help="The metric that decides.", callback=options.metric_asked_for)
+    ] = "ndcg@10",
+    margin: Annotated[
+        str | None,
+        typer.Option(metavar="X|auto", help="The allowed drop, or auto to learn it from repeats.", show_default=False),
+    ] = None,
+    scope: Annotated[
+        Scope, typer.Option(help="All groups like these, or only these (exact, no test).")
+    ] = Scope.population,
+    tolerance: Annotated[float | None, typer.Option(help="The allowed drop in --scope set.", show_default="0")] = None,
+    repeat: Annotated[
+        list[str] | None,
+        typer.Option(metavar="RUN", help="A repeat of the baseline for --margin auto; repeatable.", show_default=False),
+    ] = None,
+    aa: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME", help="Learn --margin auto from the runs tagged aa=NAME.", show_default="the baseline's"
+        ),
+    ] = None,
+    alpha_budget: AlphaBudget = None,
+    on_inconclusive: IfInconclusive = None,
+    acknowledge: Acknowledge = None,
+    dry_run: DryRun = False,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="ATTRIBUTE", help="FAIL as well if a slice drops by its margin.", show_default=False),
+    ] = None,
+    slice_margin: Annotated[
+        float | None, typer.Option(metavar="X", help="The drop that a slice of --by is allowed.", show_default=False)
+    ] = None,
+    strict_slices: Annotated[
+        bool, typer.Option("--strict-slices", help="No PASS if a slice may have dropped by more.")
+    ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=+X[%]",
+            help="FAIL as well if a measure of the run rises (or with - falls) by more; repeatable.",
+            show_default=False,
+        ),
+    ] = None,
+    cluster: ClusterBy = None,
+    labels: LabelsVersion = None,
+    missing: MissingGroups = Missing.error,
+    top: Annotated[
+        int | None,
+        typer.Option(min=0, help="How many worst and best groups to show.", show_default="none; 10 in JSON"),
+    ] = None,
+    dataset: options.AnyDataset = None,
+    junit: Junit = None,
+    github_summary: GithubSummary = False,
+    metrics_json: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the candidate's means, for dvc metrics diff.", show_default=False),
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write the report page; Markdown gets its picture.", show_default=False),
+    ] = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Decide whether a candidate may replace the baseline.
+
+    PASS, FAIL or INCONCLUSIVE; the decision is recorded. Exit codes: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE,
+    5 not comparable, 2 bad input.
+    """
+    from ndcg_tracker.integrations.github_summary import appended_summary, artifact_link
+    from ndcg_tracker.questions.gate.say import gate_as, gate_junit
+    from ndcg_tracker.render.json import metrics_json as metrics_text
+    from ndcg_tracker.render.whole_file import whole_file
+
+    allowed = None if margin is None else _margin(margin)
+    summary = summary_path() if github_summary else None
+    with ExitStack() as files:
+        write_junit = files.enter_context(whole_file(junit, "--junit"))
+        write_metrics = files.enter_context(whole_file(metrics_json, "--metrics-json"))
+        write_report = files.enter_context(whole_file(report, "--report"))
+        append_summary = files.enter_context(appended_summary(summary, "--github-summary")) if summary else None
+        with options.tracker() as tracker:
+            result = tracker.gate(
+                candidate,
+                baseline=baseline,
+                metric=metric,
+                margin=allowed,
+                scope=scope.value,
+                tolerance=tolerance,
+                repeats=repeat or (),
+                aa=aa,
+                alpha_budget=alpha_budget,
+                missing=missing.value,
+                cluster=cluster,
+                labels=labels_version(labels),
+                by=by,
+                slice_margin=slice_margin,
+                strict_slices=strict_slices,
+                limits=limit or (),
+                top=10 if top is None else top,
+                dataset=dataset,
+                acknowledge=acknowledge,
+                acknowledged_by=None if acknowledge is None else person(),
+                dry_run=dry_run,
+            )
+            page = None if report is None else tracker.gate_report(result, output=report)
+        found = result.gated
+        code = exit_code(found, on_inconclusive)
+        picture = ""
+        if page is not None and report is not None:
+            write_report(page.to_html())
+            picture = page.to_markdown(artifact_link(report))
+        with_groups = top is not None
+        write_junit(gate_junit(found, outcome_of(found, code), options.as_option, with_groups=with_groups))
+        write_metrics(metrics_text(found.candidate_means))
+        if append_summary is not None:
+            text = gate_as("markdown", found, spelled=options.as_option, with_groups=with_groups)
+            append_summary(text + picture + "\n")
+    color = options.wants_color()
+    shown = gate_as(format.plain, found, color=color, spelled=options.as_option, with_groups=with_groups)
+    show_decision(
+        shown + (picture if format is options.OutputFormat.markdown else ""),
+        code,
+        is_unneeded=acknowledge is not None and found.acknowledgement is None,
+    )
+
+
+def show_decision(text: str, code: int, *, is_unneeded: bool) -> None:
+    """Print a decision and end with its exit code; ``is_unneeded``: whether it was overridden without need."""
+    if is_unneeded:
+        options.say("note: PASS needs no --acknowledge; nothing was overridden")
+    try:
+        options.show(text)
+        sys.stdout.flush()
+    except BrokenPipeError:  # a build that reads only the first line still fails
+        options.discard(sys.stdout)
+    if code:
+        raise typer.Exit(code)
+
+
+def exit_code(found: Gated | SuiteGated, on_inconclusive: OnInconclusive | None = None) -> int:
+    """Return the exit code: 0 if the candidate may replace the baseline, else 3 or 4."""
+    if found.is_accepted:
+        return 0
+    if found.decision.decision == "fail" or on_inconclusive is OnInconclusive.fail:
+        return FAIL
+    return INCONCLUSIVE if on_inconclusive is None else 0
+
+
+def outcome_of(found: Gated | SuiteGated, code: int) -> Outcome:
+    """Return the outcome for a JUnit report: an open question that does not fail the build is skipped."""
+    if code:
+        return "failed"
+    return "passed" if found.is_accepted else "skipped"
+
+
+def _margin(text: str) -> float | Literal["auto"]:
+    if text == "auto":
+        return "auto"
+    try:
+        return float(text)
+    except ValueError:
+        raise InputError(
+            f"--margin {text!r} is not a number", advice="give one in absolute points, such as 0.01, or auto"
+        ) from None
+
+
+def summary_path() -> str:
+    """Return the file of the job's summary (InputError outside of GitHub Actions)."""
+    from ndcg_tracker.integrations import github_summary
+
+    path, variable = github_summary.summary_path(), github_summary.SUMMARY_VARIABLE
+    if path is None:
+        raise InputError(
+            f"--github-summary needs the variable {variable}, which GitHub Actions sets",
+            advice="elsewhere use --format markdown",
+        )
+    return path
+
+
+def person() -> str:
+    """Return who overrides a decision: the git user, else the user of this machine."""
+    found = [_git_setting("user.name"), _git_setting("user.email")]
+    name, email = found
+    if name:
+        return f"{name} <{email}>" if email else name
+    try:
+        return os.environ.get("USER") or getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"
+
+
+def _git_setting(name: str) -> str:
+    try:
+        found = subprocess.run(
+            ["git", "config", "--get", name],
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=10,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""

@@ -1,0 +1,607 @@
+"""May the candidate replace the baseline: three-way non-inferiority, or plain arithmetic on a fixed set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note
+from ndcg_tracker.compare.limits import LimitCheck
+from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.statistics.equivalence import checked_margin
+from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE, Information
+from ndcg_tracker.statistics.power import groups_needed
+from ndcg_tracker.statistics.repeats import RunVariance, with_runs
+from ndcg_tracker.statistics.summary import PairedSums
+from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t
+from ndcg_tracker.statistics.t_test import TTest, checked_weights, finite, t_lower_bound, t_upper_bound
+from ndcg_tracker.words.notes import Note
+
+Decision = Literal["pass", "fail", "inconclusive"]
+Scope = Literal["set", "population"]
+BoundMethod = Literal["t", "betting"]
+ROUNDING = 1e-12
+"""What rounding may do to a mean difference; it decides nothing."""
+FEWEST_REPEATS = 3
+FEWEST_IN_SLICE = 25
+PASS_LEVEL = 0.95
+FAIL_ALPHA = 0.01
+
+
+SliceStatus = Literal["fails", "within", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceDecision:
+    """One slice at the gate.
+
+    ``value``: of the attribute, None for the groups without one. ``n``: its groups. ``delta``: their (weighted) mean
+    difference. ``lower``: its bound at 95%; ``upper``: at 1 - ``alpha``, the share of FAIL's level that Holm's method
+    gives this slice. ``status``: "fails" if upper lies below -margin, "within" if lower lies above it, else "open".
+    """
+
+    value: str | None
+    n: int
+    delta: float
+    lower: float | None
+    upper: float | None
+    alpha: float
+    status: SliceStatus
+
+
+@dataclass(frozen=True, slots=True)
+class GateSlices:
+    """The slices of a gate, most negative delta first.
+
+    ``attribute``: whose values make them. ``margin``: the drop that each is allowed. ``is_strict``: whether an open
+    slice blocks PASS, or a small one that regressed, or that none is judged. ``rows``: those of ``FEWEST_IN_SLICE``
+    groups or more. ``n_small``: how many have fewer. ``of_whole``: what was decided without them.
+    ``small_regressed``: those of fewer that regressed by more than the margin, by tests that may err on so few.
+    """
+
+    attribute: str
+    margin: float
+    is_strict: bool
+    rows: tuple[SliceDecision, ...]
+    n_small: int
+    of_whole: Decision
+    small_regressed: tuple[RegressedSlice, ...] = ()
+
+    def of_status(self, status: SliceStatus) -> list[SliceDecision]:
+        """Return the slices of a status."""
+        return [row for row in self.rows if row.status == status]
+
+
+@dataclass(frozen=True, slots=True)
+class GateDecision:
+    """A decision with everything it rests on; a number that is undefined is None.
+
+    ``decision``: what was decided. ``scope``: "population" or "set". ``margin``: the drop that is
+    allowed (the tolerance of a set). ``n``: the groups that count. ``delta``: their (weighted) mean difference.
+    ``lower``: the one-sided bound at ``pass_level`` that PASS was decided by, ``lower_method`` how it was
+    found; ``upper``, ``upper_method``: the same for FAIL, at 1 - ``fail_alpha``. ``t_lower``, ``betting_lower``,
+    ``t_upper``, ``betting_upper``: both kinds of bounds, the latter where information is low, or all differences are
+    the same. ``low_information``: why the t bounds were not trusted alone, None if they were. ``is_small_drop``: a PASS
+    whose upper bound lies below 0. ``n_needed``: about how many groups like these would decide, ``n_needed_for`` what;
+    ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether no group differs.
+    ``fail_below``: FAIL needs delta below this, too: minus the margin where that was learned from repeats, else 0.
+    ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS. ``direction``: which values are
+    better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: on
+    other numbers of the runs; one that is not met makes FAIL. ``of_metric``: what was decided without them.
+    ``of_sums``: whether the groups are not known, and so no betting bounds.
+    """
+
+    decision: Decision
+    scope: Scope
+    margin: float
+    n: int
+    delta: float | None
+    lower: float | None = None
+    lower_method: BoundMethod | None = None
+    upper: float | None = None
+    upper_method: BoundMethod | None = None
+    t_lower: float | None = None
+    betting_lower: float | None = None
+    t_upper: float | None = None
+    betting_upper: float | None = None
+    pass_level: float | None = None
+    fail_alpha: float | None = None
+    low_information: Note | None = None
+    is_small_drop: bool = False
+    n_needed: int | None = None
+    n_needed_for: Literal["pass", "fail"] | None = None
+    margin_needed: float | None = None
+    is_identical: bool = False
+    fail_below: float = 0.0
+    slices: GateSlices | None = None
+    direction: Direction = "higher"
+    of_sums: bool = False
+    limits: tuple[LimitCheck, ...] = ()
+    of_metric: Decision | None = None
+
+    def in_direction(self, direction: Direction) -> GateDecision:
+        """Return a decision on gains as one on differences: where lower values are better these are minus the gains.
+
+        The bounds change sides: PASS was then decided by ``upper``, at ``pass_level``.
+
+        >>> found = GateDecision("pass", "population", 0.01, 9, 0.25, lower=0.125, upper=0.5).in_direction("lower")
+        >>> found.delta, found.lower, found.upper
+        (-0.25, -0.5, -0.125)
+        """
+        if direction == self.direction:
+            return self
+        slices = self.slices
+        if slices is not None:
+            rows = [
+                replace(row, delta=0.0 - row.delta, lower=_negated(row.upper), upper=_negated(row.lower))
+                for row in slices.rows
+            ]
+            small = tuple(replace(row, delta=0.0 - row.delta) for row in slices.small_regressed)
+            slices = replace(slices, rows=tuple(rows), small_regressed=small)
+        return replace(
+            self,
+            delta=_negated(self.delta),
+            lower=_negated(self.upper),
+            lower_method=self.upper_method,
+            upper=_negated(self.lower),
+            upper_method=self.lower_method,
+            t_lower=_negated(self.t_upper),
+            t_upper=_negated(self.t_lower),
+            betting_lower=_negated(self.betting_upper),
+            betting_upper=_negated(self.betting_lower),
+            slices=slices,
+            direction=direction,
+        )
+
+    def moved(self, by: float) -> Decision:
+        """Return what would have been decided with delta, and its bounds, moved by so much.
+
+        >>> GateDecision("pass", "population", 0.01, 9, 0.0, lower=-0.005, upper=0.005).moved(-0.25)
+        'fail'
+        """
+        if self.delta is None:
+            return self.decision
+        if self.scope == "set":
+            return "pass" if self.delta + by >= -self.margin - ROUNDING else "fail"
+        if self.lower is None and self.upper is None and not self.delta:  # identical, and no bound is known
+            return "inconclusive" if by < -self.margin else self.decision
+        if self.lower is not None and self.lower + by > -self.margin:
+            return "pass"
+        is_below = self.delta + by < self.fail_below
+        return "fail" if self.upper is not None and self.upper + by < 0 and is_below else "inconclusive"
+
+
+def with_limits(decision: GateDecision, limits: tuple[LimitCheck, ...]) -> GateDecision:
+    """Return a decision that the limits on other numbers take part in: one that is not met makes FAIL."""
+    if not limits:
+        return decision
+    of_all: Decision = decision.decision if all(one.is_met for one in limits) else "fail"
+    return replace(decision, decision=of_all, limits=limits, of_metric=decision.decision)
+
+
+def _negated(number: float | None) -> float | None:
+    return None if number is None else 0.0 - number
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMargin:
+    """A margin and what it was learned from.
+
+    ``margin``: below which the means of two further repeats lie apart, with confidence ``level``. ``runs``: the names
+    of the repeats. ``n_pairs``: the pairs they make. ``sd``: the standard deviation of their means. ``largest``: the
+    largest difference of means among the pairs. ``run_variance``: how much of it other groups would not change.
+    """
+
+    margin: float
+    runs: tuple[str, ...]
+    n_pairs: int
+    sd: float
+    largest: float
+    level: float
+    run_variance: RunVariance | None = None
+
+
+def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float = 0.95) -> LearnedMargin:
+    """Return the margin that repeats of one system teach: the upper bound of |difference| between two of them.
+
+    margin = t((1 + level) / 2; k - 1) * sd * sqrt(2), sd the standard deviation of the k means: the difference of two
+    further repeats, which has the variance 2 sd^2, lies within it with this confidence. Few repeats give a wide one.
+
+    Parameters: ``runs``: the names of k >= 3 repeats. ``means``: the mean of each, finite, over the same groups.
+    ``level``: in (0, 1). Returns: the margin, > 0. Raises: InputError below 3 repeats, and where all means are equal.
+    Source: the prediction interval of a difference of two normal numbers; Student, Biometrika 6, 1908.
+
+    >>> found = learned_margin(["a", "b", "c"], [0.650, 0.652, 0.651])
+    >>> round(found.margin, 4), found.n_pairs, round(found.largest, 3)
+    (0.0061, 3, 0.002)
+    """
+    k = len(means)
+    if k < FEWEST_REPEATS:
+        raise InputError(f"a margin is learned from {FEWEST_REPEATS} repeats or more, not from {k}")
+    mean = math.fsum(means) / k
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in means) / (k - 1))
+    differences = [abs(one - other) for one, other in combinations(means, 2)]
+    if max(differences) <= ROUNDING:
+        raise InputError(
+            f"the {k} repeats have the same mean, so there is no chance to learn a margin from",
+            advice=(
+                f"for a system that always gives the same results use {argument('scope', 'set')}, or give "
+                f"{argument('margin')} a number"
+            ),
+        )
+    margin = two_sided_t(1 - level, k - 1.0) * sd * math.sqrt(2)
+    return LearnedMargin(margin, tuple(runs), len(differences), sd, max(differences), level)
+
+
+def population_decision(
+    delta: Floats,
+    margin: float,
+    *,
+    weights: Floats | None = None,
+    fail_alpha: float = FAIL_ALPHA,
+    limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
+    runs: RunVariance | None = None,
+) -> GateDecision:
+    """Return whether the candidate may replace the baseline on all groups like these.
+
+    PASS if the one-sided 95% lower bound of the mean difference lies above -margin (a "small but real drop" if the
+    upper bound below also lies under 0); FAIL if not PASS and the one-sided 1 - ``fail_alpha`` upper bound lies below
+    0; else INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds, but
+    where information is low (``Information.is_low_for_one_side``) the betting bound decides PASS, and FAIL needs it
+    below 0 beside the t bound: on skewed differences of mean 0 the t bound alone gave a false FAIL in 3 to 5% instead
+    of 1% of all cases. Where all differences are the same the betting bounds decide alone. All differences zero: PASS.
+
+    Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
+    finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
+    often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``limits``: between
+    which numbers any difference lies, if known: no bound lies beyond. ``chance``: clusters of the groups. ``runs``: how
+    trainings of one system differ, if known: all bounds then cover another training of both as well, and a drop within
+    the margin is no FAIL. Raises: InputError for another margin; ValueError for any other number or shape. Source:
+    Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
+
+    >>> clear = np.tile([0.125, -0.125, 0.0], 1000)
+    >>> population_decision(clear, 0.01).decision, population_decision(clear - 0.03, 0.01).decision
+    ('pass', 'fail')
+    >>> open_one = population_decision(clear[:300] - 0.003, 0.01)
+    >>> open_one.decision, open_one.n_needed, round(open_one.margin_needed, 4)
+    ('inconclusive', 579, 0.0127)
+    """
+    checked_margin(margin, "the margin")
+    if not 0 < fail_alpha < 0.5:
+        raise ValueError(f"fail_alpha must lie between 0 and .5, not at {fail_alpha}")
+    if weights is not None:
+        checked_weights(delta, weights)
+        counts = weights > 0
+        delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
+    test, _ = chance.test(delta, weights)
+    if test.mean is None:
+        return GateDecision("inconclusive", "population", margin, 0, None)
+    if not delta.any():
+        return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
+    found = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
+    return by_bounds(test, found, margin, fail_alpha, runs)
+
+
+def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_ALPHA) -> GateDecision:
+    """Return what ``population_decision`` decides, from sums: by t bounds alone.
+
+    Where information is low, the betting bound that would decide needs the groups: the decision is then INCONCLUSIVE.
+    Parameters and raises: see ``population_decision``.
+
+    >>> from ndcg_tracker.statistics.summary import Summary
+    >>> clear = PairedSums(Summary.of(np.tile([0.125, -0.125, 0.0], 1000)))
+    >>> sums_decision(clear, 0.01).decision, sums_decision(PairedSums(Summary.of(np.full(5, 0.1))), 0.01).decision
+    ('pass', 'inconclusive')
+    """
+    checked_margin(margin, "the margin")
+    test = sums.test()
+    if test.mean is None:
+        return GateDecision("inconclusive", "population", margin, 0, None)
+    if not sums.differences.n_nonzero:
+        return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
+    found = by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
+    return replace(found, of_sums=True)
+
+
+def by_bounds(
+    test: TTest,
+    found: Bounds,
+    margin: float,
+    fail_alpha: float,
+    runs: RunVariance | None,
+    *,
+    plans_groups: bool = True,
+) -> GateDecision:
+    """Return what the bounds of a mean difference decide, and with ``plans_groups`` how many groups would."""
+    assert test.mean is not None
+    passes = found.lower is not None and found.lower > -margin
+    fail_below = 0.0 if runs is None else -margin
+    fails = not passes and found.upper is not None and found.upper < 0 and test.mean < fail_below
+    is_known = passes or fails or runs is not None or found.known.of_clusters or not plans_groups
+    n_needed, purpose = (None, None) if is_known else groups_needed(test, found.known, margin, fail_alpha)
+    return GateDecision(
+        decision="pass" if passes else "fail" if fails else "inconclusive",
+        scope="population",
+        margin=margin,
+        n=test.n,
+        delta=test.mean,
+        lower=found.lower,
+        lower_method=found.lower_method,
+        upper=found.upper,
+        upper_method=found.upper_method,
+        t_lower=found.t_lower,
+        betting_lower=found.betting_lower,
+        t_upper=found.t_upper,
+        betting_upper=found.betting_upper,
+        pass_level=PASS_LEVEL,
+        fail_alpha=fail_alpha,
+        low_information=_low_information(found.known),
+        is_small_drop=passes and found.upper is not None and found.upper < 0,
+        n_needed=n_needed,
+        n_needed_for=purpose,
+        margin_needed=None if passes or found.lower is None else -found.lower,
+        fail_below=fail_below,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """One-sided bounds of a mean difference by t and by betting, and those that decide; None where unknown."""
+
+    known: Information
+    t_lower: float | None
+    t_upper: float | None
+    betting_lower: float | None = None
+    betting_upper: float | None = None
+    lower: float | None = None
+    lower_method: BoundMethod | None = None
+    upper: float | None = None
+    upper_method: BoundMethod | None = None
+
+
+def bounds_of(
+    test: TTest,
+    delta: Floats,
+    weights: Floats | None,
+    fail_alpha: float = FAIL_ALPHA,
+    *,
+    pass_level: float = PASS_LEVEL,
+    limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
+    runs: RunVariance | None = None,
+) -> Bounds:
+    """Return the bounds that a gate decides by: below at ``pass_level``, above at 1 - ``fail_alpha``.
+
+    Parameters: ``test``: of the differences, by ``chance``. ``delta``: not empty, and not all 0. ``weights``: > 0. The
+    rest as ``population_decision``.
+
+    >>> delta = np.tile([0.125, -0.125, 0.0], 100)
+    >>> found = bounds_of(GROUPS_ONLY.test(delta, None)[0], delta, None)
+    >>> found.lower_method, round(found.lower, 4)
+    ('t', -0.0097)
+    """
+    known = chance.information(delta, weights)
+    if runs is not None:
+        test = with_runs(test, runs)
+    lowest, highest = limits or (-math.inf, math.inf)
+    t_lower, t_upper = t_lower_bound(test, level=pass_level), t_upper_bound(test, level=1 - fail_alpha)
+    t_lower = None if t_lower is None else max(t_lower, lowest)
+    t_upper = None if t_upper is None else min(t_upper, highest)
+    if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
+        return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
+    betting_lower = betting_upper = None
+    reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
+    if math.isfinite(reach):
+        bets = chance.independent(delta / reach, weights)
+        betting_lower = _widened(reach * betting_lower_bound(*bets, level=pass_level), test, runs, pass_level)
+        betting_upper = _widened(reach * betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)
+    lower_method: BoundMethod | None = None if betting_lower is None else "betting"
+    upper = upper_of_both(t_upper, betting_upper)
+    return Bounds(known, t_lower, t_upper, betting_lower, betting_upper, betting_lower, lower_method, *upper)
+
+
+def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA) -> Bounds:
+    """Return the bounds that a gate decides by where only sums are known, of which one at least is not 0."""
+    test, known = sums.test(), sums.information()
+    t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
+    if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
+        return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
+    upper, method = upper_of_both(t_upper, None)
+    return Bounds(known, t_lower, t_upper, upper=upper, upper_method=method)
+
+
+def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:
+    """Return a bound that covers groups, made to cover another training as well."""
+    if runs is None or test.mean is None:
+        return bound
+    of_runs = quantile(level, runs.n_runs - 1.0) * math.sqrt(2 * runs.component)
+    return test.mean + math.copysign(math.hypot(bound - test.mean, of_runs), bound - test.mean)
+
+
+def with_slices(
+    decision: GateDecision,
+    delta: Floats,
+    slicing: Slicing,
+    margin: float,
+    *,
+    is_strict: bool = False,
+    weights: Floats | None = None,
+    limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
+    runs: RunVariance | None = None,
+) -> GateDecision:
+    """Return a decision on all groups as it stands after a look at each slice of ``FEWEST_IN_SLICE`` groups or more.
+
+    A slice fails if its upper bound, at FAIL's level shared by Holm's method over the slices, lies below -margin: the
+    candidate then FAILs whatever the whole says. A slice whose 95% lower bound does not lie above -margin is open:
+    with ``is_strict`` it keeps the candidate from PASS. So do then a smaller slice that regressed by more than the
+    margin (``slices.regressed_slices``), and that no slice is large enough to be judged.
+
+    Parameters: ``slicing``: a value for each difference. ``margin``: the drop that a slice is allowed, finite, >= 0.
+    The rest as ``population_decision``. Raises: InputError for another margin. Source: Holm, Scand. J. Statist. 6,
+    1979, in terms of bounds.
+
+    >>> noise = np.tile([0.125, -0.125], 100)
+    >>> by = Slicing("device", ["tv"] * 50 + ["phone"] * 150)
+    >>> delta = noise - np.repeat([0.4, -0.15], [50, 150])
+    >>> whole = population_decision(delta, 0.05)
+    >>> whole.decision, with_slices(whole, delta, by, 0.05).decision
+    ('pass', 'fail')
+    """
+    checked_margin(margin, "the margin of slices")
+    alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
+    found = []
+    for value, places in slicing.places(weights):
+        own, w, of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
+        test, _ = of_slice.test(own, w)
+        bounds = partial(bounds_of, test, own, w, limits=limits, chance=of_slice, runs=runs)
+        found.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w)), bounds))
+    asked = GateSlices(slicing.attribute, margin, is_strict, (), 0, decision.decision)
+    return after_slices(decision, found, alpha, asked)
+
+
+def _standing(test: TTest, mean: float, margin: float) -> float:
+    """Return by how many standard errors a slice lies above its margin, the order in which Holm's method asks."""
+    return (mean + margin) / test.standard_error if test.standard_error else math.copysign(math.inf, mean + margin)
+
+
+def with_summed_slices(
+    decision: GateDecision,
+    attribute: str,
+    slices: Mapping[str | None, PairedSums],
+    margin: float,
+    *,
+    is_strict: bool = False,
+) -> GateDecision:
+    """Return a decision on all groups as ``with_slices`` does, from the sums of the slices."""
+    checked_margin(margin, "the margin of slices")
+    alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
+    found = [
+        (SliceTest(attribute, value, sums.test(), sums.information()), partial(bounds_of_sums, sums))
+        for value, sums in slices.items()
+        if sums.differences.n
+    ]
+    return after_slices(decision, found, alpha, GateSlices(attribute, margin, is_strict, (), 0, decision.decision))
+
+
+def after_slices(
+    decision: GateDecision,
+    slices: Sequence[tuple[SliceTest, Callable[[float], Bounds]]],
+    alpha: float,
+    asked: GateSlices,
+) -> GateDecision:
+    """Return a decision after a look at slices: what each says, and its bounds at a level of FAIL."""
+    margin = asked.margin
+    regressed = regressed_slices([one for one, _ in slices], margin=margin)
+    small = tuple(row for row in regressed if row.n < FEWEST_IN_SLICE)
+    found = [
+        (_standing(one.test, one.test.mean or 0.0, margin), one.value, one.test, bounds)
+        for one, bounds in slices
+        if one.test.n >= FEWEST_IN_SLICE
+    ]
+    found.sort(key=lambda one: (one[0], one[1] is None, one[1] or ""))
+    rows, is_open = [], False
+    for number, (_, value, test, bounds_at) in enumerate(found):
+        share, mean = alpha / (len(found) - number), test.mean or 0.0
+        if not mean and not test.standard_error:
+            rows.append(SliceDecision(value, test.n, 0.0, 0.0, 0.0, share, "within"))
+            continue
+        bounds = bounds_at(share)
+        is_open = is_open or bounds.upper is None or bounds.upper >= -margin
+        is_within = bounds.lower is not None and bounds.lower > -margin
+        status: SliceStatus = "within" if is_within else "open" if is_open else "fails"
+        rows.append(SliceDecision(value, test.n, mean, bounds.lower, bounds.upper, share, status))
+    rows.sort(key=lambda row: row.delta)
+    n_small = len(slices) - len(found)
+    slices_found = replace(asked, rows=tuple(rows), n_small=n_small, small_regressed=small)
+    after = decision.decision
+    if slices_found.of_status("fails"):
+        after = "fail"
+    elif after == "pass" and asked.is_strict and not decision.is_identical:
+        after = "inconclusive" if slices_found.of_status("open") or small or not rows else after
+    return replace(decision, decision=after, slices=slices_found)
+
+
+def set_decision(
+    delta: Floats, tolerance: float, *, weights: Floats | None = None, mean: float | None = None
+) -> GateDecision:
+    """Return whether the candidate holds on just these groups: PASS if the mean difference is at least -tolerance.
+
+    For a fixed set of groups and a deterministic scorer: arithmetic, no inference and no p-value. The sum is exact
+    (each difference is rounded once), so the order of the groups cannot decide, and 1e-12 of rounding in the results
+    does not either.
+
+    Parameters: ``delta``: float64, shape (n,), finite. ``tolerance``: finite, >= 0. ``weights``: float64, shape (n,),
+    finite, >= 0. ``mean``: the mean difference where it is no (weighted) mean of the groups. Raises: InputError for
+    another tolerance; ValueError for any other number or shape.
+
+    >>> set_decision(np.array([-0.3, 0.1, 0.2]), 0.0).decision, set_decision(np.array([-0.5, 0.25]), 0.1).decision
+    ('pass', 'fail')
+    """
+    checked_margin(tolerance, "the tolerance")
+    finite(delta)
+    n = delta.size if weights is None else int(np.count_nonzero(checked_weights(delta, weights)))
+    if not n:
+        return GateDecision("inconclusive", "set", tolerance, 0, None)
+    if mean is None and weights is None:
+        mean = math.fsum(delta.tolist()) / n
+    elif mean is None and weights is not None:
+        mean = math.fsum((weights * delta).tolist()) / math.fsum(weights.tolist())
+    if mean is None or not math.isfinite(mean):
+        raise ValueError(f"the mean difference must be a finite number, not {mean}")
+    if not delta.any() and mean == 0:
+        return GateDecision("pass", "set", tolerance, n, 0.0, is_identical=True)
+    passes = mean >= -tolerance - ROUNDING
+    return GateDecision("pass" if passes else "fail", "set", tolerance, n, mean)
+
+
+def spent_alpha(decision_number: int, alpha: float) -> float:
+    """Return the share of an alpha budget that the i-th decision of a gate may spend, in the place of FAIL's 1%.
+
+    alpha_i = alpha * 6 / (pi^2 i^2); all of them add up to alpha, so a gate that judges harmless changes for ever
+    gives a false FAIL with probability alpha at most.
+
+    Parameters: ``decision_number``: i, from 1. ``alpha``: the budget, in (0, .5). Raises: InputError for any other.
+    Source: Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section 2 (alpha spending); Euler's
+    sum of 1 / i^2.
+
+    >>> round(spent_alpha(1, 0.05), 4), round(spent_alpha(10, 0.05), 6)
+    (0.0304, 0.000304)
+    """
+    if decision_number < 1:
+        raise InputError(f"the number of a gate's decision must be 1 or more, not {decision_number}")
+    if not 0 < alpha < 0.5:
+        raise InputError(f"an alpha budget must lie between 0 and 0.5, not at {alpha}", advice="give for example 0.05")
+    return alpha * 6 / (math.pi * decision_number) ** 2
+
+
+def _low_information(known: Information) -> Note | None:
+    """Return a note where the differences say too little for one-sided t bounds to be trusted alone, else None."""
+    if known.of_strata and known.are_few_for_one_side:
+        return Note("few_in_strata", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_FOR_ONE_SIDE})
+    if known.are_few_for_one_side:
+        return few_note(known, FEW_FOR_ONE_SIDE)
+    return Note("low_information", {"n": known.n, "skewness": known.skewness}) if known.is_low_for_one_side else None
+
+
+def upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
+    """Return the bound that FAIL needs below 0 where information is low: the higher of both, or the one there is.
+
+    A t bound below 0 does not stand alone where information is low.
+    """
+    if betting_upper is not None and (t_upper is None or betting_upper >= t_upper):
+        return betting_upper, "betting"
+    if betting_upper is None and t_upper is not None and t_upper < 0:
+        return None, None
+    return t_upper, None if t_upper is None else "t"

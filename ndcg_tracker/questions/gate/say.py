@@ -1,0 +1,525 @@
+"""A gate's decision as a report, as rows and for CI: the verdict first, then what it stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+from ndcg_tracker.compare import say as compare
+from ndcg_tracker.compare.limits import LimitCheck
+from ndcg_tracker.compare.say_groups import NO_VALUE, group_tables
+from ndcg_tracker.errors import Spelling, in_python
+from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, FEWEST_IN_SLICE, GateDecision, GateSlices, SliceDecision
+from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
+from ndcg_tracker.render.csv import csv_text
+from ndcg_tracker.render.formats import reports_as
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.report import Format, Report, Table, columns
+from ndcg_tracker.render.rows import as_object, paths, picked, shape_of
+from ndcg_tracker.render.terminal import Painted, Style, visible
+from ndcg_tracker.words.numbers import counted, points, shown_margin
+from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.sentences import Told, named_slices, told
+
+SLICES_NAMED = 5
+Outcome = Literal["passed", "failed", "skipped"]
+
+STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "bold"}
+_SLICE_STYLES: dict[str, Style] = {"fails": "bad", "within": "good"}
+_SENTENCES = {
+    "pass": "{candidate} may replace {baseline} on {dataset}",
+    "fail": "{candidate} must not replace {baseline} on {dataset}",
+    "inconclusive": "not known whether {candidate} may replace {baseline} on {dataset}",
+}
+_CSV_COLUMNS = {
+    **paths("decision reason"),
+    **compare.RUN_COLUMNS,
+    **paths(
+        "metric=of_metric.metric baseline=of_metric.baseline candidate=of_metric.candidate scope margin n delta lower "
+        "lower_method upper upper_method pass_level fail_alpha low_information small_but_real_drop n_needed "
+        "n_needed_for margin_needed wins=of_metric.wins ties=of_metric.ties losses=of_metric.losses warnings "
+        "alpha_budget decision_id decision_number acknowledged_by=acknowledged.by "
+        "acknowledged_reason=acknowledged.reason"
+    ),
+}
+_DECISION_KEYS = paths(
+    "scope n delta lower lower_method upper upper_method t_lower betting_lower t_upper betting_upper pass_level "
+    "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed slices direction "
+    "limits"
+)
+_GATE_KEYS = paths(
+    "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
+    "acknowledged=acknowledgement"
+)
+_FRAME_COLUMNS = paths(
+    "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
+    "baseline=of_metric.baseline candidate=of_metric.candidate"
+)
+
+
+def gate_as(
+    format: Format, gated: Gated, *, color: bool = False, spelled: Spelling = in_python, with_groups: bool = False
+) -> str:
+    """Return a decision in a format, with a line end.
+
+    ``color``: whether text is coloured; the caller knows the terminal and NO_COLOR. ``spelled``: how arguments are
+    spelled for people. ``with_groups``: whether people see the worst and the best groups; programs always do.
+    """
+    if format == "json":
+        return json_text(gate_object(gated))
+    if format == "csv":
+        row = picked(_CSV_COLUMNS, _with_metric(gated))
+        return csv_text(list(row), [list(row.values())])
+    return reports_as(format, [gate_report(gated, spelled, with_groups=with_groups)], color=color)
+
+
+def gate_html(gated: Gated) -> str:
+    """Return the decision of a gate as HTML."""
+    return reports_html([gate_report(gated)])
+
+
+def gate_object(gated: Gated) -> dict[str, Any]:
+    """Return the JSON object: that of the comparison, the decision's keys, and what both stand on."""
+    found: dict[str, Any] = as_object(gated)
+    return found
+
+
+def gate_row(gated: Gated) -> dict[str, Any]:
+    """Return a row with both runs, the metric, and the decision with its numbers."""
+    row = picked(_FRAME_COLUMNS, _with_metric(gated))
+    row |= as_object(gated.decision)
+    return row | {"decision_id": gated.decision_id}
+
+
+def _with_metric(gated: Gated) -> dict[str, Any]:
+    found = gate_object(gated)
+    metric = found["metrics"][0]
+    return compare.with_runs(found) | {"of_metric": metric, "warnings": "; ".join(metric["warnings"])}
+
+
+@shape_of(GateDecision)
+def _decision_shape(decision: GateDecision) -> Mapping[str, object]:
+    why = {"decision": decision.decision, "margin": decision.margin, "reason": reason(decision)}
+    return why | picked(_DECISION_KEYS, decision) | {"to_decide": to_decide(decision) or None}
+
+
+@shape_of(Gated)
+def _gate_shape(gated: Gated) -> Mapping[str, object]:
+    found: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
+    return found | picked(_GATE_KEYS, gated)
+
+
+def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
+    """Return the report of a decision; ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_as``."""
+    gated = replace(gated, comparison=compare.for_people(gated.comparison))
+    why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
+    slices = gated.decision.slices
+    return Report(
+        _finding(gated),
+        tables=[] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))],
+        verdict=Painted(_verdict(gated), STYLES[gated.decision.decision]),
+        sentences=[why[:1].upper() + why[1:]],
+        facts=_facts(gated, spelled),
+        details=group_tables(gated.comparison) if with_groups else [],
+        notes=[*_warnings(gated), *map(told, gated.comparison.notes)],
+    )
+
+
+def reason(decision: GateDecision) -> str:
+    """Return why a decision fell as it did, and what would decide an open question.
+
+    >>> reason(GateDecision("fail", "set", 0.0, 2, -0.25))
+    'the mean difference on these 2 groups, -0.25, is below 0'
+    """
+    if decision.of_metric is not None:
+        whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
+        return "; ".join([whole, *(f"but {_of_limit(one)}" for one in decision.limits if not one.is_met)])
+    slices = decision.slices
+    if slices is not None:
+        whole = reason(replace(decision, decision=slices.of_whole, slices=None))
+        return "; ".join(filter(None, (whole, _of_slices(slices, Sides(decision)))))
+    if decision.delta is None:
+        return "no group has a result in both runs"
+    if decision.is_identical:
+        return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
+    if decision.scope == "set":
+        sides = Sides(decision)
+        relation = f"{'not ' if decision.decision == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
+        groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
+        return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
+    return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
+
+
+def _of_limit(one: LimitCheck) -> str:
+    """Return a number of both runs and its limit.
+
+    >>> _of_limit(LimitCheck("latency_ms", "+10%", 20.0, 23.0, 22.0, False))
+    'latency_ms is 23 after 20 (+15%), and the limit is +10%'
+    """
+    return f"{one.name} is {one.candidate:g} after {one.baseline:g}{_share(one)}, and the limit is {one.limit}"
+
+
+def _share(one: LimitCheck) -> str:
+    return f" ({(one.candidate - one.baseline) / abs(one.baseline) * 100:+.3g}%)" if one.baseline else ""
+
+
+class Sides:
+    """The words and numbers of a decision, whichever values are better."""
+
+    def __init__(self, decision: GateDecision) -> None:
+        self.is_higher = decision.direction == "higher"
+        self.worse, self.better = ("below", "above") if self.is_higher else ("above", "below")
+        self.least, self.most = ("at least", "at most") if self.is_higher else ("at most", "at least")
+        of_gains = decision.in_direction("higher")
+        self.pass_bound = self.shown(of_gains.lower)
+        self.fail_bound = self.shown(of_gains.upper)
+        self.pass_method, self.fail_method = of_gains.lower_method, of_gains.upper_method
+        self.has_t_bound = of_gains.t_upper is not None
+
+    def shown(self, gain: float | None) -> float | None:
+        """Return a gain as a difference."""
+        return gain if gain is None or self.is_higher else 0.0 - gain
+
+    def allowed(self, margin: float) -> str:
+        """Return the worst difference that a margin allows."""
+        return f"{-margin if self.is_higher else margin:.4g}" if margin else "0"
+
+
+def _of_slices(slices: GateSlices, sides: Sides) -> str:
+    """Return which slices fail, and which are not shown to lie within their margin; or that none is judged."""
+    clauses = []
+    if not slices.rows:
+        of_datasets = slices.attribute == "dataset"
+        of_what = "dataset" if of_datasets else f"slice by {slices.attribute}"
+        needed = f", and strict {'datasets' if of_datasets else 'slices'} need one" if slices.is_strict else ""
+        clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} groups, so none was judged{needed}")
+    fails, is_open = slices.of_status("fails"), slices.of_status("open")
+    if fails:
+        bounds = ", ".join(
+            f"{_slice_name(slices, row)} ({sides.most} {row.upper if sides.is_higher else row.lower:.4g} with "
+            f"{percent_of(1 - row.alpha)} confidence)"
+            for row in fails[:SLICES_NAMED]
+        )
+        clauses.append(f"but {sides.worse} {sides.allowed(slices.margin)}: {bounds}{_more(fails)}")
+    if is_open:
+        named = ", ".join(_slice_name(slices, row) for row in is_open[:SLICES_NAMED]) + _more(is_open)
+        clauses.append(f"not shown to be {sides.better} {sides.allowed(slices.margin)}: {named}")
+    if slices.small_regressed:
+        clauses.append(
+            f"{sides.worse} {sides.allowed(slices.margin)} on too few groups to be sure: "
+            f"{named_slices([(row.attribute, row.value, row.delta, row.n) for row in slices.small_regressed])}"
+        )
+    return "; ".join(clauses)
+
+
+def _slice_name(slices: GateSlices, row: SliceDecision) -> str:
+    return f"{slices.attribute}={shown(row.value)}" if row.value is not None else f"no {slices.attribute}"
+
+
+def _more(rows: Sequence[SliceDecision]) -> str:
+    return f" and {len(rows) - SLICES_NAMED} more" if len(rows) > SLICES_NAMED else ""
+
+
+def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Table:
+    """Return the decision on each slice, the worst first; ``title``: what slices are called here."""
+    rows: list[list[object]] = [
+        [
+            NO_VALUE if row.value is None else row.value,
+            f"{row.n:,}",
+            points(row.delta, signed=True),
+            points(row.lower, signed=True),
+            points(row.upper, signed=True),
+            Painted(row.status, _SLICE_STYLES.get(row.status)),
+        ]
+        for row in slices.rows
+    ]
+    level = percent_of(1 - FAIL_ALPHA)
+    legend = [f"{sides.least}: with 95% confidence; {sides.most}: with {level}, by Holm's method over the {title}"]
+    if slices.of_status("open"):
+        legend.append("open: neither is shown; where information is low, bounds allow for rare, large differences")
+    if slices.n_small:
+        small = counted(slices.n_small, title.removesuffix("s"))
+        legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} groups not judged")
+    heads = columns(slices.attribute, ">n", ">delta", ">at least", ">at most", "finding")
+    return Table(
+        heads,
+        rows,
+        f"{title}, each allowed a {'drop' if sides.is_higher else 'rise'} of {shown_margin(slices.margin)}",
+        legend=legend,
+    )
+
+
+def recorded_reason(gated: Gated) -> str:
+    """Return why a decision fell as it did, as the database keeps it, with its clusters and its margin's origin."""
+    learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
+    if clusters is not None:
+        why += f" (groups clustered by {clusters.attribute})"
+    if learned is None:
+        return why
+    return f"{why} (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
+
+
+def to_decide(decision: GateDecision) -> str:
+    """Return what would decide an open question, "" where nothing is known to."""
+    ways = []
+    if decision.decision == "inconclusive" and decision.n_needed is not None and decision.n_needed_for is not None:
+        about = "about" if decision.betting_lower is None else "at most about"  # the betting bound may decide before
+        ways.append(f"{about} {decision.n_needed:,} groups like these would decide ({decision.n_needed_for.upper()})")
+    if decision.decision == "inconclusive" and decision.margin_needed is not None:
+        ways.append(f"a margin above {decision.margin_needed:.4g} would PASS")
+    return ", ".join(ways)
+
+
+def _by_bounds(found: GateDecision) -> str:
+    """Return why a population decision fell as it did."""
+    sides = Sides(found)
+    goal = f"{sides.better} {sides.allowed(found.margin)}"
+    pass_level, fail_level = f"{found.pass_level or 0.0:.0%}", percent_of(1 - (found.fail_alpha or 0.0))
+    cause = "information is low" if found.low_information is not None else "all differences are the same"
+    kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
+    bound, other = sides.pass_bound, sides.fail_bound
+    if bound is None:
+        why = "sums are not enough" if found.of_sums else "differences beyond 1 know no bound"
+        above = f"delta is not shown to be {goal} (low information, and {why})"
+    elif found.decision == "pass":
+        above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"
+    else:
+        above = f"delta is not shown to be {goal}: its {pass_level} bound is {bound:.4g} ({kind})"
+    if found.decision == "pass":
+        change = "drop" if sides.is_higher else "rise"
+        drop = f"; a real {change} within the margin: with {fail_level} confidence {sides.most} {other:.4g}"
+        return above + (drop if found.is_small_drop else "")
+    if other is None:
+        unknown = f"nor {sides.worse} 0, where the t bound alone does not count" if sides.has_t_bound else ""
+        return ", ".join(filter(None, (above, unknown)))
+    by = _fail_kind(sides, cause)
+    if found.decision == "fail":
+        return f"with {fail_level} confidence delta is {sides.worse} 0: {sides.most} {other:.4g}{by}; and {above}"
+    return f"{above}, nor {sides.worse} 0: its {fail_level} bound is {other:.4g}{by}"
+
+
+def _fail_kind(sides: Sides, cause: str) -> str:
+    """Return how the bound of FAIL was found, "" where it is no other than that of PASS."""
+    if sides.fail_method == sides.pass_method or sides.pass_bound is None:
+        return ""
+    return f" (betting bound, as {cause})" if sides.fail_method == "betting" else " (t bound)"
+
+
+def _verdict(gated: Gated) -> str:
+    """Return the decision in one word: PASS, FAIL or INCONCLUSIVE."""
+    return gated.decision.decision.upper()
+
+
+def _finding(gated: Gated) -> str:
+    """Return what the verdict means for both runs."""
+    comparison = gated.comparison
+    text = _SENTENCES[gated.decision.decision].format(
+        candidate=comparison.candidate.name, baseline=comparison.baseline.name, dataset=comparison.dataset
+    )
+    return f"{text}, but it was overridden" if gated.acknowledgement is not None else text
+
+
+def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
+    """Return what the decision stands on, as pairs of a name and its value; ``spelled``: how arguments are spelled."""
+    metric, decision = gated.metric, gated.decision
+    pairs = [
+        (metric.metric, f"baseline {points(metric.baseline)}, candidate {points(metric.candidate)}"),
+        ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(gated.decision)])),
+        *by_t_alone(gated.decision),
+        ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
+        *([] if gated.learned_margin is None else [("bounds", "cover other groups, and another training of each run")]),
+        ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
+    ]
+    pairs += [*compare.facts(gated.comparison, spelled), *compare.requests(gated.comparison)]
+    pairs += [
+        (one.name, f"baseline {one.baseline:g}, candidate {one.candidate:g}{_share(one)}; limit {one.limit}")
+        for one in decision.limits
+    ]
+    if gated.alpha_budget is not None and decision.fail_alpha is not None:
+        number = ordinal(gated.number)
+        spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {number} decision of this gate"
+        pairs.append(("alpha", spent))
+    if to_decide(decision):
+        pairs.append(("to decide", to_decide(decision)))
+    if gated.drift is not None:
+        pairs += [("drift", sentence) for sentence in _drift(gated.drift)]
+    pairs.append(("decision", _record(gated)))
+    if gated.acknowledgement is not None:
+        pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
+    return pairs
+
+
+def _warnings(gated: Gated) -> list[Told]:
+    """Return what to keep in mind: groups that count otherwise, and low information."""
+    metric, of_gate = gated.metric, gated.decision.low_information
+    is_certain = metric.verdict in ("identical", "not_comparable")
+    warnings = [
+        warning for warning in metric.warnings if warning.kind != "low_information"
+    ]  # the gate has its own rule
+    shown = replace(metric, warnings=(*warnings, *([of_gate] if of_gate is not None else [])))
+    shown = replace(shown, verdict="no_difference_detected") if is_certain else shown
+    return [Told("warning", sentence) for sentence in dict.fromkeys(compare.metric_footnotes(shown))]
+
+
+def bounds_in_words(decision: GateDecision) -> list[str]:
+    """Return the one-sided bounds, each with its level, that of PASS first."""
+    found = []
+    sides = Sides(decision)
+    if sides.pass_bound is not None and decision.pass_level is not None:
+        method = "betting bound, " if sides.pass_method == "betting" else ""
+        bound = points(sides.pass_bound, signed=True)
+        found.append(f"{sides.least} {bound} ({method}{percent_of(decision.pass_level)})")
+    if sides.fail_bound is not None and decision.fail_alpha is not None:
+        method = "betting bound, " if sides.fail_method == "betting" else ""
+        bound = points(sides.fail_bound, signed=True)
+        found.append(f"{sides.most} {bound} ({method}{percent_of(1 - decision.fail_alpha)})")
+    return found
+
+
+def by_t_alone(decision: GateDecision) -> list[tuple[str, str]]:
+    """Return the t bounds where they were not trusted alone, so that a reader sees what caution costs."""
+    sides = Sides(decision)
+    gains = decision.in_direction("higher")
+    if gains.t_lower is None or gains.t_upper is None or gains.betting_lower is None:
+        return []
+    if decision.pass_level is None or decision.fail_alpha is None:
+        return []
+    low = f"{sides.least} {points(sides.shown(gains.t_lower), signed=True)} ({percent_of(decision.pass_level)})"
+    high = f"{sides.most} {points(sides.shown(gains.t_upper), signed=True)} ({percent_of(1 - decision.fail_alpha)})"
+    return [("by t alone", f"{low}, {high}; not trusted, as information is low")]
+
+
+def percent_of(level: float) -> str:
+    return f"{level:.4%}".rstrip("%").rstrip("0").rstrip(".") + "%"
+
+
+def _margin(gated: Gated) -> str:
+    """Return the drop that is allowed, and where it comes from."""
+    learned, margin = gated.learned_margin, points(gated.decision.margin)
+    if learned is None:
+        return margin
+    runs = ", ".join(learned.runs[:8]) + (", ..." if len(learned.runs) > 8 else "")
+    pairs = f"{counted(learned.n_pairs, 'pair')}, at most {points(learned.largest)} apart"
+    return (
+        f"{margin}, learned: with {percent_of(learned.level)} confidence two repeats differ by less, after "
+        f"{len(learned.runs)} of them ({runs}; {pairs})"
+    )
+
+
+def _drift(drift: Drift) -> list[str]:
+    """Return how far accepted candidates have moved away from the pinned baseline."""
+    pinned = f"@{drift.alias} is {drift.pinned_run} since {drift.pinned_at_utc[:16].replace('T', ' ')} UTC"
+    if drift.n_accepted:
+        latest = f"{points(drift.latest_delta, signed=True)} against it"
+        pinned += (
+            f"; {counted(drift.n_accepted, 'candidate')} accepted since, the last, {drift.latest_accepted}, {latest}"
+        )
+    else:
+        pinned += "; no candidate accepted since"
+    if drift.n_overridden:
+        latest = f"{drift.latest_overridden}, {points(drift.latest_overridden_delta, signed=True)} against it"
+        pinned += f"; {counted(drift.n_overridden, 'candidate')} overridden since without a PASS, the last, {latest}"
+    if not drift.n_moves:
+        return [pinned]
+    times = "once" if drift.n_moves == 1 else f"{drift.n_moves} times"
+    kind, n_overridden = "an accepted", drift.n_moves_overridden
+    if n_overridden:
+        kind = "an overridden" if n_overridden == drift.n_moves else "an accepted or overridden"
+    share = f" ({n_overridden} overridden)" if 0 < n_overridden < drift.n_moves else ""
+    moved = (
+        f"it was moved {times} to {kind} candidate{share}: {points(drift.moved_delta, signed=True)} since "
+        f"{drift.first_run}, {points(drift.total_delta, signed=True)} with this candidate"
+    )
+    return [pinned, moved]
+
+
+def _record(gated: Gated) -> str:
+    """Return where the decision is recorded."""
+    if gated.decision_id is None:
+        return "not recorded (dry run)"
+    return f"the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
+
+
+def ordinal(number: int) -> str:
+    """Return a number as the place in a row.
+
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
+    """
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:
+    """Return the XML document of a JUnit report with the gate as its one test case.
+
+    What XML does not allow, control characters and lone surrogates, is written out as an escape such as ``\\x1b``.
+
+    Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for what was not decided and shall
+    not fail the build. ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_as``.
+    """
+    text = gate_as("text", gated, spelled=spelled, with_groups=with_groups)
+    gated = replace(gated, comparison=compare.for_people(gated.comparison))
+    comparison = gated.comparison
+    name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
+    where = f"ndcg-track.gate.{comparison.dataset}"
+    return junit_document((where, name), gated.decision, text, _properties(gated), outcome)
+
+
+def junit_document(
+    case_names: tuple[str, str],
+    decision: GateDecision,
+    text: str,
+    properties: Sequence[tuple[str, str]],
+    outcome: Outcome,
+) -> str:
+    """Return a JUnit report of one test case; ``case_names``: its class and its name."""
+    counts = {
+        "tests": "1",
+        "failures": str(int(outcome == "failed")),
+        "errors": "0",
+        "skipped": str(int(outcome == "skipped")),
+        "time": "0",
+    }
+    root = ElementTree.Element("testsuites", {"name": "ndcg-track gate", **counts})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "ndcg-track gate", **counts})
+    listed = ElementTree.SubElement(suite, "properties")
+    for name, value in properties:
+        ElementTree.SubElement(listed, "property", {"name": name, "value": visible(value)})
+    classname, name = map(visible, case_names)
+    case = ElementTree.SubElement(suite, "testcase", {"classname": classname, "name": name, "time": "0"})
+    message = f"{decision.decision.upper()}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
+    if outcome == "failed":
+        found = ElementTree.SubElement(
+            case, "failure", {"type": decision.decision.upper(), "message": visible(message)}
+        )
+        found.text = text
+    elif outcome == "skipped":
+        ElementTree.SubElement(case, "skipped", {"message": visible(message)})
+    ElementTree.SubElement(case, "system-out").text = text
+    ElementTree.indent(root)
+    return "<?xml version='1.0' encoding='utf-8'?>\n" + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _properties(gated: Gated) -> list[tuple[str, str]]:
+    return decision_properties(gated.decision, gated.decision_id, gated.acknowledgement)
+
+
+def decision_properties(
+    decision: GateDecision, decision_id: int | None, acknowledgement: Acknowledgement | None
+) -> list[tuple[str, str]]:
+    """Return what a JUnit report tells of a decision for programs."""
+    pairs = [
+        ("decision", decision.decision),
+        ("scope", decision.scope),
+        ("margin", repr(decision.margin)),
+        ("delta", "" if decision.delta is None else repr(decision.delta)),
+        ("n", str(decision.n)),
+        ("decision_id", "" if decision_id is None else str(decision_id)),
+    ]
+    if acknowledgement is not None:
+        pairs += [("acknowledged_by", acknowledgement.by), ("acknowledged_reason", acknowledgement.reason)]
+    return pairs

@@ -1,0 +1,107 @@
+"""``ndcg-track history``: a metric over the runs of a dataset."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
+Tags = Annotated[
+    list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
+]
+Branch = Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")]
+Commit = Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")]
+Since = Annotated[
+    str | None, typer.Option(help="Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")
+]
+Until = Annotated[
+    str | None, typer.Option(help="Only runs stored until this time; a date includes that day.", metavar="DATE")
+]
+Last = Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")]
+NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Tell the newest steps first, not the largest.")]
+
+NewSteps = Annotated[bool, typer.Option("--new-steps", help="Show only the steps that the newest run brings to light.")]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="End with 6 if there is such a new step.")]
+NEW_STEP = 6
+
+
+def history(
+    metric: Metric = "ndcg@10",
+    dataset: options.Dataset = "default",
+    tag: Tags = None,
+    branch: Branch = None,
+    commit: Commit = "",
+    since: Since = None,
+    until: Until = None,
+    last: Last = None,
+    newest_first: NewestFirst = False,
+    new_steps: NewSteps = False,
+    exit_code: ExitCode = False,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Show a metric over runs, and where its mean stepped.
+
+    The oldest run comes first; intervals are 95%. Steps are searched among the selected runs, never across versions of
+    the labels; text and Markdown list the newest 40 runs, or as many as --last says, and the 10 largest steps.
+    A step is new if the history without its newest run does not show it: ask after every run.
+    """
+    from ndcg_tracker.errors import ReferenceNotFoundError
+    from ndcg_tracker.metrics.language.text import parse_metric
+    from ndcg_tracker.questions.history.gather import HistoryFilter
+    from ndcg_tracker.questions.history.say import history_as, new_steps_as
+
+    tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
+    wanted = HistoryFilter(tags, commit, since, until, last)
+    with options.tracker() as tracker:
+        found = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=new_steps or exit_code)
+    of_dataset = found.history
+    if not of_dataset.n_in_dataset:
+        begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
+        raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet", advice=f"store one with: {begin}")
+    if not of_dataset.n_without_filter:
+        others = [parse_metric(text) for text in of_dataset.other_metrics]
+        if others and all(other.is_external for other in others):
+            command = shlex.join(["ndcg-track", "history", "--dataset", dataset, "--metric", others[0].measure])
+            raise ReferenceNotFoundError(
+                f"no run of dataset {dataset!r} has {metric}: it has results of other engines alone",
+                advice=f"see them with: {command}",
+            )
+        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
+        raise ReferenceNotFoundError(
+            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
+        )
+    if not found.rows:
+        n_runs = of_dataset.n_without_filter
+        raise ReferenceNotFoundError(
+            f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}",
+            advice=(
+                "use fewer filters, or see them with: "
+                f"{shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
+            ),
+        )
+    shown_as = format.metric(found.rows[0]["metric"], found.rows[-1].get("requested_as", ""))
+    for row in found.rows:
+        row["metric"] = shown_as
+    if not format.is_for_people:
+        for note in found.notes:
+            options.say(f"note: {note}")
+    new, notes, color = found.new_steps or (), of_dataset.notes, options.wants_color()
+    if new_steps:
+        text = new_steps_as(format.plain, new, found.rows[-1], notes=notes, color=color)
+    else:
+        text = history_as(
+            format.plain,
+            found.rows,
+            notes=notes,
+            color=color,
+            n_shown=last,
+            newest_first=newest_first,
+            spelled=options.as_option,
+        )
+    options.show(text)
+    if exit_code and new:
+        raise typer.Exit(NEW_STEP)

@@ -1,0 +1,533 @@
+"""A metric over the runs of a dataset, with the runs at which it stepped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time
+from itertools import compress, pairwise
+from operator import not_
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.compare.families import AA_TAG, is_checkpoint
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.history.say import HistoryRow
+from ndcg_tracker.runs.known_metrics import known_metric
+from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repeats
+from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
+from ndcg_tracker.statistics.t_test import limited, t_interval
+from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.sentences import in_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
+
+    Mask = NDArray[np.bool_]
+    Results = tuple[Index, Floats]
+
+_COLUMNS = (
+    *("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted"),
+    *("git_commit", "label_set_version", "tags", "parameters"),
+    *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
+    *("requested_as", "drift_change", "drift_ci", "drift_between", "drift_runs"),
+    "direction",
+)
+STUDY_TAG = "study"
+_ENOUGH = 0.9
+"""A run with results for a smaller share of the groups of the others is left out, or it would take them away."""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The history of one metric: a row per run, oldest first, and what must be known to read them.
+
+    ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
+    ``other_metrics``: the texts of those that runs of the dataset have, where none has this one.
+    """
+
+    rows: tuple[HistoryRow, ...]
+    notes: tuple[Note, ...]
+    n_without_filter: int
+    n_in_dataset: int
+    other_metrics: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class HistoryResult:
+    """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts.
+
+    ``new_steps``: the rows of the steps that the newest run has brought to light; None where nobody asked.
+    """
+
+    history: History
+    new_steps: tuple[HistoryRow, ...] | None = None
+
+    @property
+    def rows(self) -> tuple[HistoryRow, ...]:
+        """One row per run, oldest first."""
+        return self.history.rows
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must be known to read the rows, in words."""
+        return in_words(self.history.notes)
+
+    def plot(self) -> Chart:
+        """Return the metric over the runs as a chart. Raises: InputError without any run."""
+        from ndcg_tracker.questions.history.chart import history
+        from ndcg_tracker.render.charts.chart import Chart
+
+        if not self.rows:
+            raise InputError("no run to draw")
+        return Chart(history(self.rows, self.rows[0]["metric"]))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per run, or of the new steps alone if they were asked for; ``step_between`` and
+        ``drift_between`` hold the names of two runs, both included, and ``step_parameters`` by name what a parameter
+        was before the step and what after it."""
+        import pandas as pd
+
+        table = []
+        for row in self.rows if self.new_steps is None else self.new_steps:
+            low, high = row["ci"] or (None, None)
+            table.append({**row, "ci_low": low, "ci_high": high})
+        return pd.DataFrame(table, columns=_COLUMNS)
+
+
+def history_of(
+    tx: ReadTransaction,
+    dataset: str,
+    metric: str,
+    wanted: HistoryFilter,
+    *,
+    most_steps: int | None = None,
+    without_run_id: int | None = None,
+) -> History:
+    """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
+
+    ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups.
+    ``without_run_id``: a run that is left out of the wanted ones. Raises: ReferenceNotFoundError for an unknown
+    dataset; MetricError for a wrong text.
+    """
+    dataset_id = tx.datasets.known(dataset).id
+    text = str(known_metric(tx, dataset_id, parse_metric(metric)))
+    newest = {
+        record.run_id: record for record in tx.evaluations.history(dataset_id, text)
+    }  # they come by run and label version
+    runs = tx.runs.all(dataset)
+    chosen = wanted.chosen([run for run in runs if run.id in newest])
+    details = {run.id: run for run in chosen if run.id != without_run_id}
+    records = [newest[run_id] for run_id in details]
+    notes: list[Note] = []
+    versions = sorted({record.label_set_version for record in records})
+    if len(versions) > 1:
+        n_runs = [sum(record.label_set_version == version for record in records) for version in versions]
+        command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric)
+        counts = tuple(zip(versions, n_runs, strict=True))
+        notes.append(Note("different_labels", {"versions": counts}, command))
+    parsed = parse_metric(text)
+    steps: dict[int, FoundStep] = {}
+    if most_steps is not None and len(records) > most_steps:
+        for version in versions:
+            steps |= _differences([record for record in records if record.label_set_version == version])
+    elif parsed.shown_only is None:
+        steps = steps_of(tx, dataset, text, records, newest, notes)
+    else:
+        notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
+    if all(run.tags.get("stage") == "iteration" for run in details.values()):  # one training's, and no retrainings
+        notes = [note for note in notes if note.kind != "few_runs"]
+    notes += _lacking_groups(list(details.values()), records, parsed)
+    notes += _study(list(details.values()), records, dataset, metric)
+    no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
+    rows = [
+        _row(record, details, text, steps.get(record.run_id), no_interval, parsed.direction, parsed.limits)
+        for record in records
+    ]
+    others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id))
+    return History(tuple(rows), tuple(notes), len(newest), len(runs), others)
+
+
+def new_steps_of(
+    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, found: History
+) -> tuple[HistoryRow, ...]:
+    """Return the rows of a history at whose steps the history without its newest run shows neither step nor drift.
+
+    A large step is new when its first run comes; a small one when enough runs have followed to be sure of it.
+    """
+    steps = [row for row in found.rows if row.get("step")]
+    if not steps:
+        return ()
+    before = history_of(tx, dataset, metric, wanted, without_run_id=found.rows[-1]["run_id"])
+    place = {row["run"]: number for number, row in enumerate(found.rows)}
+
+    def between(ends: Sequence[str] | None) -> tuple[int, int] | None:
+        return None if ends is None else (place[ends[0]], place[ends[1]])
+
+    known = [between(row.get("step_between")) for row in before.rows if row.get("step")]
+    known += [between(row.get("drift_between")) for row in before.rows]
+    spans = [span for span in known if span is not None]
+
+    def is_new(row: HistoryRow) -> bool:
+        first, last = between(row.get("step_between")) or (place[row["run"]],) * 2
+        return not any(first <= end and begin <= last for begin, end in spans)
+
+    return tuple(row for row in steps if is_new(row))
+
+
+def _row(
+    record: HistoryRecord,
+    details: Mapping[int, RunRecord],
+    metric: str,
+    found: FoundStep | None,
+    no_interval: bool,
+    direction: str,
+    limits: tuple[float, float] | None,
+) -> HistoryRow:
+    """Return one run as JSON has it; ``limits``: between which numbers every value lies, if known."""
+    run = details[record.run_id]
+    step = None if found is None else found.step
+    drift = None if step is None else step.drift
+    begins = details[found.drift_from].name if found is not None and found.drift_from is not None else None
+    between, before = None, None
+    if found is not None and found.first is not None and found.last is not None:
+        between = (details[found.first].name, details[found.last].name)
+        before = None if found.before is None else details[found.before]
+    ci = None
+    change_limits = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
+    if not no_interval and record.mean is not None and record.std_dev is not None:
+        ci = t_interval(record.mean, record.std_dev, record.n_groups)
+    if limits is not None and record.mean is not None and limits[0] <= record.mean <= limits[1]:
+        ci = limited(ci, limits)
+    return {
+        "run": record.run,
+        "run_id": record.run_id,
+        "created_at_utc": record.created_at_utc,
+        "metric": metric,
+        "mean": record.mean,
+        "ci": ci,
+        "step": step is not None and step.is_step,
+        "delta": None if step is None else step.delta,
+        "p_adjusted": None if step is None else step.p_adjusted,
+        "git_commit": record.git_commit,
+        "label_set_version": record.label_set_version,
+        "tags": run.tags,
+        "parameters": run.parameters,
+        "step_change": None if step is None else step.change,
+        "step_ci": None if step is None else limited(step.change_ci, change_limits),
+        "step_between": between,
+        "step_before": None if before is None else before.name,
+        "step_parameters": None if before is None else _changed(before.parameters, run.parameters),
+        "step_possible": step is not None and step.is_possible,
+        "requested_as": record.requested_as,
+        "drift_change": None if drift is None else drift.change,
+        "drift_ci": None if drift is None else limited(drift.ci, change_limits),
+        "drift_between": None if begins is None else (begins, record.run),
+        "drift_runs": None if drift is None else drift.last - drift.first + 1,
+        "direction": direction,
+    }
+
+
+def _lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:
+    """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
+    if not metric.counts_missing:
+        return []
+    fewest: dict[int, int] = {}
+    for record in records:
+        fewest[record.label_set_id] = min(record.n_missing, fewest.get(record.label_set_id, record.n_missing))
+    lacking = [(run, one) for run, one in zip(runs, records, strict=True) if one.n_missing > fewest[one.label_set_id]]
+    if not lacking:
+        return []
+    facts: dict[str, Fact] = {
+        "runs": [(run.name, one.n_missing) for run, one in lacking],
+        "n_groups": max(one.n_groups for _, one in lacking),
+        "metric": metric.requested_as,
+    }
+    skipping = str(metric.with_axes(missing="skip"))
+    command = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, "--metric", skipping)
+    again = ("ndcg-track", "history", "--dataset", runs[0].dataset, "--metric", skipping)
+    return [Note("history_lacking", facts, command), Note("after_that", command=again)]
+
+
+def _study(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset: str, metric: str) -> tuple[Note, ...]:
+    """Return what to ask instead where most of the runs are trials of one search."""
+    trials: dict[str, list[HistoryRecord]] = {}
+    for run, record in zip(runs, records, strict=True):
+        if STUDY_TAG in run.tags and record.mean is not None:
+            trials.setdefault(str(run.tags[STUDY_TAG]), []).append(record)
+    name, most = max(trials.items(), key=lambda item: len(item[1]), default=("", []))
+    if len(most) < 2 or 2 * len(most) <= len(runs):
+        return ()
+    best, following = sorted(most, key=lambda record: (-float(record.mean or 0.0), record.run_id))[:2]
+    command = ("ndcg-track", "compare", following.run, best.run, "--dataset", dataset, "--metric", metric)
+    return (Note("study", {"n": len(most), "n_runs": len(runs), "study": name}, command),)
+
+
+def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, tuple[object, object]]:
+    """Return the parameters that differ, each with its value before and after, None where there was none.
+
+    >>> _changed({"k1": "0.9", "b": "0.4"}, {"k1": "1.2", "b": "0.4", "fields": "title"})
+    {'fields': (None, 'title'), 'k1': ('0.9', '1.2')}
+    """
+    pairs = {key: (before.get(key), after.get(key)) for key in sorted({*before, *after})}
+    return {key: values for key, values in pairs.items() if values[0] != values[1]}
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """Which runs a history shows; an empty filter takes all.
+
+    ``tags``: all of them, with these values (``branch`` is a tag as well). ``commit``: how its git commit begins.
+    ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, UTC unless they say
+    otherwise. ``last``: only so many of the newest among these. Raises: InputError for anything else.
+
+    >>> HistoryFilter(since="2025-02-30")
+    Traceback (most recent call last):
+    ndcg_tracker.errors.InputError: since '2025-02-30' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC
+    """
+
+    tags: Mapping[str, str] = field(default_factory=dict)
+    commit: str = ""
+    since: str | None = None
+    until: str | None = None
+    last: int | None = None
+
+    def __post_init__(self) -> None:
+        first, end = self._times()
+        if first is not None and end is not None and first > end:
+            raise InputError(f"since {self.since!r} is later than until {self.until!r}", advice="swap them")
+        if self.last is not None and self.last < 1:
+            raise InputError(f"last {self.last} leaves no run", advice="write 1 or more")
+
+    @property
+    def words(self) -> str:
+        """The filter as one writes it, "" for an empty one.
+
+        >>> HistoryFilter(tags={"branch": "main"}, last=20).words
+        'tag branch=main, last 20'
+        """
+        texts = [f"tag {key}={value}" for key, value in self.tags.items()]
+        named = {"commit": self.commit or None, "since": self.since, "until": self.until, "last": self.last}
+        return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
+
+    def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
+        """Return the runs that the filter takes, in their order."""
+        first, end = self._times()
+        kept = [run for run in runs if self._takes(run, first, end)]
+        return kept if self.last is None else kept[-self.last :]
+
+    def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
+        if any(key not in run.tags or str(run.tags[key]) != value for key, value in self.tags.items()):
+            return False
+        if not (run.git_commit or "").lower().startswith(self.commit.lower()):
+            return False
+        if first is None and end is None:
+            return True
+        stored = _time("created_at_utc", run.created_at_utc)
+        return (first is None or first <= stored) and (end is None or stored <= end)
+
+    def _times(self) -> tuple[datetime | None, datetime | None]:
+        first = None if self.since is None else _time("since", self.since)
+        end = None if self.until is None else _time("until", self.until, to_the_end=True)
+        return first, end
+
+
+def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
+    """Return the time that a text names; of a date its first moment, or its last."""
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InputError(
+            f"{name} {text!r} is not a date", advice="write 2025-01-31 or 2025-01-31T09:30, in UTC"
+        ) from None
+    if to_the_end and len(text.strip()) <= len("2025-01-31"):
+        found = datetime.combine(found.date(), time.max)
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundStep:
+    """What happened at one run, by run id.
+
+    ``before``: the run it was compared with. ``first`` and ``last``: the runs between which a step lies.
+    ``drift_from``: the first run of the drift that ends here.
+    """
+
+    step: Step
+    before: int | None = None
+    first: int | None = None
+    last: int | None = None
+    drift_from: int | None = None
+
+
+def steps_of(
+    tx: ReadTransaction,
+    dataset: str,
+    metric: str,
+    records: Sequence[HistoryRecord],
+    newest: Mapping[int, HistoryRecord],
+    notes: list[Note],
+) -> dict[int, FoundStep]:
+    """Return what happened at each of the runs by its id; what could not be compared joins the notes.
+
+    Each run is paired with those under the same version of the labels, whatever stands between them. ``newest``: the
+    records of all runs of the dataset by id, whose repeats tell how much runs scatter where the history does not.
+    """
+    found: dict[int, FoundStep] = {}
+    for version in dict.fromkeys(record.label_set_version for record in records):
+        of_version = [record for record in records if record.label_set_version == version]
+        if len(of_version) > 1:
+            found |= _steps_of_version(tx, dataset, metric, of_version, newest, notes)
+    return found
+
+
+def _steps_of_version(
+    tx: ReadTransaction,
+    dataset: str,
+    metric: str,
+    records: Sequence[HistoryRecord],
+    newest: Mapping[int, HistoryRecord],
+    notes: list[Note],
+) -> dict[int, FoundStep]:
+    """Return what happened at runs under one version of the labels."""
+    dataset_id = tx.datasets.known(dataset).id
+    results = tx.evaluations.results_of([record.evaluation_id for record in records])
+    pruned = tx.runs.prunings()
+    are_kept = [record.run_id not in pruned or each[0].size > 0 for record, each in zip(records, results, strict=True)]
+    if not all(are_kept):
+        of_sums = [pruned[record.run_id].is_of_sums for record in compress(records, map(not_, are_kept))]
+        if False in of_sums:
+            notes.append(Note("summaries_only", {"n": of_sums.count(False)}))
+        if True in of_sums:
+            notes.append(Note("sums_only", {"n": of_sums.count(True)}))
+        records, results = list(compress(records, are_kept)), list(compress(results, are_kept))
+        if len(records) < 2:
+            return {}
+    weights = tx.groups.weights_by_id(dataset_id) if parse_metric(metric)["weights"] != "none" else None
+    if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
+        no_inference = Note("means_weigh_groups")
+        if no_inference not in notes:
+            notes.append(no_inference)
+        return _differences(records)
+    ids, values, kept = _side_by_side(results)
+    if ids is not results[0][0]:
+        notes += _notes(records, results, ids, kept)
+    runs = [record for record, is_kept in zip(records, kept.tolist(), strict=True) if is_kept]
+    scale = None if weights is None else weights.weights_of(ids)
+    tested = steps_with_scatter(values, scale)
+    if tested.is_unsure:
+        families = _repeats(tx, dataset, newest, records[0].label_set_version, ids)
+        tested = steps_with_scatter(values, scale, repeats=scatter_of_repeats(families, scale))
+    notes += [note for note in _scatter_notes(tested, dataset) if note not in notes]
+    before = [None, *(run.run_id for run in runs)]
+    found = {}
+    for run, last, step in zip(runs, before, tested.steps, strict=False):
+        places = (step.first, step.last, None if step.drift is None else step.drift.first)
+        found[run.run_id] = FoundStep(step, last, *(None if at is None else runs[at].run_id for at in places))
+    return found
+
+
+def _repeats(
+    tx: ReadTransaction, dataset: str, newest: Mapping[int, HistoryRecord], version: int, ids: Index
+) -> list[Floats]:
+    """Return the results for these groups of the repeats of each unchanged system: the runs with the same tag aa."""
+    families: dict[str, list[int]] = {}
+    for run in tx.runs.all(dataset):
+        record = newest.get(run.id)
+        is_repeat = AA_TAG in run.tags and not is_checkpoint(run)
+        if is_repeat and record is not None and record.label_set_version == version:
+            families.setdefault(str(run.tags[AA_TAG]), []).append(record.evaluation_id)
+    found = []
+    for evaluations in families.values():
+        rows = [_at(ids, results) for results in tx.evaluations.results_of(evaluations)]
+        found.append(np.array([row for row in rows if row is not None]).reshape(-1, ids.size))
+    return found
+
+
+def _at(ids: Index, results: Results) -> Floats | None:
+    """Return the results of these groups, None if one is missing."""
+    known, values = results
+    places = np.minimum(np.searchsorted(known, ids), max(0, known.size - 1))
+    if not known.size or (known[places] != ids).any() or np.isnan(values[places]).any():
+        return None
+    return np.asarray(values[places])
+
+
+def _scatter_notes(tested: StepsWithScatter, dataset: str) -> list[Note]:
+    """Return what must be known of the scatter of runs: that it is unknown, or that it exceeds that of their groups."""
+    if tested.is_unsure:
+        command = ("ndcg-track", "ingest", "FILE", "--dataset", dataset, "--tag", "aa=NAME")
+        return [Note("few_runs", {"n": tested.n_changed, "fewest": FEWEST_CHANGES}, command)]
+    scatter = tested.scatter
+    if scatter is None or scatter.beyond <= scatter.own:
+        return []
+    return [Note("run_scatter", {"sd": scatter.variance**0.5, "own": scatter.own**0.5})]
+
+
+def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[Note]:
+    """Return what must be known of runs that do not all have results for the same groups."""
+    n_defined = [values.size - int(np.count_nonzero(np.isnan(values))) for _, values in results]
+    notes = [
+        Note("other_groups", {"run": records[place].run, "n": n_defined[place], "n_beside": ids.size})
+        for place in np.flatnonzero(np.logical_not(kept)).tolist()
+    ]
+    most = max(n_defined)
+    if 0 < ids.size < most:
+        notes.append(Note("shared_groups", {"n": ids.size, "most": most}))
+    return notes
+
+
+def _differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
+    """Return the differences of the stored means, where nothing can be tested."""
+    found: dict[int, FoundStep] = {}
+    for before, record in pairwise(records):
+        unknown = record.mean is None or before.mean is None
+        delta = None if unknown else float(record.mean or 0.0) - float(before.mean or 0.0)
+        found[record.run_id] = FoundStep(Step(delta, None, None, False), before.run_id)
+    return found
+
+
+def _side_by_side(results: Sequence[Results]) -> tuple[Index, Floats, Mask]:
+    """Return the groups that the runs share, a row of their results per run, and which runs these are."""
+    first = results[0][0]
+    kept = np.ones(len(results), dtype=np.bool_)
+    if all(ids is first for ids, _ in results):
+        table = np.concatenate([values for _, values in results]).reshape(len(results), first.size)
+        if not np.isnan(table.sum()):
+            return first, table, kept
+    all_ids = np.unique(np.concatenate([ids for ids, _ in results]))
+    defined = np.zeros((len(results), all_ids.size), dtype=np.bool_)
+    for row, (ids, values) in zip(defined, results, strict=True):
+        row[np.searchsorted(all_ids, ids)] = ~np.isnan(values)
+    usual = 2 * defined.sum(axis=0) > len(results)
+    kept = defined[:, usual].sum(axis=1) >= _ENOUGH * int(usual.sum())
+    common = defined[kept].all(axis=0)
+    shared = all_ids[common]
+    rows = [
+        values[np.searchsorted(ids, shared)]
+        for (ids, values), is_kept in zip(results, kept.tolist(), strict=True)
+        if is_kept
+    ]
+    return shared, np.stack(rows) if rows else np.empty((0, shared.size)), kept
+
+
+def _is_mean(record: HistoryRecord, results: Results, weights: GroupWeightsById | None) -> bool:
+    """Return whether the stored mean is the (weighted) mean of the stored results."""
+    if weights is None or record.mean is None:
+        return True
+    ids, values = results
+    defined = ~np.isnan(values)
+    shares = weights.weights_of(ids[defined])
+    if not shares.any():
+        return True
+    return abs(float(np.average(values[defined], weights=shares)) - record.mean) <= MEANS_AGREE

@@ -1,0 +1,292 @@
+"""The history of a metric over runs, as a report and as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NotRequired, TypedDict, cast
+
+from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.render.csv import csv_text
+from ndcg_tracker.render.formats import reports_as
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.report import Format, Report, Table, columns
+from ndcg_tracker.render.rows import paths, picked
+from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
+from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.numbers import interval, means_of_blocks, p_equation, points, sparkline
+from ndcg_tracker.words.sentences import told
+
+SPARKLINE_BLOCKS = 60
+"""How wide a sparkline may be; each block of a longer history stands for several runs."""
+TABLE_RUNS = 40
+"""How many runs, the newest, a table for people shows unless asked for more."""
+MOST_PARAMETERS = 6
+"""How many parameters that changed a sentence names."""
+VALUE_WIDTH = 40
+"""How wide a parameter's value may be in a sentence."""
+MOST_SENTENCES = 10
+"""How many steps and drifts are told in words, the largest unless asked otherwise."""
+
+_CSV_COLUMNS = paths(
+    "run run_id created_at_utc metric mean ci_low=ci.0 ci_high=ci.1 step delta p_adjusted git_commit "
+    "label_set_version tags parameters step_change step_ci_low=step_ci.0 step_ci_high=step_ci.1 "
+    "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
+    "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
+    "drift_last=drift_between.1 drift_runs direction"
+)
+
+
+class HistoryRow(TypedDict):
+    """One metric of one run.
+
+    ``ci``: (low, high) or None. ``step``: whether the mean stepped at this run. ``delta``: the paired difference to the
+    run before, None where they cannot be compared. ``p_adjusted``: of no difference, corrected over the history.
+    ``step_change`` and ``step_ci``: how far the mean stepped; ``step_between``: the first and the last run that may be
+    the first one after the step. ``step_before``: the run that this one was compared with; ``step_parameters``: which
+    parameters differ from its, as (before, after), None where one run lacks it. ``step_possible``: no step, but what
+    looks like one, with the same numbers. ``requested_as``: the text that the metric was asked for by.
+    ``drift_change`` and ``drift_ci``: how far the mean drifted slowly until this run; ``drift_between``: the first and
+    the last run of the drift; ``drift_runs``: how many these are. ``direction``: which values of the metric are better.
+    """
+
+    run: str
+    run_id: int
+    created_at_utc: str
+    metric: str
+    mean: float | None
+    ci: Sequence[float] | None
+    step: NotRequired[bool]
+    delta: NotRequired[float | None]
+    p_adjusted: NotRequired[float | None]
+    git_commit: NotRequired[str | None]
+    label_set_version: NotRequired[int]
+    tags: NotRequired[Mapping[str, object]]
+    parameters: NotRequired[Mapping[str, object]]
+    step_change: NotRequired[float | None]
+    step_ci: NotRequired[Sequence[float] | None]
+    step_between: NotRequired[Sequence[str] | None]
+    step_before: NotRequired[str | None]
+    step_parameters: NotRequired[Mapping[str, Sequence[object]] | None]
+    step_possible: NotRequired[bool]
+    requested_as: NotRequired[str]
+    drift_change: NotRequired[float | None]
+    drift_ci: NotRequired[Sequence[float] | None]
+    drift_between: NotRequired[Sequence[str] | None]
+    drift_runs: NotRequired[int | None]
+    direction: NotRequired[str]
+
+
+def history_as(
+    format: Format,
+    rows: Sequence[HistoryRow],
+    *,
+    notes: Sequence[Note] = (),
+    color: bool = False,
+    n_shown: int | None = None,
+    newest_first: bool = False,
+    spelled: Spelling = in_python,
+) -> str:
+    """Return the history in a format, with a line end.
+
+    Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
+    to read them. ``n_shown``: how many runs a table has, by default the newest 40. ``newest_first``: the newest steps
+    are told instead of the largest. ``spelled``: how arguments are spelled for people. Text and Markdown show a
+    sparkline of all runs, the change to the run before, and sentences of the steps, however old; JSON and CSV carry all
+    rows as they are, and no notes.
+    """
+    if format == "json":
+        return json_text(rows)
+    if format == "csv":
+        return csv_text(list(_CSV_COLUMNS), [_csv_row(row) for row in rows])
+    n_shown = TABLE_RUNS if n_shown is None else n_shown
+    reports = [
+        _report(metric, [row for row in rows if row["metric"] == metric], n_shown, newest_first, spelled)
+        for metric in dict.fromkeys(row["metric"] for row in rows)
+    ]
+    reports += [Report(notes=[told(note) for note in notes])] if notes else []
+    return reports_as(format, reports, color=color, blank_lines=1)
+
+
+def new_steps_as(
+    format: Format,
+    new: Sequence[HistoryRow],
+    newest: HistoryRow,
+    *,
+    notes: Sequence[Note] = (),
+    color: bool = False,
+) -> str:
+    """Return the new steps of a history in a format, with a line end; ``newest``: the run that would have shown them.
+
+    Text and Markdown have a sentence for each, or say that there is none; JSON and CSV have their rows.
+    """
+    if format in ("json", "csv"):
+        return history_as(format, new)
+    sentences = [step_sentence(row) for row in new] or [f"no new step at {newest['run']} (run {newest['run_id']})"]
+    report = Report(newest["metric"], remarks=sentences, notes=[told(note) for note in notes])
+    return reports_as(format, [report], color=color, blank_lines=1)
+
+
+def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
+    newest, before = rows[-n_shown:], [None, *rows][-n_shown - 1 : -1]
+    more = worded(f"{argument('format', 'csv')} has all, {argument('last', 'N')} shows as many", spelled)
+    sentences = happened(rows, newest_first=newest_first)
+    n_untold = len(sentences) - MOST_SENTENCES
+    if n_untold > 0:
+        all_told = worded(f"{argument('format', 'json')} has all", spelled)
+        sentences[MOST_SENTENCES:] = [f"{n_untold:,} more; {all_told}"]
+    cut = f"the newest {len(newest):,} of {len(rows):,} runs; {more}"
+    return Report(
+        metric,
+        asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),
+        tables=[
+            Table(
+                columns("run", "created (UTC)", ">mean", ">95% interval", ">change", ""),
+                [_cells(row, previous) for row, previous in zip(newest, before, strict=True)],
+            )
+        ],
+        legend=[cut] if len(newest) < len(rows) else (),
+        remarks=sentences,
+    )
+
+
+def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[str]:
+    """Return a sentence for each step and each drift: the largest first, those that are only possible at the end, or
+    all of them the newest first."""
+    told: list[tuple[bool, float, str]] = []
+    for row in reversed(rows):
+        if row.get("step_between") is not None:
+            told.append((bool(row.get("step_possible")), -abs(row.get("step_change") or 0.0), step_sentence(row)))
+        if row.get("drift_between") is not None:
+            told.append((False, -abs(row.get("drift_change") or 0.0), drift_sentence(row)))
+    return [sentence for *_, sentence in (told if newest_first else sorted(told, key=lambda one: one[:2]))]
+
+
+def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
+    """Return by which texts a metric was asked for, nothing where it is shown by the only one."""
+    texts = list(dict.fromkeys(row["requested_as"] for row in rows if "requested_as" in row))
+    return "" if texts in ([], [metric]) else f"(asked for as {', '.join(texts)})"
+
+
+def _line(means: Sequence[float | None]) -> str:
+    """Return the sparkline; of a long history what its blocks stand for, too."""
+    if len(means) <= SPARKLINE_BLOCKS:
+        return sparkline(means)
+    blocks, n_runs = means_of_blocks(means, SPARKLINE_BLOCKS)
+    return f"{sparkline(blocks)}  {len(means):,} runs, each block {n_runs}"
+
+
+def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
+    """Return what people see of one run."""
+    mean, before = row["mean"], None if previous is None else previous["mean"]
+    delta = row["delta"] if "delta" in row else None if mean is None or before is None else mean - before
+    ci = row["ci"]
+    sign = "step" if row.get("step") else "step?" if row.get("step_possible") else ""
+    way = delta
+    if not sign and row.get("drift_between") is not None:
+        sign, way = "drift", row.get("drift_change")
+    gain = gain_of(row, way)
+    style: Style | None = None if not sign else "bad" if gain is not None and gain < 0 else "good"
+    return [
+        row["run"],
+        row["created_at_utc"][:16].replace("T", " "),
+        points(mean),
+        interval(None if ci is None else (ci[0], ci[1])),
+        Painted(points(delta, signed=True), None if sign == "drift" else style),
+        Painted(sign, style),
+    ]
+
+
+def gain_of(row: HistoryRow, change: float | None) -> float | None:
+    """Return by how much a change of a run's metric is for the better."""
+    return change if change is None or row.get("direction") != "lower" else -change
+
+
+def _csv_row(row: HistoryRow) -> list[Any]:
+    """Return one run's values in the order of the columns."""
+    texts = {
+        "tags": pairs_text(row.get("tags")),
+        "parameters": pairs_text(row.get("parameters")),
+        "step_parameters": changes_text(row.get("step_parameters")),
+    }
+    return list(picked(_CSV_COLUMNS, {**row, **texts}).values())
+
+
+def step_sentence(row: HistoryRow) -> str:
+    """Return what is known of a step: which way, at which run, what changed there, how far, how sure, where else.
+
+    >>> step_sentence({"run": "r17", "run_id": 17, "created_at_utc": "", "metric": "ndcg@10", "mean": 0.5, "ci": None,
+    ...     "step_change": -0.0123, "step_ci": (-0.0156, -0.009), "p_adjusted": 1e-9, "git_commit": "abc1234def",
+    ...     "step_before": "r16", "step_parameters": {"lr": ("0.1", "0.3")}})
+    'stepped down at r17 (run 17, commit abc1234, lr 0.1 -> 0.3): -0.0123 [-0.0156, -0.0090], p <1e-4'
+    """
+    way = "down" if (row.get("step_change") or 0.0) < 0 else "up"
+    commit = row.get("git_commit")
+    known = [f"run {row['run_id']}", *([f"commit {commit[:7]}"] if commit else []), *_parameters(row)]
+    ci = row.get("step_ci")
+    change = points(row.get("step_change"), signed=True)
+    if ci is not None:
+        change += f" {interval((ci[0], ci[1]), signed=True)}"
+    sentence = f"stepped {way} at {row['run']} ({', '.join(known)}): {change}"
+    is_possible = bool(row.get("step_possible"))
+    if not is_possible:  # of what is only possible, the p-value that counts is a large one and says nothing
+        sentence += f", {p_equation(row.get('p_adjusted'))}"
+    first, last = row.get("step_between") or (row["run"], row["run"])
+    if first != last:
+        sentence += f"; neighbours do not show it: it lies somewhere from {first} to {last}"
+    return (
+        f"perhaps {sentence}; there are too few groups, or too few that moved, to be sure" if is_possible else sentence
+    )
+
+
+def drift_sentence(row: HistoryRow) -> str:
+    """Return what is known of a drift that ends at this run.
+
+    >>> drift_sentence({"run": "r400", "run_id": 400, "created_at_utc": "", "metric": "ndcg@10", "mean": 0.5,
+    ...     "ci": None, "drift_change": -0.031, "drift_ci": (-0.0345, -0.0275), "drift_between": ("r1", "r400"),
+    ...     "drift_runs": 400})
+    'falls by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r400, slowly rather than in steps'
+    """
+    change, ci = row.get("drift_change") or 0.0, row.get("drift_ci")
+    sign = -1 if change < 0 else 1
+    size = points(abs(change))
+    if ci is not None:
+        size += f" {interval(cast('tuple[float, float]', tuple(sorted((sign * ci[0], sign * ci[1])))))}"
+    first, last = row.get("drift_between") or (row["run"], row["run"])
+    way = "falls" if change < 0 else "rises"
+    n_runs = row.get("drift_runs") or 0
+    return f"{way} by {size} over {n_runs:,} runs, from {first} to {last}, slowly rather than in steps"
+
+
+def _parameters(row: HistoryRow) -> list[str]:
+    """Return which parameters differ from those of the run before."""
+    changed = row.get("step_parameters")
+    if changed is None:
+        return []
+    if not changed:
+        return [f"parameters as in {row.get('step_before')}"] if row.get("parameters") else []
+    named = [f"{key} {_value(values[0])} -> {_value(values[1])}" for key, values in changed.items()]
+    n_more = len(named) - MOST_PARAMETERS
+    return named if n_more <= 0 else [*named[:MOST_PARAMETERS], f"{n_more} more parameters"]
+
+
+def _value(value: object) -> str:
+    return "none" if value is None else shortened_inside(str(value), VALUE_WIDTH)
+
+
+def pairs_text(pairs: Mapping[str, object] | None) -> str:
+    """Return pairs as one types them.
+
+    >>> pairs_text({"k1": "0.9", "b": 0.4})
+    'k1=0.9 b=0.4'
+    """
+    return " ".join(f"{key}={value}" for key, value in (pairs or {}).items())
+
+
+def changes_text(changes: Mapping[str, Sequence[object]] | None) -> str:
+    """Return which parameters changed, each with its value before and after; nothing stands where there was none.
+
+    >>> changes_text({"k1": ("0.9", "1.2"), "b": (None, "0.4")})
+    'k1=0.9->1.2 b=->0.4'
+    """
+    texts = {key: ["" if value is None else str(value) for value in pair] for key, pair in (changes or {}).items()}
+    return " ".join(f"{key}={before}->{after}" for key, (before, after) in texts.items())

@@ -1,0 +1,315 @@
+"""Two sets of labels side by side, and what a comparison of runs finds under each of several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ndcg_tracker.compare.results import Comparison, LabelSetRef, MetricComparison, Verdict, corrected_verdict
+from ndcg_tracker.rankings.join import matching_rows, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.agreement import Kappa, weighted_kappa
+from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.words.notes import Note
+
+NAMED_GROUPS = 10
+"""So many of the groups that only one label set has are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class GradeFrequency:
+    """How many labels have a grade."""
+
+    grade: float
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabelVersion:
+    """A version of a dataset's labels; ``n_items``: different ids of items. ``n_runs``: evaluated under it.
+
+    ``judge``: who gave them, "" for no named one.
+    """
+
+    dataset: str
+    version: int
+    digest: str
+    created_at_utc: str
+    source: str | None
+    n_groups: int
+    n_items: int
+    n_labels: int
+    grades: tuple[GradeFrequency, ...]
+    n_runs: int
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GradeCount:
+    """How many pairs of group and item have one grade in the first labels and one in the second, None for no label."""
+
+    first: float | None
+    second: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class GradeChange:
+    """A label whose grade differs between two label sets."""
+
+    group: str
+    item: str
+    first: float
+    second: float
+
+
+@dataclass(frozen=True, slots=True)
+class SetSizes:
+    """How many of some things two sets have: each, both, and only one."""
+
+    first: int
+    second: int
+    in_both: int
+
+    @property
+    def gone(self) -> int:
+        """How many only the first has."""
+        return self.first - self.in_both
+
+    @property
+    def new(self) -> int:
+        """How many only the second has."""
+        return self.second - self.in_both
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsDiff:
+    """Two label sets of a dataset.
+
+    ``labels``: pairs of group and item. ``n_equal``: those in both that have one grade. ``grades``: how often each
+    grade of the first met each of the second, by grade, unlabelled last. ``changes``: labels whose grade differs, the
+    largest difference first. ``gone_groups`` and ``new_groups``: some of the groups that only one has.
+    """
+
+    dataset: str
+    first: LabelSetRef
+    second: LabelSetRef
+    groups: SetSizes
+    labels: SetSizes
+    n_equal: int
+    grades: tuple[GradeCount, ...]
+    changes: tuple[GradeChange, ...]
+    gone_groups: tuple[str, ...] = ()
+    new_groups: tuple[str, ...] = ()
+
+    @property
+    def agreement(self) -> float | None:
+        """Which share of the labels in both has one grade, None where no pair is in both."""
+        return self.n_equal / self.labels.in_both if self.labels.in_both else None
+
+
+def labels_diff(
+    dataset: str, sets: tuple[LabelSetRef, LabelSetRef], first: LabelLists, second: LabelLists, *, top: int = 10
+) -> LabelsDiff:
+    """Return what differs between two label sets; ``top``: how many changed labels to keep.
+
+    >>> refs = LabelSetRef(1, "a"), LabelSetRef(2, "b")
+    >>> keys = Keys.from_strings
+    >>> old = LabelLists.from_rows(keys("qqr"), keys("abc"), np.array([1.0, 0.0, 2.0]))
+    >>> new = LabelLists.from_rows(keys("qqs"), keys("abd"), np.array([1.0, 2.0, 1.0]))
+    >>> found = labels_diff("shop", refs, old, new)
+    >>> found.labels.in_both, found.agreement, found.changes[0].item, found.new_groups
+    (2, 0.5, 'b', ('s',))
+    """
+    rows, others = matching_rows(first, second)
+    before, after = first.grades[rows], second.grades[others]
+    differs = np.flatnonzero(before != after)
+    gone = np.flatnonzero(places_of(first.group_keys, second.group_keys) < 0)
+    new = np.flatnonzero(places_of(second.group_keys, first.group_keys) < 0)
+    return LabelsDiff(
+        dataset,
+        *sets,
+        SetSizes(first.n_groups, second.n_groups, first.n_groups - gone.size),
+        SetSizes(first.n_items, second.n_items, rows.size),
+        int(rows.size - differs.size),
+        _grade_counts(first.grades, second.grades, rows, others),
+        _changes(first, rows[differs], before[differs], after[differs], top),
+        _named(first.group_keys, gone),
+        _named(second.group_keys, new),
+    )
+
+
+def _grade_counts(first: Floats, second: Floats, rows: Index, others: Index) -> tuple[GradeCount, ...]:
+    """Return how often each grade met each; NaN stands for no label and sorts last."""
+    only_first, only_second = np.delete(first, rows), np.delete(second, others)
+    one = np.concatenate([first[rows], only_first, np.full(only_second.size, np.nan)])
+    other = np.concatenate([second[others], np.full(only_first.size, np.nan), only_second])
+    levels, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
+    pairs, counts = np.unique(codes[: one.size] * levels.size + codes[one.size :], return_counts=True)
+    grades = [None if np.isnan(level) else float(level) for level in levels]
+    return tuple(
+        GradeCount(grades[pair // levels.size], grades[pair % levels.size], n)
+        for pair, n in zip(pairs.tolist(), counts.tolist(), strict=True)
+    )
+
+
+def _changes(first: LabelLists, rows: Index, before: Floats, after: Floats, top: int) -> tuple[GradeChange, ...]:
+    """Return the labels that changed most, equal changes by group and item."""
+    change = np.abs(after - before)
+    if rows.size > top > 0:
+        least = np.partition(change, rows.size - top)[rows.size - top]
+        kept = np.flatnonzero(change >= least)  # all that tie with the last one: their ids decide
+        rows, before, after, change = rows[kept], before[kept], after[kept], change[kept]
+    groups = first.group_keys.take(np.searchsorted(first.offsets, rows, "right") - 1).to_list()
+    items = first.item_keys.take(rows).to_list()
+    found = sorted(zip((-change).tolist(), groups, items, before.tolist(), after.tolist(), strict=True))
+    return tuple(GradeChange(*one[1:]) for one in found[:top])
+
+
+def _named(keys: Keys, places: Index) -> tuple[str, ...]:
+    return tuple(keys.take(places[:NAMED_GROUPS]).to_list())
+
+
+@dataclass(frozen=True, slots=True)
+class VersionVerdict:
+    """What was found under one version of the labels, and whether it stands on low information."""
+
+    version: int
+    verdict: Verdict
+    low_information: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Conclusion:
+    """What was found for a metric of a candidate under each version of the labels, oldest first."""
+
+    candidate: str
+    metric: str
+    verdicts: tuple[VersionVerdict, ...]
+
+    @property
+    def changes(self) -> bool:
+        """Whether one version of the labels gives another verdict than the others (see ``_concluded``)."""
+        return len({_concluded(one.verdict) for one in self.verdicts}) > 1
+
+
+@dataclass(frozen=True, slots=True)
+class VersionsComparison:
+    """A baseline compared with its candidates under every version of the labels.
+
+    ``comparisons``: by candidate, then by version, oldest first; p-values are corrected as under one version.
+    ``not_evaluated``: candidates and the versions under which they or the baseline lack the metrics, with the commands
+    that add them (as notes).
+    """
+
+    comparisons: tuple[Comparison, ...]
+    not_evaluated: tuple[tuple[str, int], ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def conclusions(self) -> tuple[Conclusion, ...]:
+        """What was found for each candidate and metric that is tested."""
+        found: dict[tuple[str, str], list[VersionVerdict]] = {}
+        for one in self.comparisons:
+            for metric in one.metrics:
+                if metric.verdict is not None:
+                    told = found.setdefault((one.candidate.name, metric.metric), [])
+                    told.append(VersionVerdict(one.label_set.version, metric.verdict, metric.has_low_information))
+        return tuple(Conclusion(*of, tuple(verdicts)) for of, verdicts in found.items())
+
+
+@dataclass(frozen=True, slots=True)
+class RunUnderJudges:
+    """The mean of a run under the labels of two judges."""
+
+    run: str
+    first: float
+    second: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairVerdict:
+    """What was found between two runs, the p-value corrected over all pairs of runs (Holm)."""
+
+    delta: float | None
+    p_adjusted: float | None
+    verdict: Verdict | None
+    low_information: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TurnedVerdict:
+    """Two runs on which two judges' labels give different verdicts."""
+
+    baseline: str
+    candidate: str
+    first: PairVerdict
+    second: PairVerdict
+
+
+@dataclass(frozen=True, slots=True)
+class JudgesAgreement:
+    """Two judges of one dataset, by the newest labels of each.
+
+    ``diff``: their labels side by side. ``kappa``: None where it is undefined. ``runs``: those that are evaluated under
+    both, best first under the first judge. ``kendall_tau``: of their two orders (tau-b), None where there is none.
+    ``n_pairs``: of runs that were compared under both; ``turned``: those with another verdict.
+    """
+
+    diff: LabelsDiff
+    kappa: Kappa | None
+    metric: str
+    runs: tuple[RunUnderJudges, ...]
+    kendall_tau: float | None
+    n_pairs: int
+    turned: tuple[TurnedVerdict, ...]
+    notes: tuple[Note, ...] = ()
+
+
+def judges_kappa(first: LabelLists, second: LabelLists) -> Kappa | None:
+    """Return weighted kappa of the labels that both have, with an interval over groups."""
+    rows, others = matching_rows(first, second)
+    return weighted_kappa(first.grades[rows], second.grades[others], np.searchsorted(first.offsets, rows, "right"))
+
+
+def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
+    """Return Kendall's tau-b of the orders that two judges put runs into, None where one of them puts none first.
+
+    >>> kendall_tau([RunUnderJudges("a", 0.5, 0.5), RunUnderJudges("b", 0.4, 0.6), RunUnderJudges("c", 0.1, 0.2)])
+    0.33333333333333337
+    """
+    if len(runs) < 2:
+        return None
+    from scipy.stats import kendalltau
+
+    found = float(kendalltau([one.first for one in runs], [one.second for one in runs]).statistic)
+    return None if np.isnan(found) else found
+
+
+def turned_verdicts(
+    pairs: Sequence[tuple[str, str]], first: Sequence[MetricComparison], second: Sequence[MetricComparison]
+) -> tuple[TurnedVerdict, ...]:
+    """Return the pairs of runs whose verdicts differ, each judge's p-values corrected over all pairs."""
+    each = zip(pairs, _corrected(first), _corrected(second), strict=True)
+    return tuple(
+        TurnedVerdict(*runs, one, other)
+        for runs, one, other in each
+        if _concluded(one.verdict) != _concluded(other.verdict)
+    )
+
+
+def _concluded(verdict: Verdict | None) -> Verdict | None:
+    """Return what a verdict lets one conclude: from identical results no other than where no difference is detected."""
+    return "no_difference_detected" if verdict == "identical" else verdict
+
+
+def _corrected(found: Sequence[MetricComparison]) -> list[PairVerdict]:
+    each = zip(found, holm([one.p_value for one in found]), strict=True)
+    return [
+        PairVerdict(one.delta, p, corrected_verdict(one.verdict, one.delta, p), one.has_low_information)
+        for one, p in each
+    ]

@@ -1,0 +1,1 @@
+"""Which run is the best, and between which ranks may each stand?"""

@@ -1,0 +1,91 @@
+"""``ndcg-track leaderboard``: many runs side by side."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+from ndcg_tracker.compare import command as compare
+
+
+class LeaderboardFormat(StrEnum):
+    """How a leaderboard is printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+    csv = "csv"
+    latex = "latex"
+    html = "html"
+
+
+class LeaderboardTest(StrEnum):
+    """Where p-values come from."""
+
+    t = "t"
+    permutation = "permutation"
+
+
+class Missing(StrEnum):
+    """What becomes of groups that some runs have no result for."""
+
+    error = "error"
+    zero = "zero"
+    intersect = "intersect"
+
+
+def leaderboard(
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN]...", help="Runs, or patterns such as 'bm25*'; without any, all."),
+    ] = None,
+    metric: options.Metrics = None,
+    tag: Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")] = None,
+    dataset: options.AnyDataset = None,
+    all: Annotated[bool, typer.Option("--all", help="All runs of the dataset, as without RUN.")] = False,
+    test: Annotated[
+        LeaderboardTest, typer.Option(help="Paired t with Holm's correction, or sign flips corrected by the largest t.")
+    ] = LeaderboardTest.t,
+    by: Annotated[
+        str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.", show_default=False)
+    ] = None,
+    missing: Annotated[
+        compare.Missing,
+        typer.Option(help="Groups that some runs lack: refused, 0, or left out; skip: those that none has."),
+    ] = compare.Missing.error,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(help="A number of whole runs to show beside, such as latency_ms, by its tag or parameter."),
+    ] = None,
+    labels: compare.LabelsVersion = None,
+    format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print it.")] = LeaderboardFormat.text,
+) -> None:
+    """Rank runs by their means, and say which differences are real.
+
+    The best mean of the first metric comes first. Ranks are intervals that hold for all runs at once with 95%
+    confidence; all pairs of runs are tested.
+    """
+    from ndcg_tracker.errors import InputError
+    from ndcg_tracker.questions.leaderboard.say import leaderboard_as
+
+    if runs and all:
+        raise InputError("--all and RUN are both given", advice="leave one out")
+    with options.tracker() as tracker:
+        found = tracker.leaderboard(
+            *(runs or ()),
+            metrics=metric or ["ndcg@10"],
+            tags=options.pairs(tag, "--tag"),
+            dataset=dataset,
+            test=test.value,
+            by=by,
+            missing=missing.value,
+            measures=measure or (),
+            labels=compare.labels_version(labels),
+        )
+    if format not in (LeaderboardFormat.text, LeaderboardFormat.markdown, LeaderboardFormat.html):
+        for note in found.notes:
+            options.say(f"note: {note}")
+    options.show(leaderboard_as(format.value, found.leaderboard, color=options.wants_color()))

@@ -1,0 +1,177 @@
+"""Many runs side by side: where each stands, between which ranks it may stand, and whom it beats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from ndcg_tracker.compare.results import LabelSetRef, RunRef
+from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.statistics.all_pairs import AllPairs, Matrix, all_pairs, holm_of_pairs, largest_t
+from ndcg_tracker.statistics.t_distribution import two_sided_t
+from ndcg_tracker.statistics.t_test import limited, t_interval
+from ndcg_tracker.words.notes import Note
+
+LeaderboardTest = Literal["t", "permutation"]
+LEVEL = 0.95
+MOST_PAIRED = 50
+"""Of more runs the pairs with the best one are kept alone; ranks rest on all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One run under one metric.
+
+    ``mean`` and its 95% t interval ``ci`` (None where nothing varies). ``rank``: 1 for the best mean, the same for
+    equal means. ``rank_low`` to ``rank_high``: 1 + how many runs are significantly better, to the number of runs less
+    how many are significantly worse; they hold for all runs at once with 95% confidence. ``is_tied_with_best``: whether
+    it is not significantly different from the run of the best mean. ``better_than``: the places in the leaderboard,
+    from 0, of the runs that it is significantly better than.
+    """
+
+    mean: float
+    ci: tuple[float, float] | None
+    rank: int
+    rank_low: int
+    rank_high: int
+    is_tied_with_best: bool
+    better_than: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunsPaired:
+    """Two runs under one metric: ``delta`` is a's mean minus b's; what cannot be inferred is None.
+
+    ``wins``: the groups in which a is better, ``losses`` those in which b is, ``ties`` the others.
+    """
+
+    a: str
+    b: str
+    delta: float
+    ci: tuple[float, float] | None
+    p_value: float | None
+    p_adjusted: float | None
+    wins: int = 0
+    ties: int = 0
+    losses: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class MetricBoard:
+    """One metric of a leaderboard: ``standings`` in the order of its runs, over ``n`` groups.
+
+    ``value``: of the attribute whose groups these are, None for all groups and for those without one.
+    ``requested_as``: the name by which all runs were asked for the metric, "" where there is no such.
+    """
+
+    metric: str
+    direction: Direction
+    n: int
+    standings: tuple[Standing, ...]
+    pairs: tuple[RunsPaired, ...] = ()
+    value: str | None = None
+    requested_as: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """Runs under metrics, the best of the first metric first.
+
+    ``test``: "t" (paired t, Holm over all pairs of a metric) or "permutation" (sign flips, corrected by the largest t).
+    ``slices``: the first metric on the groups of each value of ``attribute``. ``measures``: numbers of whole runs, such
+    as latency, by name and in the order of the runs, None where a run has none.
+    """
+
+    dataset: str
+    labels: LabelSetRef
+    runs: tuple[RunRef, ...]
+    metrics: tuple[MetricBoard, ...]
+    test: LeaderboardTest
+    attribute: str | None = None
+    slices: tuple[MetricBoard, ...] = ()
+    notes: tuple[Note, ...] = ()
+    measures: Mapping[str, tuple[float | None, ...]] = field(default_factory=dict)
+
+
+def order_of(values: Matrix, direction: Direction, weights: Floats | None = None) -> list[int]:
+    """Return the runs by their mean, the best first; equal means keep their order."""
+    means = np.average(values, axis=1, weights=weights) if values.shape[1] else np.zeros(values.shape[0])
+    return [int(place) for place in np.argsort(-means if direction == "higher" else means, kind="stable")]
+
+
+def metric_board(
+    metric: str,
+    names: Sequence[str],
+    values: Matrix,
+    *,
+    direction: Direction = "higher",
+    weights: Floats | None = None,
+    limits: tuple[float, float] | None = None,
+    test: LeaderboardTest = "t",
+    value: str | None = None,
+) -> MetricBoard:
+    """Return one metric of runs in the order of ``names``: ``values`` float64, shape (runs, groups), finite."""
+    found = all_pairs(values, weights)
+    p_value = largest_t(values) if test == "permutation" else found.p_value
+    adjusted = p_value if test == "permutation" else holm_of_pairs(p_value)
+    n_runs, n = len(names), found.n
+    total = float(n if weights is None else weights[weights > 0].sum())
+    intervals = []
+    for place in range(n_runs):
+        row = values[place] if weights is None else values[place][weights > 0]
+        if weights is None:
+            ci = t_interval(float(found.means[place]), float(row.std(ddof=1)), n) if n > 1 else None
+        else:
+            spread = np.square(weights[weights > 0] * (row - found.means[place])).sum()
+            error = float(np.sqrt(spread * n / (n - 1))) / total if n > 1 else 0.0
+            half = two_sided_t(1 - LEVEL, n - 1.0) * error if error else 0.0
+            ci = (float(found.means[place]) - half, float(found.means[place]) + half) if half else None
+        intervals.append(limited(ci, limits))
+    standings = standings_of(found, adjusted, direction, intervals)
+    pairs = []
+    counted = values if weights is None else values[:, weights > 0]
+    if direction == "lower":
+        counted = -counted
+    half = two_sided_t(1 - LEVEL, n - 1.0) if n > 1 else 0.0
+    best = int(np.argmax(found.means if direction == "higher" else -found.means))
+    for one in range(n_runs) if n_runs <= MOST_PAIRED else [best]:
+        for other in range(one + 1, n_runs) if n_runs <= MOST_PAIRED else range(n_runs):
+            if other == one:
+                continue
+            delta, error = float(found.delta[one, other]), float(found.standard_error[one, other])
+            ci = None if np.isnan(error) else (delta - half * error, delta + half * error)
+            wins, losses = int((counted[one] > counted[other]).sum()), int((counted[one] < counted[other]).sum())
+            p_values = _known(p_value[one, other]), _known(adjusted[one, other])
+            counts = wins, n - wins - losses, losses
+            pairs.append(RunsPaired(names[one], names[other], delta, ci, *p_values, *counts))
+    return MetricBoard(metric, direction, n, standings, tuple(pairs), value)
+
+
+def standings_of(
+    found: AllPairs, adjusted: Matrix, direction: Direction, intervals: Sequence[tuple[float, float] | None]
+) -> tuple[Standing, ...]:
+    """Return where each run stands by its corrected p-values; ``intervals``: of their means."""
+    sign = 1.0 if direction == "higher" else -1.0
+    beats = (adjusted < 1 - LEVEL) & (sign * found.delta > 0)
+    gains = sign * found.means
+    best = int(np.argmax(gains))
+    return tuple(
+        Standing(
+            float(found.means[place]),
+            ci,
+            1 + int((gains > gains[place]).sum()),
+            1 + int(beats[:, place].sum()),
+            len(intervals) - int(beats[place].sum()),
+            not bool(beats[best, place]),
+            tuple(int(other) for other in np.flatnonzero(beats[place])),
+        )
+        for place, ci in enumerate(intervals)
+    )
+
+
+def _known(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)

@@ -1,0 +1,456 @@
+"""The leaderboard of stored runs: which are meant, under which labels, and their results of groups side by side."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.compare.attributes import attribute_values
+from ndcg_tracker.compare.limits import number_of
+from ndcg_tracker.compare.pair import Missing, places_of_ids
+from ndcg_tracker.compare.results import RunRef
+from ndcg_tracker.compare.run_pair import Version, adding_command, check_one_dataset, label_set_ref, no_group_of_labels
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.questions.leaderboard.decide import Leaderboard, LeaderboardTest, MetricBoard, metric_board, order_of
+from ndcg_tracker.questions.leaderboard.say import leaderboard_as, leaderboard_rows
+from ndcg_tracker.runs.known_metrics import advice_for_lacking, known_metric
+from ndcg_tracker.runs.label_sets import numbered_labels
+from ndcg_tracker.runs.sums import refuse_sums
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.sentences import command_line, in_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.statistics.all_pairs import Matrix
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
+
+FEWEST_IN_SLICE = 2
+_DATASETS_NAMED = 5
+
+
+@dataclass(frozen=True)
+class LeaderboardQuestion:
+    """What is asked (see ``Tracker.leaderboard``)."""
+
+    references: Sequence[str]
+    metrics: Sequence[Metric]
+    dataset: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    test: LeaderboardTest = "t"
+    missing: Missing = "error"
+    by: str | None = None
+    measures: Sequence[str] = ()
+    labels: Version = None
+
+    def __post_init__(self) -> None:
+        """Refuse what does not go together (InputError)."""
+        if self.test not in ("t", "permutation"):
+            raise InputError(
+                f"{argument('test', self.test)} is unknown",
+                advice=f"give {argument('test', 't')} or {argument('test', 'permutation')}",
+            )
+        if self.missing not in ("error", "zero", "intersect", "skip"):
+            raise InputError(
+                f"{argument('missing', self.missing)} is unknown", advice="give error, zero, intersect or skip"
+            )
+        for metric in self.metrics:
+            if metric.shown_only is not None or metric.summary != "mean":
+                raise InputError(f"{metric} is shown and not tested", advice="rank by another metric")
+
+
+def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leaderboard:
+    """Return the leaderboard of the runs that are meant, under the newest labels that they share.
+
+    Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for groups that some
+    runs have no result for, unless ``missing`` says what becomes of them.
+    """
+    runs, is_named = _meant(tx, question)
+    if is_named:
+        refuse_sums(tx, runs)
+    dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
+    metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
+    label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels)
+    runs = [run for run in runs if run.id in records[0]]
+    others = [run for run in runs if _has_no_group(label_set, [of_metric[run.id] for of_metric in records])]
+    if others and len(others) < len(runs):
+        if is_named:
+            raise no_group_of_labels(others[0], label_set)
+        notes.append(Note("runs_of_other_groups", {"n": len(others), "first": others[0].name}))
+        runs = [run for run in runs if run not in others]
+    pruned = tx.runs.prunings()
+    gone = [run for run in runs if run.id in pruned and pruned[run.id].summaries_only]
+    if gone and is_named:
+        tx.runs.refuse_pruned(gone[0].id, results=True)
+    if gone:
+        notes.append(Note("runs_without_results", {"n": len(gone), "first": gone[0].name}))
+        runs = [run for run in runs if run not in gone]
+    if len(runs) < 2:
+        under = "" if question.labels is None else f" under version {label_set.version} of the labels"
+        adding = [command_line(note.command) for note in notes if note.kind == "runs_lacking"]
+        raise ReferenceNotFoundError(
+            f"a leaderboard needs two runs or more with {metrics[0]}{under}, and there "
+            f"{'is' if len(runs) == 1 else 'are'} {len(runs) or 'none'}",
+            advice=f"to add more: {adding[0]}" if adding else "see what there is with: ndcg-track runs list",
+        )
+    boards: list[MetricBoard] = []
+    order: list[int] = []
+    slices: list[MetricBoard] = []
+    for metric, of_metric in zip(metrics, records, strict=True):
+        evaluations = [of_metric[run.id] for run in runs]
+        missing = "error" if question.missing == "skip" else question.missing
+        ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], missing)
+        absent = _in_no_run(tx, ids, metric, evaluations)
+        if question.missing == "skip" and absent.size:
+            is_kept = ~np.isin(ids, absent)
+            ids, values = ids[is_kept], values[:, is_kept]
+            if not ids.size:
+                raise NotComparableError(
+                    "no run has a group of the labels", advice="are their groups spelled as in the labels?"
+                )
+        elif absent.size and not any(note.kind == "in_no_run" for note in notes):
+            command = _again(replace(question, missing="skip"), dataset)
+            notes.append(Note("in_no_run", {"n": absent.size, "n_groups": ids.size}, command))
+        if not any(note.kind == "groups_lacking" for note in notes):
+            notes += _lacking_groups(question, runs, evaluations, metric, ids, absent.size)
+        weights = _weights(tx, dataset_id, metric, ids)
+        if weights is not None and question.test == "permutation":
+            raise InputError(f"{metric} weighs groups, which sign flips do not", advice=f"give {argument('test', 't')}")
+        if not order:
+            order = order_of(values, metric.direction, weights)
+            runs = [runs[place] for place in order]
+            records = [{run.id: one[run.id] for run in runs} for one in records]
+            values = values[order]
+        names = [run.name for run in runs]
+        limits = metric.limits
+        board = metric_board(
+            str(metric),
+            names,
+            values,
+            direction=metric.direction,
+            weights=weights,
+            limits=limits,
+            test=question.test,
+        )
+        asked = {one.requested_as for one in evaluations}
+        boards.append(replace(board, requested_as=asked.pop()) if len(asked) == 1 else board)
+        if question.by is not None and not slices:
+            slices, of_slices = _slices(tx, question, metric, (runs, ids, values, weights))
+            notes += of_slices
+    return Leaderboard(
+        dataset,
+        label_set_ref(label_set),
+        tuple(RunRef(run.name, run.id) for run in runs),
+        tuple(boards),
+        question.test,
+        question.by,
+        tuple(slices),
+        tuple(notes),
+        _measures(runs, question.measures),
+    )
+
+
+def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> list[tuple[RunRecord, float | None]]:
+    """Return the runs that are meant with their means of the first metric, the best first, those without one last."""
+    runs, is_named = _meant(tx, question)
+    metric = known_metric(tx, runs[0].dataset_id, question.metrics[0])
+    _, (records,), _ = under_labels(tx, runs, [metric], is_named)
+    sign = 1.0 if metric.direction == "higher" else -1.0
+    having = [(run, records[run.id].mean if run.id in records else None) for run in runs]
+    return sorted(having, key=lambda one: (one[1] is None, -sign * (one[1] or 0.0)))
+
+
+def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RunRecord], bool]:
+    """Return the runs that are meant, and whether they were named one by one."""
+    if question.references:
+        runs = list({run.id: run for run in tx.runs.chosen(question.references, question.dataset)}.values())
+    else:
+        datasets = [question.dataset] if question.dataset is not None else [one.name for one in tx.datasets.all()]
+        if len(datasets) != 1:
+            more = f" and {len(datasets) - _DATASETS_NAMED} more" if len(datasets) > _DATASETS_NAMED else ""
+            named = ", ".join(datasets[:_DATASETS_NAMED]) + more
+            raise InputError(
+                f"there are {len(datasets)} datasets ({named})" if datasets else "there is no dataset yet",
+                advice=f"name one with {argument('dataset')}" if datasets else "store a run: ndcg-track ingest FILE",
+            )
+        runs = tx.runs.chosen((), datasets[0])
+    wanted = [
+        run
+        for run in runs
+        if all(key in run.tags and str(run.tags[key]) == value for key, value in question.tags.items())
+    ]
+    if not wanted:
+        raise ReferenceNotFoundError("no run has these tags", advice="see them with: ndcg-track runs list")
+    advice = f"name one with {argument('dataset')}, or see all together: ndcg-track suite create NAME DATASET..."
+    for run in wanted[1:]:
+        check_one_dataset(wanted[0], run, "ranked together", advice)
+    return wanted, bool(question.references)
+
+
+def _has_no_group(label_set: LabelSetRecord, evaluations: Sequence[HistoryRecord]) -> bool:
+    """Return whether a run has none of the groups with labels, so that each counts as missing."""
+    return any(one.n_missing >= label_set.n_groups > 0 for one in evaluations)
+
+
+def under_labels(
+    tx: ReadTransaction,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[Metric],
+    is_named: bool,
+    labels: Version = None,
+) -> tuple[LabelSetRecord, list[dict[int, HistoryRecord]], list[Note]]:
+    """Return the newest labels under which the runs have the metrics, and the evaluations of each by run.
+
+    ``labels``: a version, or "newest", in the place of those. Runs that were not named, and lack them where most others
+    have them, are left out with a note.
+    """
+    dataset_id, ids = runs[0].dataset_id, {run.id for run in runs}
+    is_external = [metric.is_external for metric in metrics]
+    if any(is_external) and not all(is_external):
+        raise InputError("results of other engines rest on no labels of ours", advice="rank by one kind of metric")
+    label_sets = tx.labels.sets(dataset_id, EXTERNAL_JUDGE if all(is_external) else "")[::-1]
+    newest = label_sets[0].version if label_sets else 0
+    if labels is not None and not any(is_external):
+        version = labels if isinstance(labels, int) else None
+        label_sets = [numbered_labels(tx, dataset_id, runs[0].dataset, version)]
+    best: tuple[LabelSetRecord, list[dict[int, HistoryRecord]], set[int]] | None = None
+    for label_set in label_sets:
+        found = [
+            {one.run_id: one for one in tx.evaluations.history(dataset_id, str(metric), label_set.id)}
+            for metric in metrics
+        ]
+        having = reduce(set.intersection, (set(of_metric) for of_metric in found)) & ids
+        if best is None or len(having) > len(best[2]):
+            best = label_set, found, having
+        if len(having) == len(ids):
+            break
+    texts = [metric.requested_as for metric in metrics]
+    older = label_sets[0].version if labels is not None and label_sets and label_sets[0].version != newest else None
+    if best is None or (is_named and len(best[2]) < len(ids)) or not best[2]:
+        lacking = [run for run in runs if best is None or run.id not in best[2]]
+        under = "one version" if labels is None or not label_sets else f"version {label_sets[0].version}"
+        raise NotComparableError(
+            f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, "
+            f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels",
+            advice=advice_for_lacking(tx, runs, metrics, adding_command(lacking[:5], texts, older)),
+        )
+    label_set, found, having = best
+    notes: list[Note] = []
+    facts: dict[str, Fact]
+    lacking = [run for run in runs if run.id not in having]
+    if lacking:
+        words = [word for text in texts for word in ("--metric", text)]
+        facts = {"n": len(lacking), "first": lacking[0].name, "version": label_set.version, "metrics": tuple(texts)}
+        words += ["--labels", str(label_set.version)] if label_set.version < newest else []
+        of_all = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words)
+        notes.append(Note("runs_lacking", facts, adding_command(lacking, texts) if all(is_external) else of_all))
+    elif label_set.version < newest and labels is None:
+        facts = {"newest": newest, "version": label_set.version}
+        notes.append(Note("newer_labels", facts, adding_command(runs, texts)))
+    return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in found], notes
+
+
+def side_by_side(
+    tx: ReadTransaction,
+    metric: Metric,
+    records: Sequence[HistoryRecord],
+    names: Sequence[str],
+    missing: Missing,
+) -> tuple[Index, Matrix]:
+    """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs.
+
+    Raises: InputError for runs of different groups, unless ``missing`` says what becomes of them; for "skip".
+    """
+    if missing == "skip":
+        raise InputError(f"{argument('missing', missing)} is unknown here", advice="give error, zero or intersect")
+    found = []
+    for ids, values in tx.evaluations.results_of([one.evaluation_id for one in records]):
+        defined = ~np.isnan(values)
+        found.append((ids, values) if defined.all() else (ids[defined], values[defined]))
+    first = found[0][0]
+    if all(ids is first or np.array_equal(ids, first) for ids, _ in found):
+        return first, np.stack([values for _, values in found])
+    every = reduce(np.union1d, [ids for ids, _ in found])
+    if missing == "error":
+        worst = int(np.argmin([ids.size for ids, _ in found]))
+        raise InputError(
+            f"the runs have {metric} for different groups: {names[worst]!r} for {found[worst][0].size:,} of "
+            f"{every.size:,}",
+            advice=f"give {argument('missing', 'intersect')} for those that all have, or {argument('missing', 'zero')}",
+        )
+    shared = reduce(np.intersect1d, [ids for ids, _ in found]) if missing == "intersect" else every
+    if not shared.size:
+        raise InputError("no group has a result in all runs", advice=f"give {argument('missing', 'zero')}")
+    matrix = np.zeros((len(found), shared.size))
+    for row, (ids, values) in zip(matrix, found, strict=True):
+        if missing == "intersect":
+            row[:] = values[places_of_ids(ids, shared)]
+        else:
+            row[np.searchsorted(shared, ids)] = values
+    return shared, matrix
+
+
+def _in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
+    """Return the labelled groups that no run has and that the metric counts all the same."""
+    if not metric.counts_missing or not all(one.n_missing for one in evaluations):
+        return ids[:0]
+    absent = ids
+    for one in evaluations:
+        absent = np.setdiff1d(absent, tx.runs.group_ids(one.run_id), assume_unique=True)
+        if not absent.size:
+            break
+    return absent
+
+
+def _lacking_groups(
+    question: LeaderboardQuestion,
+    runs: Sequence[RunRecord],
+    evaluations: Sequence[HistoryRecord],
+    metric: Metric,
+    ids: Index,
+    n_in_none: int,
+) -> list[Note]:
+    """Return notes on the runs that lack groups which others have, where the metric counts these as 0, and the way."""
+    if not metric.counts_missing:
+        return []
+    lacking = [
+        (run.name, one.n_missing - n_in_none)
+        for run, one in zip(runs, evaluations, strict=True)
+        if one.n_missing > n_in_none
+    ]
+    if not lacking:
+        return []
+    facts: dict[str, Fact] = {"runs": lacking, "n_groups": ids.size, "metric": metric.requested_as}
+    skipping = metric.with_axes(missing="skip")
+    of_all = replace(question, metrics=(skipping,), missing="intersect")
+    return [
+        Note("groups_lacking", facts, adding_command(runs, [str(skipping)])),
+        Note("after_that", command=_again(of_all, runs[0].dataset)),
+    ]
+
+
+def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
+    """Return the command that asks a question."""
+    metrics = [word for metric in question.metrics for word in ("--metric", str(metric))]
+    tags = [word for key, value in question.tags.items() for word in ("--tag", f"{key}={value}")]
+    by = [] if question.by is None else ["--by", question.by]
+    runs = (*question.references, "--dataset", dataset, *metrics, *tags, *by)
+    return ("ndcg-track", "leaderboard", *runs, "--missing", question.missing)
+
+
+def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -> Floats | None:
+    """Return the weights of groups under a metric that has them; refuse one whose mean is not that of its groups."""
+    if metric["weights"] == "none":
+        return None
+    weights_of = tx.groups.weights_by_id(dataset_id)
+    if metric["weights"] != "group":
+        raise InputError(f"the mean of {metric} is not that of its groups", advice="rank by another metric")
+    return weights_of.weights_of(ids) if weights_of.ids.size else None
+
+
+def _measures(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, tuple[float | None, ...]]:
+    """Return numbers of whole runs by name (InputError for one that no run has)."""
+    found = {name: tuple(number_of(name, run.parameters, run.tags) for run in runs) for name in names}
+    for name, numbers in found.items():
+        if all(number is None for number in numbers):
+            raise InputError(
+                f"no run has a number {name!r} among its parameters and tags",
+                advice=f"give it with: ndcg-track runs tag RUN {name}=NUMBER",
+            )
+    return found
+
+
+def _slices(
+    tx: ReadTransaction,
+    question: LeaderboardQuestion,
+    metric: Metric,
+    ranked: tuple[Sequence[RunRecord], Index, Matrix, Floats | None],
+) -> tuple[list[MetricBoard], list[Note]]:
+    """Return a metric on the groups of each value of an attribute, the most groups first, and what was left out."""
+    runs, ids, values, weights = ranked
+    of_groups = np.array(attribute_values(tx, runs[0], question.by or "").of(ids).values, dtype=object)
+    slices, n_small = [], 0
+    for value in sorted({value for value in of_groups if value is not None}, key=str):
+        chosen = of_groups == value
+        if int(chosen.sum()) < FEWEST_IN_SLICE:
+            n_small += 1
+        else:
+            slices.append(
+                metric_board(
+                    str(metric),
+                    [run.name for run in runs],
+                    values[:, chosen],
+                    direction=metric.direction,
+                    weights=None if weights is None else weights[chosen],
+                    limits=metric.limits,
+                    test=question.test,
+                    value=value,
+                )
+            )
+    facts: dict[str, Fact] = {"n": n_small, "attribute": question.by or "", "fewest": FEWEST_IN_SLICE}
+    notes = [Note("small_slices", facts)] if n_small else []
+    return sorted(slices, key=lambda board: -board.n), notes
+
+
+@dataclass(frozen=True)
+class LeaderboardResult:
+    """Runs side by side; notebooks show it as a table, and ``print`` prints it.
+
+    ``leaderboard``: the typed rows, and ``pairs`` of each metric.
+
+    >>> import ndcg_tracker as nt
+    >>> from tempfile import TemporaryDirectory
+    >>> shop = {"group": ["q", "q", "r", "r"], "item": ["a", "b", "a", "b"], "label": [3, 0, 1, 0]}
+    >>> with TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
+    ...     _ = tracker.ingest({**shop, "score": [1.0, 2.0, 2.0, 1.0]}, name="old")
+    ...     _ = tracker.ingest({**shop, "score": [2.0, 1.0, 2.0, 1.0]}, name="new")
+    ...     result, best = tracker.leaderboard(), tracker.best()
+    >>> result.to_frame()[["run", "mean", "rank", "rank_low", "rank_high"]].round(4).values.tolist()
+    [['new', 1.0, 1, 1, 2], ['old', 0.8155, 2, 1, 2]]
+    >>> best.name, [line[:7] for line in result.to_latex().splitlines()[9:11]]
+    ('new', ['(a) new', '(b) old'])
+    """
+
+    leaderboard: Leaderboard
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.leaderboard.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track leaderboard --format json`` prints."""
+        found: dict[str, Any] = json.loads(leaderboard_as("json", self.leaderboard))
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per metric, slice and run, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(leaderboard_rows(self.leaderboard))
+
+    def to_latex(self) -> str:
+        """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""
+        return leaderboard_as("latex", self.leaderboard)
+
+    def to_html(self) -> str:
+        """Return the leaderboard as HTML."""
+        return leaderboard_as("html", self.leaderboard)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return leaderboard_as("text", self.leaderboard)

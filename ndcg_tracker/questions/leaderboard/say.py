@@ -1,0 +1,312 @@
+"""A leaderboard for people, for programs and for papers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing
+from ndcg_tracker.render.csv import csv_text
+from ndcg_tracker.render.formats import reports_as
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.report import Column, Report, Table, columns
+from ndcg_tracker.render.rows import as_object, fields_of, shape_of
+from ndcg_tracker.render.terminal import Painted, visible
+from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, points
+from ndcg_tracker.words.sentences import told
+
+LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
+MOST_LETTERS = 26
+MOST_COLUMNS = 8
+_TESTS = {
+    "t": "two-sided paired t-test, Holm-corrected over all pairs of runs of a metric",
+    "permutation": "sign flips, corrected over all pairs of runs of a metric by the largest t",
+}
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
+    **{one: f"\\{one}" for one in "&%$#_{}"},
+}  # fmt: skip
+_LIGATURE = re.compile(r"(?<=([-'`:]))(?=\1)")  # :: is none, but a command to the log of a build
+
+
+def leaderboard_as(format: LeaderboardFormat, board: Leaderboard, *, color: bool = False) -> str:
+    """Return a leaderboard in a format, with a line end."""
+    if format == "json":
+        return json_text(as_object(board))
+    if format == "csv":
+        rows = leaderboard_rows(board)
+        return csv_text(list(rows[0]), [list(row.values()) for row in rows])
+    if format == "latex":
+        if board.attribute is not None:
+            what = f"a table for a paper has no slices, and {argument('by', board.attribute)} asks for them"
+            raise InputError(what, advice="leave it out, or take another format")
+        return leaderboard_latex(board)
+    if format == "html":
+        return reports_html([leaderboard_report(board)]) + "\n"
+    return reports_as(format, [leaderboard_report(board)], color=color)
+
+
+@shape_of(MetricBoard)
+def _metric_shape(board: MetricBoard) -> Mapping[str, object]:
+    return fields_of(board, "value") if board.value is None else fields_of(board)
+
+
+@shape_of(Leaderboard)
+def _board_shape(board: Leaderboard) -> Mapping[str, object]:
+    names = [run.name for run in board.runs]
+
+    def of_metric(one: MetricBoard) -> dict[str, Any]:
+        found: dict[str, Any] = as_object(one)
+        found["standings"] = [
+            {"run": name, **row, "better_than": [names[place] for place in row["better_than"]]}
+            for name, row in zip(names, found["standings"], strict=True)
+        ]
+        return found
+
+    hidden = () if board.attribute is not None else ("attribute", "slices")
+    unasked = () if board.measures else ("measures",)
+    shape = fields_of(board, *hidden, *unasked) | {"metrics": [of_metric(one) for one in board.metrics]}
+    return shape if hidden else shape | {"slices": [of_metric(one) for one in board.slices]}
+
+
+def leaderboard_rows(board: Leaderboard) -> list[dict[str, Any]]:
+    """Return one row per metric, slice and run, as CSV and frames have it."""
+    return [
+        {
+            "run": run.name,
+            "run_id": run.run_id,
+            "dataset": board.dataset,
+            "label_set_version": board.labels.version,
+            "metric": of_metric.metric,
+            "slice": of_metric.value,
+            "n": of_metric.n,
+            "mean": one.mean,
+            "ci_low": None if one.ci is None else one.ci[0],
+            "ci_high": None if one.ci is None else one.ci[1],
+            "rank": one.rank,
+            "rank_low": one.rank_low,
+            "rank_high": one.rank_high,
+            "is_tied_with_best": one.is_tied_with_best,
+            "n_better_than": len(one.better_than),
+            **{name: numbers[place] for name, numbers in board.measures.items()},
+        }
+        for of_metric in (*board.metrics, *board.slices)
+        for place, (run, one) in enumerate(zip(board.runs, of_metric.standings, strict=True))
+    ]
+
+
+def letters(n: int) -> list[str]:
+    """Return a letter for each of n runs, its number where there are more runs than letters."""
+    return [chr(ord("a") + place) if n <= MOST_LETTERS else str(place + 1) for place in range(n)]
+
+
+def better_than(one: Standing, names: Sequence[str]) -> str:
+    """Return the letters of the runs that a run is significantly better than; of three or more in a row the ends.
+
+    >>> better_than(Standing(0.5, None, 1, 1, 1, True, (1, 2, 3, 5)), "abcdef")
+    'b-d f'
+    """
+    parts = []
+    for _, grouped in groupby(enumerate(one.better_than), lambda pair: pair[1] - pair[0]):
+        places = [place for _, place in grouped]
+        if len(places) > 2:
+            parts.append(f"{names[places[0]]}-{names[places[-1]]}")
+        else:
+            parts += [names[place] for place in places]
+    return " ".join(parts)
+
+
+def ranks(one: Standing) -> str:
+    """Return between which ranks a run may stand.
+
+    >>> ranks(Standing(0.5, None, 1, 1, 3, True, ()))
+    '1-3'
+    """
+    return str(one.rank_low) if one.rank_low == one.rank_high else f"{one.rank_low}-{one.rank_high}"
+
+
+def leaderboard_report(board: Leaderboard) -> Report:
+    """Return the report of a leaderboard."""
+    first, signs = board.metrics[0], letters(len(board.runs))
+    places = [shown_places([one.mean for one in each.standings], _ranks(each)) for each in board.metrics]
+    names = [familiar_name(one.metric, one.requested_as) for one in board.metrics]
+    rows: list[list[object]] = []
+    for place, run in enumerate(board.runs):
+        of_first = first.standings[place]
+        row: list[object] = [signs[place], Painted(run.name, "bold" if of_first.is_tied_with_best else None)]
+        for number, of_metric in enumerate(board.metrics):
+            one = of_metric.standings[place]
+            row.append(Painted(points(one.mean), "good" if places[number][place] == 1 else None))
+            row += [interval(one.ci), ranks(one)] if number == 0 else []
+            row.append(better_than(one, signs))
+        rows.append([*row, *_numbers(board, place)])
+    heads = [*columns("", "run")]
+    for number, name in enumerate(names):
+        heads += columns(f">{name}", *([">95% interval", ">ranks"] if number == 0 else []))
+        heads.append(Column(f"better than by {name}", "better than"))
+    heads += columns(*(f">{name}" for name in board.measures))
+    tables = [Table(heads, rows, names=(1,))]
+    if board.slices:
+        tables.append(_slice_table(board))
+    numbers = dict.fromkeys(one.n for one in board.metrics)
+    groups = [f"{one.n:,} by {name}" for one, name in zip(board.metrics, names, strict=True)]
+    facts = [
+        ("labels", f"version {board.labels.version}, digest {board.labels.digest[:12]}"),
+        ("groups", ", ".join(groups) if len(numbers) > 1 else " ".join(f"{n:,}" for n in numbers)),
+        ("test", f"{_test(board)}; p < 0.05"),
+    ]
+    legend = [
+        "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for all at once",
+        "better than: the letters of the runs that it is significantly better than",
+    ]
+    styles = [
+        f"bold: the best run by {names[0]}, and those that are not shown to differ from it; coloured: the best mean"
+    ]
+    notes = [*map(told, board.notes)]
+    return Report(_headline(board, names[0]), tables=tables, legend=legend, styles=styles, facts=facts, notes=notes)
+
+
+def _test(board: Leaderboard) -> str:
+    """Return what tested the pairs; runs of equal results are no pair that a test could tell apart."""
+    any_equal = any(pair.p_value is None for one in board.metrics for pair in one.pairs)
+    return _TESTS[board.test] + (" that do not equal each other" if any_equal else "")
+
+
+def _numbers(board: Leaderboard, place: int) -> list[str]:
+    """Return the measures of a run."""
+    return [UNDEFINED if numbers[place] is None else f"{numbers[place]:g}" for numbers in board.measures.values()]
+
+
+def _headline(board: Leaderboard, metric: str) -> str:
+    first = board.metrics[0]
+    best = board.runs[0].name
+    tied = [run.name for run, one in zip(board.runs, first.standings, strict=True) if one.is_tied_with_best][1:]
+    leads = f"{counted(len(board.runs), 'run')} on {board.dataset}: {best} leads by {metric}"
+    if not tied:
+        return f"{leads}, and no other is tied with it"
+    shown = ", ".join(tied[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")
+    return f"{leads}; not shown to differ from it: {shown}"
+
+
+def _slice_table(board: Leaderboard) -> Table:
+    """Return the first metric of each run on the groups of each value; few runs have a column each, many a row each."""
+    title = f"{familiar_name(board.metrics[0].metric, board.metrics[0].requested_as)} by {board.attribute}"
+    cells = [[_slice_cell(one) for one in of_slice.standings] for of_slice in board.slices]
+    names = [run.name for run in board.runs]
+    legend = ["*: significantly worse than the best there"]
+    if len(names) <= MOST_COLUMNS:
+        heads = [*columns(board.attribute or "", ">n"), *(Column(name, right=True) for name in names)]
+        rows: list[list[object]] = [
+            [one.value, f"{one.n:,}", *row] for one, row in zip(board.slices, cells, strict=True)
+        ]
+        return Table(heads, rows, title, legend=legend)
+    heads = [Column("run"), *(Column(f"{one.value} ({one.n:,})", right=True) for one in board.slices)]
+    rows = [[name, *(row[place] for row in cells)] for place, name in enumerate(names)]
+    return Table(heads, rows, title, legend=legend)
+
+
+def _slice_cell(one: Standing) -> Painted:
+    return Painted(f"{points(one.mean)}{' ' if one.is_tied_with_best else '*'}", "good" if one.rank == 1 else None)
+
+
+def leaderboard_latex(board: Leaderboard) -> str:
+    """Return a table for a paper: booktabs, the best mean bold, the second underlined, letters as superscripts."""
+    signs = letters(len(board.runs))
+    names = [latex_text(familiar_name(one.metric, one.requested_as)) for one in board.metrics]
+    places = [shown_places([one.mean for one in each.standings], _ranks(each)) for each in board.metrics]
+    lines = []
+    for place, run in enumerate(board.runs):
+        cells = []
+        for number, one in enumerate(board.metrics):
+            mean = latex_mean(one.standings[place].mean, places[number][place])
+            cells.append(mean + superscript(one.standings[place], signs))
+        cells += _numbers(board, place)
+        lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
+    n = [str(one.n) for one in board.metrics]
+    n_queries = f"$n = {n[0]}$ queries" if len({*n}) == 1 else f"$n = {', '.join(n)}$ queries, in the order of columns"
+    is_zero = any(note.kind in ("in_no_run", "groups_lacking") for note in board.notes)
+    zero = " Queries that a run lacks count as 0." if is_zero else ""
+    caption = (
+        f"Means on {latex_text(board.dataset)} ({n_queries}). Best in bold, second underlined. A superscript "
+        f"names the runs that a run is significantly better than ({_test(board)}, $p < 0.05$).{zero}"
+    )
+    aligned = "l" + "l" * len(board.metrics) + "r" * len(board.measures)
+    return latex_table(caption, aligned, ["Run", *names, *map(latex_text, board.measures)], lines)
+
+
+def latex_mean(mean: float, rank: int) -> str:
+    """Return a mean as papers set it: the best bold, the second underlined.
+
+    >>> latex_mean(0.25, 1), latex_mean(0.25, 2), latex_mean(0.25, 3)
+    ('\\\\textbf{0.2500}', '\\\\underline{0.2500}', '0.2500')
+    """
+    return {1: r"\textbf{%s}", 2: r"\underline{%s}"}.get(rank, "%s") % points(mean)
+
+
+def superscript(one: Standing, signs: Sequence[str]) -> str:
+    """Return the letters of the runs that a run is significantly better than, as a superscript.
+
+    >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 3, 5)), "abcdef")
+    '\\\\textsuperscript{b--d,f}'
+    >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 4)), "abcdef")
+    '\\\\textsuperscript{bce}'
+    """
+    beaten = better_than(one, signs)
+    is_run_together = "-" not in beaten and len(signs) <= MOST_LETTERS
+    beaten = beaten.replace(" ", "" if is_run_together else ",").replace("-", "--")
+    return rf"\textsuperscript{{{beaten}}}" if beaten else ""
+
+
+def latex_table(caption: str, aligned: str, heads: Sequence[str], lines: Sequence[str]) -> str:
+    """Return a table of booktabs; ``heads``, ``lines``: in LaTeX, lines with their ends."""
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{caption}}}",
+            r"\smallskip",
+            rf"\begin{{tabular}}{{{aligned}}}",
+            r"\toprule",
+            rf"{' & '.join(heads)} \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
+    """Return the place of each mean as it is shown: means of the same digits share one, and the next has the next.
+
+    Parameters: ``ranks``: of the means, 1 for the best.
+
+    >>> shown_places([0.40254, 0.40251, 0.4, 0.5], [2, 3, 4, 1])
+    [2, 2, 3, 1]
+    """
+    shown = dict.fromkeys(points(mean) for _, mean in sorted(zip(ranks, means, strict=True)))
+    place_of = {digits: place for place, digits in enumerate(shown, 1)}
+    return [place_of[points(mean)] for mean in means]
+
+
+def _ranks(board: MetricBoard) -> list[int]:
+    return [one.rank for one in board.standings]
+
+
+def latex_text(text: str) -> str:
+    """Return text such that LaTeX prints it as it is, from left to right on one line (see ``visible``).
+
+    >>> print(latex_text("my_run & 50%"), latex_text("--a" + chr(0x202E)))
+    my\\_run \\& 50\\% -{}-a\\textbackslash{}u202e
+    """
+    escaped = re.sub("|".join(map(re.escape, _SPECIAL)), lambda found: _SPECIAL[found[0]], visible(text))
+    return _LIGATURE.sub("{}", escaped)

@@ -1,0 +1,1 @@
+"""What a command prints, as a picture."""

@@ -1,0 +1,1 @@
+"""Two runs, or several candidates, on one page."""

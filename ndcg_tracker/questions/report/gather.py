@@ -1,0 +1,322 @@
+"""Two stored runs as a report shows them: the comparison with every group, every cutoff and the lists that changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.compare.attributes import attributes_of
+from ndcg_tracker.compare.gather import CompareOptions, compared, pruned_notes
+from ndcg_tracker.compare.item_changes import item_changes
+from ndcg_tracker.compare.item_moves import contributions_of
+from ndcg_tracker.compare.pair import places_of_ids
+from ndcg_tracker.compare.report_facts import (
+    AtCutoff,
+    EveryGroup,
+    GroupLists,
+    PairReport,
+    PairReports,
+    RunPairDelta,
+    at_cutoff,
+    every_pair,
+    group_lists,
+    slices_by,
+)
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.contributions import ADDITIVE
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
+from ndcg_tracker.questions.report.page import RunsReport
+from ndcg_tracker.rankings.join import judged, places_of
+from ndcg_tracker.runs.texts import texts_of
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.gather import ComparedPair
+    from ndcg_tracker.questions.report.page import RunsReport
+    from ndcg_tracker.rankings.keys import Keys
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.words.notes import Note
+    from ndcg_tracker.words.texts import GroupTexts
+from ndcg_tracker.compare.run_pair import RunPair
+
+LISTS = 200
+"""A report holds the lists of so many groups, the most changed ones."""
+ROWS = 30
+"""So many items of each list at most."""
+LIVE_RUNS = 60
+"""A page that is made anew at each look has so many runs in its history."""
+CUTOFFS = 100
+"""The metric is shown from cutoff 1 to this one."""
+MANY_GROUPS = 20_000
+"""With more groups, only some cutoffs are computed."""
+_SOME_CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
+_TOGETHER = 10  # so many cutoffs share the lists that the kernel makes
+
+
+def runs_report(
+    tx: ReadTransaction,
+    baseline: str,
+    candidates: Sequence[str | Sequence[str]],
+    options: CompareOptions,
+    output: str,
+    *,
+    texts: bool = False,
+) -> RunsReport:
+    """Return all that the page shows of a baseline and its candidates; see ``compare.compared`` for what it raises.
+
+    ``output``: the file that the page goes to. ``texts``: whether it shows the texts of queries and items.
+    """
+    found = compared(tx, baseline, candidates, options)
+    reports = pair_reports(tx, found, texts=texts)
+    return _runs_report(tx, found, reports, HistoryFilter(), _command(found, options, output, texts=texts))
+
+
+def live_report(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> RunsReport:
+    """Return what a page shows that can ask for the rest: the lists of one group, no cutoffs, the newest runs."""
+    found = compared(tx, baseline, candidates, options)
+    reports = pair_reports(tx, found, n_lists=1, with_cutoffs=False, texts=True)
+    command = _command(found, options, "report.html", texts=any(pair.texts for pair in reports.pairs))
+    return _runs_report(tx, found, reports, HistoryFilter(last=LIVE_RUNS), command)
+
+
+def _runs_report(
+    tx: ReadTransaction,
+    found: Sequence[ComparedPair],
+    reports: PairReports,
+    wanted: HistoryFilter,
+    command: tuple[str, ...],
+) -> RunsReport:
+    comparison = found[0].comparison
+    decisions = _newest_decisions(tx, found)
+    return RunsReport(
+        reports.pairs,
+        reports.deltas,
+        history_of(tx, comparison.dataset, comparison.metrics[0].metric, wanted).rows,
+        decisions,
+        {name for name, one in decisions.items() if one.label_set_id != found[0].both.candidate.label_set.id},
+        command,
+    )
+
+
+def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str, *, texts: bool) -> tuple[str, ...]:
+    """Return the command that makes the page."""
+    comparison = pairs[0].comparison
+    names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
+    metrics = [word for metric in comparison.metrics for word in ("--metric", metric.metric)]
+    chosen = (
+        ("--missing", options.missing, "error"),
+        ("--test", options.methods.test, "t"),
+        ("--ci", options.methods.ci, "t"),
+        ("--cluster", options.cluster, None),
+        ("--labels", None if options.labels is None else str(options.labels), None),
+    )
+    others = [word for option, value, default in chosen if value and value != default for word in (option, value)]
+    others += ["--texts"] if texts else []
+    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
+
+
+def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dict[str, DecisionRecord]:
+    """Return what the newest gate on the baseline and each candidate decided, by the candidate's name."""
+    name_of = {pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs}
+    baseline = pairs[0].both.baseline.run.id
+    return {
+        name_of[one.candidate_run_id]: one
+        for one in tx.decisions.all(pairs[0].both.dataset_id)
+        if one.baseline_run_id == baseline and one.candidate_run_id in name_of
+    }
+
+
+def pair_reports(
+    tx: ReadTransaction,
+    pairs: Sequence[ComparedPair],
+    *,
+    n_lists: int = LISTS,
+    with_cutoffs: bool = True,
+    texts: bool = False,
+) -> PairReports:
+    """Return what a report shows of a baseline and its candidates (see ``pair_report``)."""
+    return PairReports(
+        tuple(pair_report(tx, pair, n_lists=n_lists, with_cutoffs=with_cutoffs, texts=texts) for pair in pairs),
+        pair_deltas(pairs) if len(pairs) > 1 else (),
+    )
+
+
+def pair_report(
+    tx: ReadTransaction,
+    pair: ComparedPair,
+    *,
+    n_lists: int = LISTS,
+    with_cutoffs: bool = True,
+    texts: bool = False,
+) -> PairReport:
+    """Return what a report shows of two runs that were compared; groups are those of the first metric.
+
+    ``texts``: whether it shows the texts of queries and items.
+    """
+    results = pair.results[0]
+    ids = results.pairing.group_ids
+    keys = tx.groups.keys(pair.both.dataset_id, ids)
+    groups = EveryGroup(
+        keys.to_list(),
+        results.pairing.baseline,
+        results.pairing.candidate,
+        attributes_of(tx, pair.both.dataset_id, ids),
+        results.direction,
+    )
+    is_split = pair.both.metric.measure in ADDITIVE
+    can_be_tested = results.no_inference is None
+    lacks_items = bool(pruned_notes(tx, pair.both))
+    most_changed = groups.most_changed(0 if lacks_items else n_lists)
+    lists = lists_of(tx, pair.both, ids[most_changed])
+    return PairReport(
+        pair.comparison,
+        groups,
+        at_cutoffs(tx, pair, keys) if can_be_tested and with_cutoffs and not lacks_items else (),
+        lists,
+        str(pair.both.metric) if is_split else None,
+        slices_by(groups, results.weights, results.limits, results.chance) if can_be_tested else {},
+        pair.both.metric.cutoff,
+        min(ROWS, pair.both.metric.cutoff or ROWS),
+        _texts(tx, pair.both.dataset_id, groups.keys, ids, most_changed, lists) if texts else {},
+    )
+
+
+def _texts(
+    tx: ReadTransaction,
+    dataset_id: int,
+    keys: Sequence[str],
+    ids: Index,
+    listed: Index,
+    lists: Sequence[GroupLists],
+) -> dict[str, GroupTexts]:
+    """Return the texts of the listed groups with their items, and, unless there are too many, of all other groups."""
+    items_of = {
+        int(group_id): [item.item for item in one.items] + [item for item, _ in one.ideal]
+        for group_id, one in zip(ids[listed], lists, strict=True)
+    }
+    others = ids.tolist() if ids.size <= MANY_GROUPS else []
+    key_of = dict(zip(ids.tolist(), keys, strict=True))
+    return {key_of[group_id]: found for group_id, found in texts_of(tx, dataset_id, items_of, others).items()}
+
+
+def at_cutoffs(
+    tx: ReadTransaction, pair: ComparedPair, keys: Keys, many_groups: int = MANY_GROUPS
+) -> tuple[AtCutoff, ...]:
+    """Return the first metric of two runs at cutoffs from 1 to ``CUTOFFS``, over the groups that were compared.
+
+    No cutoff beyond the longest list; none at all for a metric that has no cutoff. ``keys``: of the groups.
+    ``many_groups``: with more than these, only some cutoffs are computed.
+    """
+    metric = pair.both.metric
+    wanted = range(1, CUTOFFS + 1) if len(keys) <= many_groups else _SOME_CUTOFFS
+    sides = [judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id)) for side in pair.both.sides]
+    longest = max(int(np.diff(side.ranking.offsets).max(initial=0)) for side in sides)
+    metrics = [one for cutoff in wanted if cutoff <= longest and (one := _with_cutoff(metric, cutoff)) is not None]
+    results = pair.results[0]
+    limits, chance = results.limits, results.chance
+    found = []
+    for first in range(0, len(metrics), _TOGETHER):
+        some = metrics[first : first + _TOGETHER]
+        values = [
+            [_aligned(one.values, places_of(keys, one.group_keys)) for one in group_values(side, some)]
+            for side in sides
+        ]
+        for one, baseline, candidate in zip(some, *values, strict=True):
+            assert one.cutoff is not None
+            found.append(at_cutoff(one.cutoff, baseline, candidate, results.weights, limits=limits, chance=chance))
+    return tuple(one for one in found if one is not None)
+
+
+def _with_cutoff(metric: Metric, cutoff: int) -> Metric | None:
+    """Return a metric at another cutoff, None where it does not take one."""
+    if metric.cutoff is None:
+        return None
+    try:
+        return Metric.of(metric.measure, cutoff=cutoff, **dict(metric.settings))
+    except MetricError:
+        return None
+
+
+def _aligned(values: Floats, places: Index) -> Floats:
+    """Return the values of some groups, NaN where the place is -1."""
+    return np.where(places < 0, np.nan, values[places]) if values.size else np.full(places.size, np.nan)
+
+
+def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists, ...]:
+    """Return the lists of some groups in both runs, as deep as the metric looks; only these are read.
+
+    ``ids``: int64, distinct ids of groups.
+    """
+    if not ids.size:
+        return ()
+    is_split = both.metric.measure in ADDITIVE
+    metric = both.metric if is_split else Metric.of("cg", cutoff=both.metric.cutoff or ROWS)
+    keys, wanted = tx.groups.keys(both.dataset_id, ids), np.sort(ids)
+    one, other = (contributions_of(tx, side, metric, wanted) for side in both.sides)
+    places = [places_of(found.values.group_keys, keys) for found in (one, other)]
+    return group_lists(
+        keys.to_list(),
+        item_changes(one, other, places[0], places[1]),
+        tx.labels.lists(both.candidate.label_set.id, wanted),
+        n_rows=ROWS,
+        cutoff=both.metric.cutoff,
+        is_split=is_split,
+    )
+
+
+def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
+    """Return the difference between any two runs of several comparisons with one baseline, by the first metric."""
+    if not all(pair.results[0].no_inference is None for pair in pairs):
+        return ()
+    first = pairs[0].results[0].pairing
+    rows = [first.baseline]
+    for pair in pairs:
+        pairing = pair.results[0].pairing
+        rows.append(_aligned(pairing.candidate, places_of_ids(pairing.group_ids, first.group_ids)))
+    names = [pairs[0].comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
+    results = pairs[0].results[0]
+    return every_pair(names, np.stack(rows), results.weights, results.direction, chance=results.chance)
+
+
+@dataclass(frozen=True)
+class ReportResult:
+    """Two runs or more on one page, which holds all it shows and asks nothing of any network.
+
+    ``report``: the typed rows.
+    """
+
+    report: RunsReport
+
+    def with_notes(self, notes: tuple[Note, ...]) -> ReportResult:
+        """Return the page with other notes on its first pair: those of a gate that decided on it."""
+        first, *others = self.report.pairs
+        first = replace(first, comparison=replace(first.comparison, notes=notes))
+        return ReportResult(replace(self.report, pairs=(first, *others)))
+
+    def to_html(self) -> str:
+        """Return the whole page, with its scripts and its security policy; in it, ids are text and never markup."""
+        from ndcg_tracker.questions.report.page import report_page  # charts are for those who draw
+
+        return report_page(self.report)
+
+    def to_markdown(self, link: str) -> str:
+        """Return every group as a picture that GitHub draws, and where the page is: ``link``, an address or a file."""
+        from ndcg_tracker.questions.report.page import report_markdown
+
+        return report_markdown(self.report, link)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page to a file, whole or not at all. Raises: InputError where it cannot be written."""
+        from ndcg_tracker.render.whole_file import whole_file
+
+        with whole_file(os.fspath(path), "path") as write:
+            write(self.to_html())

@@ -1,0 +1,451 @@
+"""The report: two runs, or one and several candidates, on one page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.compare import chart as compare_charts
+from ndcg_tracker.compare.chart_cutoffs import cutoffs
+from ndcg_tracker.compare.mermaid import every_group_mermaid
+from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport, RunPairDelta
+from ndcg_tracker.compare.results import MetricComparison
+from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
+from ndcg_tracker.questions.explain.chart import moves_chart
+from ndcg_tracker.questions.history.chart import history
+from ndcg_tracker.questions.history.say import HistoryRow
+from ndcg_tracker.render.charts.theme import Spec, direction
+from ndcg_tracker.render.html import CLASSES, reports_html, table_html
+from ndcg_tracker.render.markdown import markdown_text
+from ndcg_tracker.render.pages.page import page, themes
+from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.terminal import shown_strings, visible
+from ndcg_tracker.render.texts import query_cell, text_cell, web_address
+from ndcg_tracker.words.numbers import counted, interval, p_text, points
+from ndcg_tracker.words.sentences import command_line, sentence
+from ndcg_tracker.words.texts import GroupTexts
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.words.notes import Note
+
+ROWS = 100_000
+"""A page holds so many groups; of more, the most changed ones."""
+_DECIMALS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RunsReport:
+    """Everything that the page shows.
+
+    ``pairs``: the baseline with each candidate. ``deltas``: between any two of the runs. ``history``: rows of the first
+    metric, oldest first. ``decisions``: of the newest gate on each pair that had one, by the candidate's name;
+    ``outdated``: the candidates whose decision rests on other labels than the comparison.
+    ``command``: the words of the command that makes the page again.
+    """
+
+    pairs: tuple[PairReport, ...]
+    deltas: tuple[RunPairDelta, ...] = ()
+    history: tuple[HistoryRow, ...] = ()
+    decisions: Mapping[str, DecisionRecord] = field(default_factory=dict)
+    outdated: Collection[str] = ()
+    command: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A chart on the page: its title, how to read it, and its numbers as a table, None where all groups are it."""
+
+    spec: Spec
+    title: str
+    subtitle: str
+    table: Markup | None = None
+
+    @classmethod
+    def of(cls, spec: Spec, table: Table | None = None) -> Card:
+        """Return the card of a chart."""
+        from markupsafe import Markup
+
+        title = spec["title"]
+        html = None if table is None else Markup(table_html(table, CLASSES))
+        return cls(spec, title["text"], title.get("subtitle", ""), html)
+
+
+def report_page(report: RunsReport) -> str:
+    """Return the report as one file of HTML."""
+    data, values = report_values(
+        report,
+        made=f"Made by ndcg-track {version('ndcg-tracker')}. It holds all it shows and asks nothing of any network. "
+        "This command makes it again:",
+    )
+    return page("report.html", data, scripts=("vega.js", "draw.js", "report.js"), **values)
+
+
+def report_markdown(report: RunsReport, link: str) -> str:
+    """Return every group of the first pair as a picture that GitHub draws, and where the page is: a URL or a path."""
+    pair = report.pairs[0]
+    picture = every_group_mermaid(pair.groups, for_people(pair.comparison).metrics[0].metric)
+    address = web_address(link)
+    page = f"[every group, and why]({address})" if address else markdown_text(link)
+    return "\n" + "\n\n".join(filter(None, (picture, f"The report: {page}"))) + "\n"
+
+
+def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
+    """Return what the scripts of a report read, and what its template shows; ``made``: what its command does."""
+    told = comparison_reports(*(pair.comparison for pair in report.pairs))  # together, as they were corrected
+    each = zip(report.pairs, told[-len(report.pairs) :], strict=True)
+    pairs = [_PairOnPage.of(_visible(pair), of_pair, report) for pair, of_pair in each]
+    overview = _overview(report) if len(pairs) > 1 else {}
+    first = pairs[0]
+    title = f"{first.values['candidate']} against {first.values['baseline']}"
+    if overview:
+        title = f"{counted(len(pairs), 'candidate')} against {first.values['baseline']}"
+    raw = {visible(key): key for pair in report.pairs for key in pair.groups.keys if visible(key) != key}
+    data: dict[str, object] = {
+        "themes": themes(),
+        "pairs": [pair.data for pair in pairs],
+        "overview": {name: card.spec for name, card in overview.items()},
+        "raw": raw,
+    }
+    return data, {
+        "title": title,
+        "subtitle": f"{first.metric} on {report.pairs[0].comparison.dataset}",
+        "overview": overview,
+        "pairs": [pair.values for pair in pairs],
+        "command": command_line(report.command),
+        "made": made,
+    }
+
+
+def _visible(pair: PairReport) -> PairReport:
+    """Return a pair whose groups and items are named as people may see them."""
+    groups = replace(pair.groups, keys=[visible(key) for key in pair.groups.keys])
+    return replace(pair, groups=groups, lists=tuple(map(visible_lists, pair.lists)))
+
+
+def visible_lists(lists: GroupLists) -> GroupLists:
+    """Return the lists of a group with ids as people may see them."""
+    return replace(
+        lists,
+        group=visible(lists.group),
+        items=tuple(replace(item, item=visible(item.item)) for item in lists.items),
+        ideal=tuple((visible(item), grade) for item, grade in lists.ideal),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _PairOnPage:
+    """What the template shows of a pair, what its script reads, and its metric."""
+
+    values: dict[str, Any]
+    data: dict[str, Any]
+    metric: str
+
+    @classmethod
+    def of(cls, pair: PairReport, told: Report, report: RunsReport) -> _PairOnPage:
+        """Return a pair as the page has it."""
+        from markupsafe import Markup
+
+        comparison = for_people(pair.comparison)
+        first = comparison.metrics[0]
+        baseline, candidate = visible(comparison.baseline.name), visible(comparison.candidate.name)
+        cards = _cards(pair, report, first, baseline, candidate)
+        lacks_items = [note for note in pair.comparison.notes if note.kind in ("pruned", "without_items")]
+        groups, words = _groups_on_page(pair.groups)
+        counts = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
+        slices = compare_charts.colored(pair.groups)
+        decision = report.decisions.get(pair.comparison.candidate.name)
+        values = {
+            "baseline": baseline,
+            "candidate": candidate,
+            "cards": cards,
+            "what": f"{first.metric} over {counted(first.n, 'group')} of {comparison.dataset}",
+            "means": f"{points(first.baseline)} → {points(first.candidate)}",
+            "delta": "" if first.delta is None else points(first.delta, signed=True),
+            "direction": "muted" if first.verdict not in ("improved", "regressed") else direction(first.gain or 0.0),
+            "interval": ""
+            if first.ci is None
+            else f"95% interval {interval(first.ci, signed=True)}, p {_p_words(first, report)}: ",
+            "verdict": finding(first),
+            "further": [finding(metric) for metric in comparison.metrics[1:]],
+            "decision": ""
+            if decision is None
+            else _decision_in_words(decision, is_outdated=pair.comparison.candidate.name in report.outdated),
+            "share": _share(counts),
+            "counts": f"{first.wins:,} better · {first.ties:,} the same · {first.losses:,} worse",
+            "colors": list(slices),
+            "attributes": list(groups["attributes"]),
+            "groups_words": words,
+            "n_lists": len(pair.lists),
+            "lists_words": _no_lists_words(lacks_items) if lacks_items else _lists_words(pair, first),
+            "has_lists": not lacks_items,
+            "contribution": "" if pair.lists_metric is None else "adds",
+            "report": Markup(reports_html([replace(told, fold="")], CLASSES)),
+        }
+        lowest = int(np.argmin(pair.groups.delta)) if pair.groups.keys else None
+        data = {
+            "groups": groups,
+            "charts": {name: card.spec for name, card in cards.items()}
+            | {"moves": moves_chart([], baseline, candidate)},
+            "colors": shown_strings({name: compare_charts.slice_color(slices, name) for name in slices}),
+            "columns": _columns(pair.groups),
+            "details": {one.group: lists_on_page(one) for one in pair.lists},
+            "texts": {visible(key): texts_on_page(texts) for key, texts in pair.texts.items()},
+            "first": None if lowest is None else pair.groups.keys[lowest],
+            "depth": pair.depth,
+            "has_lists": not lacks_items,
+            "explain": command_line(_explain_command(pair)),
+        }
+        return cls(values, data, first.metric)
+
+
+def _cards(
+    pair: PairReport, report: RunsReport, first: MetricComparison, baseline: str, candidate: str
+) -> dict[str, Card]:
+    bars = compare_charts.bars_of(for_people(pair.comparison), pair.slices)
+    found = {
+        "every": Card.of(compare_charts.every_group(pair.groups, first.metric)),
+        "scatter": Card.of(compare_charts.scatter(pair.groups, baseline, candidate)),
+    }
+    histogram = compare_charts.histogram(pair.groups)
+    found["histogram"] = Card.of(
+        histogram,
+        Table(
+            columns(">from", ">to", ">groups"),
+            [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]],
+        ),
+    )
+    found["forest"] = Card.of(compare_charts.forest(bars), _bar_table(bars))
+    if len(pair.at_cutoffs) > 1:
+        found["cutoffs"] = Card.of(
+            cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff),
+            Table(
+                columns(">cutoff", f">{baseline}", f">{candidate}", ">delta", ">95% interval"),
+                [
+                    [
+                        row.cutoff,
+                        points(row.baseline),
+                        points(row.candidate),
+                        _signed(row.delta),
+                        interval(row.ci, signed=True),
+                    ]
+                    for row in pair.at_cutoffs
+                ],
+            ),
+        )
+    if len(report.history) > 1:
+        rows = [row for row in report.history if row["mean"] is not None]
+        found["history"] = Card.of(
+            history([{**row, "run": visible(row["run"])} for row in rows], first.metric, marked=(baseline, candidate)),
+            Table(
+                columns("run", "stored", ">mean", ">95% interval", ">labels", "step"),
+                [
+                    [
+                        row["run"],
+                        row["created_at_utc"][:16],
+                        points(row["mean"]),
+                        interval(_pair(row["ci"])),
+                        row.get("label_set_version"),
+                        "stepped here" if row.get("step") else "",
+                    ]
+                    for row in rows
+                ],
+            ),
+        )
+    return found
+
+
+def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
+    """Return the numbers of a forest plot."""
+    rows = [
+        [
+            bar.label,
+            bar.n,
+            _signed(bar.delta),
+            interval(bar.ci, signed=True),
+            p_text(bar.p_adjusted),
+            (bar.verdict or "").replace("_", " "),
+        ]
+        for bar in bars
+    ]
+    return Table(columns("of", ">groups", ">delta", ">95% interval", ">p", "verdict"), rows)
+
+
+def _pair(ci: Sequence[float] | None) -> tuple[float, float] | None:
+    return None if ci is None else (ci[0], ci[1])
+
+
+def _signed(number: float) -> str:
+    return points(number, signed=True)
+
+
+def _decision_in_words(one: DecisionRecord, *, is_outdated: bool) -> str:
+    overridden = "" if one.acknowledged_reason is None else f"; overridden: {one.acknowledged_reason}"
+    if is_outdated:
+        return (
+            f"Gate on {one.metric}: not asked under these labels. Under others it was {one.decision.upper()} "
+            f"({one.created_at_utc[:10]}){overridden}"
+        )
+    return f"Gate on {one.metric}: {one.decision.upper()} ({one.created_at_utc[:10]}): {one.reason}{overridden}"
+
+
+def _lists_words(pair: PairReport, first: MetricComparison) -> str:
+    words = "Both lists of the chosen group, and the ideal one. Thick lines and bold names are relevant items."
+    if pair.lists_metric is None:
+        return f"{words} {first.metric} is no sum over items, so no item has a part of it."
+    return f"{words} “adds” is the item's part of {first.metric}."
+
+
+def _p_words(metric: MetricComparison, report: RunsReport) -> str:
+    """Return the p-value that decides, and where others were corrected with it also the one without."""
+    n = n_tested([pair.comparison for pair in report.pairs])
+    holm = f" (Holm-corrected over {n} tests; on its own {p_text(metric.p_value)})" if n > 1 else ""
+    return f"{p_text(metric.p_adjusted)}{holm}"
+
+
+def _no_lists_words(notes: Sequence[Note]) -> str:
+    gone = any(note.kind == "pruned" for note in notes)
+    how = "ingest its file again under the same name" if gone else "ingest all its rows under the same name"
+    what = "Lists were pruned" if gone else "Lists are not stored"
+    return f"{what}: {'; '.join(map(sentence, notes))}; to see them, {how}."
+
+
+def _explain_command(pair: PairReport) -> tuple[str, ...]:
+    comparison = pair.comparison
+    words = (
+        "ndcg-track",
+        "explain",
+        comparison.baseline.name,
+        comparison.candidate.name,
+        "--dataset",
+        comparison.dataset,
+    )
+    return words if pair.lists_metric is None else (*words, "--metric", pair.lists_metric)
+
+
+def lists_on_page(lists: GroupLists) -> dict[str, object]:
+    """Return the lists of a group as the script of a report reads them."""
+    return {
+        "items": [
+            [
+                item.item,
+                item.grade,
+                item.rank_baseline,
+                item.rank_candidate,
+                _short(item.contribution_baseline),
+                _short(item.contribution_candidate),
+            ]
+            for item in lists.items
+        ],
+        "ideal": lists.ideal,
+        "more": lists.n_more,
+    }
+
+
+def texts_on_page(texts: GroupTexts) -> dict[str, object]:
+    """Return the words of a group and its items, each with where they lead, as the script reads them."""
+    query = query_cell(texts.query)
+    items = {visible(item): text_cell(text) for item, text in texts.items.items()}
+    return {"query": [query.text, query.link], "items": {item: [one.text, one.link] for item, one in items.items()}}
+
+
+def _short(number: float | None) -> float | None:
+    return None if number is None else round(number, _DECIMALS)
+
+
+def _columns(groups: EveryGroup) -> dict[str, object]:
+    """Return where the columns of ``every_group`` stand, so that a script finds the one of a group."""
+    found = compare_charts.columns_of(groups)
+    delta = groups.delta[found.places]
+    return {
+        "keys": [groups.keys[place] for place in found.places],
+        "starts": found.starts,
+        "deltas": delta.round(_DECIMALS).tolist(),
+        "same": found.same_at,
+    }
+
+
+def _groups_on_page(groups: EveryGroup) -> tuple[dict[str, Any], str]:
+    """Return the groups column by column, and what to know where the page does not hold them all."""
+    places = np.arange(len(groups.keys))
+    words = ""
+    if places.size > ROWS:
+        places = np.sort(np.argsort(-np.abs(groups.delta), kind="stable")[:ROWS])
+        n_groups = len(groups.keys)
+        words = f"The page holds the {ROWS:,} most changed of {n_groups:,} groups; the verdict rests on all of them."
+    attributes = {}
+    for name, values in groups.attributes.items():
+        of_page = [values[place] for place in places.tolist()]
+        known = sorted({value for value in of_page if value is not None})
+        number_of = {value: number for number, value in enumerate(known)}
+        attributes[visible(name)] = {
+            "values": [visible(value) for value in known],
+            "codes": [-1 if value is None else number_of[value] for value in of_page],
+        }
+    found = {
+        "keys": [groups.keys[place] for place in places.tolist()],
+        "baseline": groups.baseline[places].round(_DECIMALS).tolist(),
+        "candidate": groups.candidate[places].round(_DECIMALS).tolist(),
+        "attributes": attributes,
+    }
+    return found, words
+
+
+def _share(counts: Sequence[tuple[str, int]]) -> Markup:
+    """Return the bar of better, same and worse."""
+    from markupsafe import Markup
+
+    total = sum(n for _, n in counts) or 1
+    pieces, start = [], 0.0
+    for name, n in counts:
+        width = 1000 * n / total
+        pieces.append(f'<rect class="fill-{name}" x="{start:.2f}" y="0" width="{width:.2f}" height="10"/>')
+        start += width
+    return Markup(f'<svg viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true">{"".join(pieces)}</svg>')
+
+
+def _overview(report: RunsReport) -> dict[str, Card]:
+    """Return what sums up several candidates: every run against every other, and each against the baseline."""
+    pairs = [for_people(pair.comparison) for pair in report.pairs]
+    first = pairs[0].metrics[0].metric
+    names = [visible(pairs[0].baseline.name), *(visible(pair.candidate.name) for pair in pairs)]
+    bars = [
+        compare_charts.metric_bar(
+            metric,
+            f"{visible(pair.candidate.name)}: {metric.metric}"
+            if len(pair.metrics) > 1
+            else visible(pair.candidate.name),
+        )
+        for pair in pairs
+        for metric in pair.metrics
+        if metric.delta is not None
+    ]
+    found = {}
+    if report.deltas:
+        deltas = [
+            replace(one, baseline=visible(one.baseline), candidate=visible(one.candidate)) for one in report.deltas
+        ]
+        found["heatmap"] = Card.of(
+            compare_charts.heatmap(deltas, names, first),
+            Table(
+                columns("run", "against", ">delta", ">p", "verdict"),
+                [
+                    [
+                        one.candidate,
+                        one.baseline,
+                        _signed(one.delta),
+                        p_text(one.p_adjusted),
+                        one.verdict.replace("_", " "),
+                    ]
+                    for one in deltas
+                ],
+            ),
+        )
+    found["forest"] = Card.of(compare_charts.forest(bars, f"Every candidate against {names[0]}"), _bar_table(bars))
+    return found

@@ -1,0 +1,1 @@
+"""Is this run the published one?"""

@@ -1,0 +1,228 @@
+"""A stored run beside the one it reproduces, or beside a published mean."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.compare.gather import pruned_notes
+from ndcg_tracker.compare.pair import Missing
+from ndcg_tracker.compare.results import RunRef
+from ndcg_tracker.compare.run_pair import RunPair, adding_command, label_set_ref, paired_results, shared_labels
+from ndcg_tracker.concurrency import mapped
+from ndcg_tracker.defaults import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.diff.gather import (
+    by_id_where_tied,
+    check_cutoff,
+    check_rbo_p,
+    mean_of_known,
+    pairs_of_lists,
+    shared_ranks,
+)
+from ndcg_tracker.questions.reproduce.decide import (
+    ListAgreement,
+    PublishedMean,
+    Reproduction,
+    reproduced_metrics,
+)
+from ndcg_tracker.questions.reproduce.say import reproduction_as, reproduction_report, reproduction_rows
+from ndcg_tracker.questions.show.gather import shown_run
+from ndcg_tracker.rankings.grouping import group_codes, segment_rows
+from ndcg_tracker.rankings.sorting import id_order
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.runs.sums import refuse_sums
+from ndcg_tracker.statistics.rank_similarity import repro_eval_ktu
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.rankings.ranking import Ranking
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import RunRecord
+
+
+@dataclass(frozen=True, slots=True)
+class ReproduceOptions:
+    """What a reproduction is asked for beside the runs (see ``Tracker.reproduce``).
+
+    ``cutoffs``: none for those of ``REPRO_EVAL_CUTOFFS`` that some list reaches, without any the longest list's length.
+    """
+
+    metrics: tuple[Metric, ...] = ()
+    missing: Missing = "error"
+    cutoffs: tuple[int, ...] = ()
+    rbo_p: float = REPRO_EVAL_P
+
+
+def reproduction(
+    tx: ReadTransaction,
+    original: RunRecord,
+    reproduced: RunRecord,
+    baselines: tuple[RunRecord, RunRecord] | None,
+    options: ReproduceOptions,
+) -> Reproduction:
+    """Return how close a run comes to the original; ``baselines``: of the original and of the reproduced run.
+
+    Raises: see ``Tracker.reproduce``.
+    """
+    check_rbo_p(options.rbo_p)
+    for cutoff in options.cutoffs:
+        check_cutoff(cutoff)
+    runs = (original, reproduced, *(baselines or ()))
+    refuse_sums(tx, runs)
+    sides, metrics, newest = shared_labels(tx, runs, options.metrics)
+    pairs = [RunPair(sides[0], sides[1], metrics, newest)]
+    if baselines is not None:
+        pairs += [RunPair(sides[2], sides[0], metrics, newest), RunPair(sides[3], sides[1], metrics, newest)]
+    results = [[paired_results(tx, both, metric, options.missing) for metric in metrics] for both in pairs]
+    notes = [*pairs[0].notes(), *pruned_notes(tx, pairs[0])]
+    shared = np.empty(0, np.int64)
+    if not tx.runs.prunings(original.id) and not tx.runs.prunings(reproduced.id):
+        shared = np.intersect1d(tx.runs.group_ids(original.id), tx.runs.group_ids(reproduced.id), assume_unique=True)
+    same_lists, lists = _lists(tx, original, reproduced, shared, options) if shared.size else (None, ())
+    pairing = results[0][0].pairing
+    return Reproduction(
+        _ref(original),
+        _ref(reproduced),
+        original.dataset,
+        label_set_ref(sides[0].label_set),
+        None if baselines is None else (_ref(baselines[0]), _ref(baselines[1])),
+        pairing.group_ids.size,
+        pairing.only_in_baseline.size,
+        pairing.only_in_candidate.size,
+        shared.size,
+        same_lists,
+        options.rbo_p,
+        lists,
+        reproduced_metrics(
+            results[0],
+            None if baselines is None else (results[1], results[2]),
+            [sides[1].evaluations[str(metric)].requested_as for metric in metrics],
+        ),
+        tuple(notes),
+    )
+
+
+def beside_published(tx: ReadTransaction, run: RunRecord, metric: Metric | None, published: float) -> PublishedMean:
+    """Return the mean of a run beside a published one: of the metric, else of the run's first.
+
+    Raises: InputError for a number that the metric cannot have, and a run without metrics; ReferenceNotFoundError for a
+    metric that the run does not have.
+    """
+    shown = shown_run(tx, run, metric, None, 0).by_group
+    if shown is None:
+        raise InputError(
+            f"run {run.name!r} has no mean", advice=f"type: {shlex.join(adding_command([run], [DEFAULT_METRIC]))}"
+        )
+    low, high = parse_metric(shown.metric).limits or (-math.inf, math.inf)
+    if not low <= published <= high:  # NaN is in no interval
+        raise InputError(
+            f"{argument('published', published)} is no mean of {shown.metric}, which is from {low:g} to {high:g}",
+            advice="give a share, not percent" if published > high == 1 else "give another number",
+        )
+    return PublishedMean(
+        *(_ref(run), run.dataset, shown.label_set_version, shown.judge, shown.metric, shown.requested_as),
+        *(published, shown.mean, shown.ci, shown.n_groups, shown.n_missing),
+    )
+
+
+def _ref(run: RunRecord) -> RunRef:
+    return RunRef(run.name, run.id)
+
+
+def _lists(
+    tx: ReadTransaction, one: RunRecord, other: RunRecord, shared: Index, options: ReproduceOptions
+) -> tuple[float | None, tuple[ListAgreement, ...]]:
+    """Return the share of groups whose lists are the same, and how alike they are up to each cutoff."""
+    cutoffs = tuple(dict.fromkeys(options.cutoffs or REPRO_EVAL_CUTOFFS))
+    pairs = pairs_of_lists(tx, one, other, shared)
+    blocks = list(mapped(lambda pair: _block(*pair, cutoffs, options.rbo_p), pairs))
+    if not options.cutoffs:
+        longest = max(block.longest for block in blocks)
+        if longest < cutoffs[0]:
+            return _lists(tx, one, other, shared, replace(options, cutoffs=(longest,)))
+        cutoffs = tuple(cutoff for cutoff in cutoffs if cutoff <= longest)
+    found = [
+        ListAgreement(cutoff, *(mean_of_known(np.concatenate(numbers)) for numbers in zip(*of_blocks, strict=True)))
+        for cutoff, *of_blocks in zip(cutoffs, *(block.numbers for block in blocks), strict=False)
+    ]
+    return mean_of_known(np.concatenate([block.is_same for block in blocks])), tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Some groups: whether both lists are the same, the length of the longest, KTU and RBO by cutoff."""
+
+    is_same: Index
+    longest: int
+    numbers: list[tuple[Floats, Floats]]
+
+
+def _block(one: Ranking, other: Ranking, cutoffs: tuple[int, ...], rbo_p: float) -> _Block:
+    one, other = by_id_where_tied(one), by_id_where_tied(other)
+    ranks = shared_ranks(one, other)
+    longest = np.maximum(ranks.n_first, ranks.n_second)
+    return _Block(
+        (ranks.n_same_first() == longest).astype(np.int64),
+        int(longest.max(initial=0)),
+        [(_ktu(one, other, cutoff), ranks.repro_eval_rbo(rbo_p, cutoff)) for cutoff in cutoffs],
+    )
+
+
+def _ktu(one: Ranking, other: Ranking, cutoff: int) -> Floats:
+    """Return the KTU of the first items, of as many as both lists of a group have: float64, shape (n_groups,)."""
+    lengths = np.minimum(np.minimum(np.diff(one.offsets), np.diff(other.offsets)), cutoff)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    first, second = (_places_of_ids(ranking, lengths, offsets) for ranking in (one, other))
+    return repro_eval_ktu(group_codes(offsets), first, second, lengths.size)
+
+
+def _places_of_ids(ranking: Ranking, lengths: Index, offsets: Index) -> Index:
+    """Return where each of the first items of a group stands among their sorted ids, from 0."""
+    order = id_order(ranking.item_keys, segment_rows(ranking.offsets[:-1], lengths), offsets)
+    places = np.empty(order.size, dtype=np.int64)
+    places[order] = np.arange(order.size) - np.repeat(offsets[:-1], lengths)
+    return places
+
+
+@dataclass(frozen=True)
+class ReproductionResult:
+    """A run beside the one it reproduces, or beside a published mean; a report in notebooks and where it is printed.
+
+    ``reproduction``: the typed numbers.
+    """
+
+    reproduction: Reproduction | PublishedMean
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track reproduce --format json`` prints."""
+        found: dict[str, Any] = as_object(self.reproduction)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per metric."""
+        import pandas as pd
+
+        return pd.DataFrame(reproduction_rows(self.reproduction))
+
+    def to_html(self) -> str:
+        """Return the report as HTML."""
+        return reports_html([reproduction_report(self.reproduction)])
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return reproduction_as("text", self.reproduction)

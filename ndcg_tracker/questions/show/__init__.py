@@ -1,0 +1,1 @@
+"""What is this one run?"""

@@ -1,0 +1,87 @@
+"""``ndcg-track show``, which is ``runs show`` as well: one run."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from ndcg_tracker.cli import options
+
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
+
+
+class ShowFormat(StrEnum):
+    """How a run is printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+    csv = "csv"
+    html = "html"
+    ir_metadata = "ir-metadata"
+
+
+def show(
+    run: Run,
+    metric: Annotated[
+        str | None,
+        typer.Option(
+            "--metric",
+            "-m",
+            help="Whose hardest groups and slices.",
+            show_default="the first",
+            callback=options.metric_asked_for,
+        ),
+    ] = None,
+    by: Annotated[
+        str | None, typer.Option(metavar="ATTRIBUTE", help="The means of slices, too.", show_default=False)
+    ] = None,
+    top: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the hardest groups.")] = 5,
+    dataset: options.AnyDataset = None,
+    format: Annotated[ShowFormat, typer.Option("--format", help="How to print the result.")] = ShowFormat.text,
+) -> None:
+    """Show one run: its metrics, its origin, its hardest groups.
+
+    CSV has a row per metric. --format ir-metadata prints a header for the run file, with tags and parameters.
+    """
+    from ndcg_tracker.questions.show.say import facts, group_tables, metadata_lines, show_html, show_object
+    from ndcg_tracker.render.formats import reports_as, rows_as
+    from ndcg_tracker.render.json import json_text
+    from ndcg_tracker.render.report import Column, Report
+    from ndcg_tracker.words.numbers import interval
+
+    with options.tracker() as tracker:
+        found = tracker.show(run, dataset=dataset, metric=metric, by=by, top=top)
+    if format is ShowFormat.json:
+        options.show(json_text(show_object(found)))
+        return
+    if format is ShowFormat.ir_metadata:
+        options.show("\n".join(metadata_lines(found)) + "\n")
+        return
+    if format is ShowFormat.html:
+        options.show(show_html(found))
+        return
+    plain, evaluations = options.OutputFormat(format.value), found.evaluations
+    judge = ("judge",) if any(one.judge for one in evaluations) else ()
+    is_csv = plain is options.OutputFormat.csv
+    names = ["metric", "label_set_version", *judge, "mean", *([] if is_csv else ["ci"])]
+    names += ["n_groups", "n_missing", "n_undefined"]
+    headings = {"ci": "95% interval", "label_set_version": None}
+    columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
+    rows = [
+        (
+            *(plain.metric(e.metric, e.requested_as), e.label_set_version, *(e.judge for _ in judge), e.mean),
+            *(() if is_csv else (interval(e.ci),)),
+            *(e.n_groups, e.n_missing, e.n_undefined, e.requested_as),
+        )
+        for e in evaluations
+    ]
+    color = options.wants_color()
+    if not is_csv:
+        options.show(rows_as(plain.plain, ["", found.run], facts(found), color=color) + "\n")
+    options.show(options.with_requests(plain, columns, rows, [str(row[0]) for row in rows]))
+    tables = [] if is_csv else group_tables(found)
+    if tables:
+        options.show("\n" + reports_as(plain.plain, [Report(tables=tables)], color=color))

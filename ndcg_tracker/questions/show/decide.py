@@ -1,0 +1,142 @@
+"""One run: its means with their intervals, how much of it is judged, its hardest groups, and slices of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.t_test import limited, paired_t, weighted_t
+from ndcg_tracker.words.notes import Note
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMean:
+    """A metric of the run under one version of the labels.
+
+    ``ci``: 95%, None where the mean is not that of its groups, or fewer than two of them are known. ``judge``: who gave
+    the labels.
+    """
+
+    metric: str
+    requested_as: str
+    label_set_version: int
+    judge: str
+    mean: float | None
+    ci: tuple[float, float] | None
+    n_groups: int
+    n_missing: int
+    n_undefined: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCoverage:
+    """How much of the first ``cutoff`` items of all lists has a label; None: of the whole lists."""
+
+    label_set_version: int
+    cutoff: int | None
+    judged_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGroup:
+    """A group and its value."""
+
+    group: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSlice:
+    """The groups that share the value of an attribute (None: that have none): how many, their mean, its interval."""
+
+    value: str | None
+    n: int
+    mean: float | None
+    ci: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRun:
+    """What there is to say of one run.
+
+    ``by_group``: whose groups ``hardest`` and ``slices`` show, None where the run has no mean. ``attribute``: of the
+    slices.
+    """
+
+    run: str
+    run_id: int
+    dataset: str
+    created_at_utc: str
+    source: str | None
+    git_commit: str | None
+    parameters: Mapping[str, object]
+    tags: Mapping[str, object]
+    aliases: tuple[str, ...]
+    n_groups: int
+    n_items: int
+    digest: str
+    pruned_at_utc: str | None
+    evaluations: tuple[ShownMean, ...]
+    coverages: tuple[ShownCoverage, ...]
+    by_group: ShownMean | None
+    hardest: tuple[ShownGroup, ...]
+    attribute: str | None
+    slices: tuple[ShownSlice, ...]
+    notes: tuple[Note, ...] = ()
+
+
+def mean_interval(
+    values: Floats, weights: Floats | None = None, limits: tuple[float, float] | None = None
+) -> tuple[float | None, tuple[float, float] | None]:
+    """Return the mean of some groups and its 95% t interval, the latter None below two groups.
+
+    Parameters: ``values``: float64, shape (n,), finite. ``weights``: of the same shape, >= 0. ``limits``: between which
+    numbers any value lies.
+
+    >>> mean, ci = mean_interval(np.array([0.0, 0.25, 0.5, 0.25]), limits=(0.0, 1.0))
+    >>> mean, round(ci[0], 4), round(ci[1], 4)
+    (0.25, 0.0, 0.5748)
+    """
+    if weights is not None:
+        values, weights = values[weights > 0], weights[weights > 0]
+    if not values.size:
+        return None, None
+    test = paired_t(values) if weights is None else weighted_t(values, weights)
+    return test.mean, limited(test.ci, limits)
+
+
+def hardest_places(values: Floats, n: int, direction: Direction = "higher") -> Index:
+    """Return the places of the ``n`` worst values, the worst first; of equal ones the first.
+
+    >>> hardest_places(np.array([0.5, 0.0, 1.0, 0.0]), 3).tolist()
+    [1, 3, 0]
+    """
+    return np.argsort(values if direction == "higher" else -values, kind="stable")[:n]
+
+
+def run_slices(
+    values: Floats,
+    names: Sequence[str | None],
+    weights: Floats | None = None,
+    limits: tuple[float, float] | None = None,
+) -> tuple[ShownSlice, ...]:
+    """Return the mean of each slice of groups, the largest first, equal ones by value, groups without a value last.
+
+    Parameters: ``names``: the value of the attribute of each group. The rest as ``mean_interval``.
+
+    >>> [(one.value, one.n, one.mean) for one in run_slices(np.array([0.5, 1.0, 0.0]), ["de", "de", None])]
+    [('de', 2, 0.75), (None, 1, 0.0)]
+    """
+    places: dict[str | None, list[int]] = {}
+    for place, name in enumerate(names):
+        places.setdefault(name, []).append(place)
+    found = []
+    for name, of_slice in places.items():
+        some = None if weights is None else weights[of_slice]
+        n = len(of_slice) if some is None else int((some > 0).sum())
+        found.append(ShownSlice(name, n, *mean_interval(values[of_slice], some, limits)))
+    return tuple(sorted(found, key=lambda one: (one.value is None, -one.n, one.value or "")))

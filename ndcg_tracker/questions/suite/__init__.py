@@ -1,0 +1,1 @@
+"""Systems on several datasets, side by side and at the gate."""

@@ -1,0 +1,308 @@
+"""Runs on the datasets of a suite: which belong together, their means, and two of them compared."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, compared_pair
+from ndcg_tracker.compare.pair import Missing
+from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.leaderboard.gather import side_by_side, under_labels
+from ndcg_tracker.questions.suite.decide import (
+    SuiteCell,
+    SuiteComparison,
+    SuiteNote,
+    SuiteRow,
+    SuiteTable,
+    suite_comparison,
+    suite_row,
+    with_standings,
+)
+from ndcg_tracker.questions.suite.say import (
+    delta_rows,
+    suite_comparison_as,
+    suite_comparison_report,
+    suite_rows,
+    suite_table_as,
+    suite_table_report,
+)
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.storage.references import is_pattern
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import HistoryRecord, RunRecord, SuiteRecord
+
+
+def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Metric:
+    """Return the metric as the datasets of a suite know it, checked (InputError, ReferenceNotFoundError)."""
+    if metric.is_external and not metric.settings:
+        having = [tx.datasets.known(dataset).id for dataset in suite.datasets]
+        known = {text for one in having if (text := tx.evaluations.external(one, metric.measure)) is not None}
+        if len(known) > 1:
+            raise NotComparableError(
+                f"the datasets of suite {suite.name!r} know {metric} as {' and '.join(sorted(known))}",
+                advice="store its results with one direction and range",
+            )
+        metric = parse_metric(known.pop()) if known else metric
+    check_suite_metric(metric)
+    return metric
+
+
+def check_suite_metric(metric: Metric) -> None:
+    """Refuse a metric whose mean over datasets says nothing (InputError)."""
+    if metric.shown_only is not None or metric.summary != "mean":
+        raise InputError(f"{metric} is shown and not tested", advice="take another metric")
+    if metric["weights"] != "none":
+        raise InputError(f"{metric} weighs groups, and a suite counts them", advice="take one without weights")
+
+
+def suite_table(
+    tx: ReadTransaction,
+    name: str,
+    systems: Sequence[str],
+    metric: Metric,
+    by_tag: str | None,
+    missing: Missing = "error",
+) -> SuiteTable:
+    """Return the means of systems on the datasets of a suite (see ``Tracker.suite``)."""
+    suite = tx.suites.known(name)
+    metric = suite_metric(tx, suite, metric)
+    found: dict[str, dict[str, SuiteCell]] = {}
+    evaluations: dict[str, dict[str, HistoryRecord]] = {}
+    versions: list[int | None] = []
+    notes: list[SuiteNote] = []
+    for dataset in suite.datasets:
+        runs = [
+            run
+            for system, run in _by_system(tx, dataset, by_tag).items()
+            if not systems or any(_fits(system, one) for one in systems)
+        ]
+        if not runs:
+            versions.append(None)
+            continue
+        label_set, (records,), noted = under_labels(tx, runs, [metric], is_named=False)
+        versions.append(label_set.version)
+        notes += [SuiteNote(dataset, note) for note in noted]
+        for run in runs:
+            record = records.get(run.id)
+            if record is None or record.mean is None:
+                continue
+            is_plain = record.std_dev is not None and record.n_groups > 1
+            error = (record.std_dev or 0.0) / math.sqrt(record.n_groups) if is_plain else None
+            cell = SuiteCell(run.name, run.id, record.n_groups, record.mean, error)
+            found.setdefault(_system(run, by_tag), {})[dataset] = cell
+            evaluations.setdefault(_system(run, by_tag), {})[dataset] = record
+    if not found:
+        raise ReferenceNotFoundError(f"no run of suite {name!r} is meant", advice="see them with: ndcg-track runs list")
+    rows = [
+        suite_row(system, [cells.get(dataset) for dataset in suite.datasets], metric.limits)
+        for system, cells in found.items()
+    ]
+    sign = -1.0 if metric.direction == "higher" else 1.0
+
+    def place(row: SuiteRow) -> tuple[bool, float, str]:
+        return row.macro is None, 0.0 if row.macro is None else sign * row.macro.mean, row.system
+
+    rows.sort(key=place)
+    complete = [row for row in rows if row.macro is not None]
+    without_results = {run_id for run_id, pruning in tx.runs.prunings().items() if pruning.summaries_only}
+    of_complete = [evaluations[row.system] for row in complete]
+    if len(complete) > 1 and not any(one.run_id in without_results for of in of_complete for one in of.values()):
+        names = [row.system for row in complete]
+        values = [
+            side_by_side(tx, metric, [of[dataset] for of in of_complete], names, missing)[1]
+            for dataset in suite.datasets
+        ]
+        rows = [*with_standings(complete, values, metric.direction), *rows[len(complete) :]]
+    return SuiteTable(name, str(metric), suite.datasets, tuple(versions), tuple(rows), tuple(notes), metric.direction)
+
+
+def compared_on_suite(
+    tx: ReadTransaction,
+    name: str,
+    systems: tuple[str, str],
+    metric: Metric,
+    by_tag: str | None,
+    missing: Missing,
+) -> SuiteComparison:
+    """Return the comparison of two systems on the datasets of a suite (see ``Tracker.compare_suite``)."""
+    metric = suite_metric(tx, tx.suites.known(name), metric)
+    pairs, lacking = resolved_pairs(tx, name, systems, metric, by_tag)
+    return comparison_of(name, systems, compared_pairs(tx, systems, pairs, missing), lacking)
+
+
+def resolved_pairs(
+    tx: ReadTransaction, name: str, systems: tuple[str, str], metric: Metric, by_tag: str | None
+) -> tuple[dict[str, RunPair], list[str]]:
+    """Return the runs of two systems by dataset, and the datasets on which one of them has none.
+
+    Raises: ReferenceNotFoundError for an unknown suite, and where no dataset has both.
+    """
+    found: dict[str, RunPair] = {}
+    lacking: list[str] = []
+    for dataset in tx.suites.known(name).datasets:
+        known = _by_system(tx, dataset, by_tag)
+        baseline, candidate = (known.get(system) for system in systems)
+        if baseline is None or candidate is None:
+            lacking.append(dataset)
+        else:
+            found[dataset] = resolved_pair(tx, baseline, candidate, [metric])
+    if not found:
+        raise ReferenceNotFoundError(
+            f"{systems[0]!r} and {systems[1]!r} are on no dataset of suite {name!r} together",
+            advice=f"see what there is with: ndcg-track suite show {shlex.quote(name)}",
+        )
+    return found, lacking
+
+
+def compared_pairs(
+    tx: ReadTransaction, systems: tuple[str, str], pairs: Mapping[str, RunPair], missing: Missing
+) -> dict[str, ComparedPair]:
+    """Return the comparison on each dataset (NotComparableError where no group has a result in both runs)."""
+    found = {}
+    for dataset, both in pairs.items():
+        compared = compared_pair(tx, both, CompareOptions(missing=missing, top=0), (None, None))
+        if compared.comparison.metrics[0].delta is None:
+            raise NotComparableError(
+                f"{systems[1]!r} and {systems[0]!r} have no {both.metric} of the same group on {dataset!r}",
+                advice=f"see: ndcg-track compare {both.baseline.run.id} {both.candidate.run.id}",
+            )
+        found[dataset] = compared
+    return found
+
+
+def comparison_of(
+    name: str, systems: tuple[str, str], found: Mapping[str, ComparedPair], lacking: Sequence[str]
+) -> SuiteComparison:
+    """Return the comparison on a suite from those on its datasets."""
+    each = {
+        dataset: (
+            (one.both.baseline.run.name, one.both.candidate.run.name),
+            one.comparison.label_set.version,
+            one.comparison.metrics[0],
+        )
+        for dataset, one in found.items()
+    }
+    notes = [SuiteNote(dataset, note) for dataset, one in found.items() for note in one.comparison.notes]
+    return suite_comparison(name, systems, each, lacking, notes)
+
+
+def created_suite(tx: ReadTransaction, datasets: Sequence[str]) -> tuple[str, ...]:
+    """Return the datasets of a new suite, patterns replaced by what fits them (InputError without any)."""
+    names = [one.name for one in tx.datasets.all()]
+    meant: list[str] = []
+    for one in datasets:
+        fitting = [name for name in names if fnmatchcase(name, one)] if is_pattern(one) and one not in names else []
+        meant += fitting or [tx.datasets.known(one).name]
+    meant = list(dict.fromkeys(meant))
+    if not meant:
+        raise InputError("a suite needs a dataset", advice="name some, or give a pattern such as 'beir-*'")
+    return tuple(meant)
+
+
+def _by_system(tx: ReadTransaction, dataset: str, by_tag: str | None) -> dict[str, RunRecord]:
+    """Return the run of each system on a dataset: by its name, or by the value of a tag, which one run may have."""
+    found: dict[str, RunRecord] = {}
+    for run in tx.runs.chosen((), dataset):
+        if by_tag is not None and by_tag not in run.tags:
+            continue
+        system = _system(run, by_tag)
+        if system in found:
+            raise InputError(
+                f"runs {found[system].name!r} and {run.name!r} of {dataset!r} both have the tag {by_tag}={system}",
+                advice=f"take it from one of them: ndcg-track runs tag {run.id} --remove {by_tag}",
+            )
+        found[system] = run
+    return found
+
+
+def _system(run: RunRecord, by_tag: str | None) -> str:
+    return run.name if by_tag is None else str(run.tags[by_tag])
+
+
+def _fits(system: str, wanted: str) -> bool:
+    return system == wanted or (is_pattern(wanted) and fnmatchcase(system, wanted))
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """Systems on the datasets of a suite; notebooks show it as a table, and ``print`` prints it.
+
+    ``table``: the typed rows.
+    """
+
+    table: SuiteTable
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track suite show --format json`` prints."""
+        found: dict[str, Any] = as_object(self.table)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per system and dataset, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(suite_rows(self.table))
+
+    def to_latex(self) -> str:
+        """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""
+        return suite_table_as("latex", self.table)
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_table_report(self.table)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return suite_table_as("text", self.table)
+
+
+@dataclass(frozen=True)
+class SuiteComparisonResult:
+    """Two systems on the datasets of a suite; notebooks show it as a report, and ``print`` prints it.
+
+    ``comparison``: the typed numbers.
+    """
+
+    comparison: SuiteComparison
+
+    def plot(self) -> Chart:
+        """Return the difference on each dataset and on all together, with their intervals."""
+        from ndcg_tracker.questions.suite.chart import suite_forest
+        from ndcg_tracker.render.charts.chart import Chart
+
+        return Chart(suite_forest(self.comparison))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track suite compare --format json`` prints."""
+        found: dict[str, Any] = as_object(self.comparison)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per dataset, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame(delta_rows(self.comparison))
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_comparison_report(self.comparison)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return suite_comparison_as("text", self.comparison)

@@ -1,0 +1,1 @@
+"""Reports, tables, charts and pages in every format; it knows no question and computes nothing."""

@@ -1,0 +1,1 @@
+"""Charts: what they are made of and how they look."""

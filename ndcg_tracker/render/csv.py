@@ -1,0 +1,89 @@
+"""CSV with the quoting of RFC 4180 and plain line ends, which a spreadsheet opens without running anything."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from itertools import islice
+
+from ndcg_tracker.render.cells import EachOnce, are_plain
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.terminal import visible
+
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?", re.ASCII)
+_FORMULA_SIGNS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # a spreadsheet takes the full-width ones too
+_FIRST_LETTERS = frozenset((*_FORMULA_SIGNS, " "))
+_COMMAND_CELL = re.compile(r'^[^\S\n]*::[^,"\n]*(?=[,\n])', re.MULTILINE)
+_ROWS_AT_ONCE = 1 << 16
+
+
+def csv_text(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV with a header: full double precision, nothing for what is undefined.
+
+    Text is written with control characters escaped, and with a ' in front where a spreadsheet would take it for a
+    formula; a text that is a plain number is none. A first cell that the log of a build would take for a command is
+    quoted.
+
+    >>> print(csv_text(["group", "delta"], [["=1+1", -0.5], ["-7", None], ["::error::x", 0.5]]), end="")
+    group,delta
+    '=1+1,-0.5
+    -7,
+    "::error::x",0.5
+    """
+    coming = iter(rows)
+    parts = iter(lambda: list(islice(coming, _ROWS_AT_ONCE)), [])
+    return _csv(names, (tuple(zip(*part, strict=True)) for part in parts))
+
+
+def csv_of_columns(names: Sequence[str], columns: Sequence[Sequence[object]]) -> str:
+    """Return columns as CSV (see ``csv_text``).
+
+    >>> csv_of_columns(["group", "value"], [["q", "r"], [0.5, None]])
+    'group,value\\nq,0.5\\nr,\\n'
+    """
+    blocks = range(0, len(columns[0]), _ROWS_AT_ONCE)
+    return _csv(names, ([column[first : first + _ROWS_AT_ONCE] for column in columns] for first in blocks))
+
+
+def _csv(names: Sequence[str], blocks: Iterable[Sequence[Sequence[object]]]) -> str:
+    """Return blocks of columns as CSV."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow([safe_cell(name) for name in names])
+    written = [EachOnce(safe_cell) for _ in names]
+    for columns in blocks:
+        found = [_safe_column(column, once) for column, once in zip(columns, written, strict=True)]
+        rows = zip(*(cells for cells, _ in found), strict=True)
+        if len(found) > 1 and all(is_bare for _, is_bare in found):  # the writer looks at each letter
+            buffer.writelines(",".join(cells) + "\n" for cells in rows)
+        else:
+            writer.writerows(rows)
+    text = buffer.getvalue()
+    return _COMMAND_CELL.sub(r'"\g<0>"', text) if "::" in text else text
+
+
+def _safe_column(column: Sequence[object], once: EachOnce[str]) -> tuple[Sequence[str], bool]:
+    """Return ``safe_cell`` of each value of a column, and whether none of them needs quotes for sure."""
+    if are_plain(column) and _FIRST_LETTERS.isdisjoint({text[:1] for text in column}):
+        joined = "".join(column)
+        return column, "," not in joined and '"' not in joined
+    return once.of(column), set(map(type, column)) == {float}
+
+
+def safe_cell(value: object) -> str:
+    """Return what one value is written as, which no spreadsheet runs and no terminal obeys."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float | Decimal):
+        return repr(float(value)) if math.isfinite(value) else ""
+    text = visible(value if isinstance(value, str) else json_text(value, indent=None).rstrip("\n").strip('"'))
+    is_formula = text.lstrip().startswith(_FORMULA_SIGNS) and not _NUMBER.fullmatch(text)
+    return "'" + text if is_formula else text

@@ -1,0 +1,120 @@
+"""JSON that any reader takes back unchanged and any terminal shows without obeying it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from uuid import UUID
+
+from ndcg_tracker.render.terminal import LOG_COMMAND
+
+# json escapes C0 only; these reach a terminal as commands, or do not encode as UTF-8, and occur inside strings alone
+_UNSAFE = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]")
+_OTHER = re.compile(r"[^0-9A-Za-z]+")
+
+
+def json_text(value: object, *, indent: int | None = 2, separators: tuple[str, str] | None = None) -> str:
+    """Return a value as JSON, with a line end: full double precision, null for what is undefined, never NaN.
+
+    ``separators``: between items and behind keys, if not the usual ones.
+
+    >>> json_text({"delta": float("nan"), "run": "dénse"}, indent=None)
+    '{"delta": null, "run": "dénse"}\\n'
+    """
+    return (
+        _escaped(json.dumps(_plain(value), ensure_ascii=False, allow_nan=False, indent=indent, separators=separators))
+        + "\n"
+    )
+
+
+def plain_json_text(value: object) -> str:
+    """Return a value of plain types as JSON without blanks: half the time of ``json_text``, for what may be megabytes.
+
+    What JSON does not have, NaN among it, takes the other way.
+
+    >>> plain_json_text([{"run": "dénse"}, 0.5]), plain_json_text([float("nan")])
+    ('[{"run":"dénse"},0.5]', '[null]')
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError):
+        return json_text(value, indent=None, separators=(",", ":")).rstrip("\n")
+    return _escaped(text)
+
+
+def json_rows(names: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return rows as a JSON list of objects, one row per line.
+
+    >>> json_rows(["run", "mean"], [["bm25", 0.5], ["dense", None]])
+    '[\\n{"run": "bm25", "mean": 0.5},\\n{"run": "dense", "mean": null}\\n]\\n'
+    """
+    if not rows:
+        return "[]\n"
+    objects = (json_text(dict(zip(names, row, strict=True)), indent=None).rstrip("\n") for row in rows)
+    return "[\n" + ",\n".join(objects) + "\n]\n"
+
+
+def _plain(value: object) -> object:
+    """Return a value in the types of JSON."""
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float | Decimal):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, Sequence):
+        return [_plain(item) for item in value]
+    if isinstance(value, UUID):
+        return str(value)
+    raise TypeError(f"no JSON form for {type(value).__name__}")
+
+
+def _escaped(text: str) -> str:
+    """Return JSON text with what json leaves and a terminal or a build's log obeys as ``\\uXXXX``."""
+    text = _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub(LOG_COMMAND, r"\\u0023", text) if "##" in text else text
+
+
+def metrics_json(means: Sequence[tuple[str, float | None]]) -> str:
+    """Return a run's metrics and their means as one flat JSON object, as ``dvc metrics diff`` and its like read them.
+
+    A metric whose canonical text is long is named as the tool names it that computes it so.
+
+    Parameters: ``means``: canonical text and mean of each metric; one without a mean is left out.
+
+    >>> print(metrics_json([("ndcg@10", 0.65), ("AP", None), ("ndcg(gain=exp2)@5", 0.5)]), end="")
+    {
+      "ndcg_at_10": 0.65,
+      "ndcg_gain_exp2_at_5": 0.5
+    }
+    """
+    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
+
+    document: dict[str, float] = {}
+    for text, mean in means:
+        if mean is None:
+            continue
+        name = metric_key(familiar_name(text))
+        number, key = 1, name
+        while key in document:
+            number += 1
+            key = f"{name}_{number}"
+        document[key] = mean
+    return json_text(document)
+
+
+def metric_key(text: str) -> str:
+    """Return a metric's text in letters, digits and underscores.
+
+    >>> metric_key("ndcg@10"), metric_key("ERR(max_grade=3)@20")
+    ('ndcg_at_10', 'ERR_max_grade_3_at_20')
+    """
+    return _OTHER.sub("_", text.replace("@", "_at_")).strip("_")

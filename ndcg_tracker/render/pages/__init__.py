@@ -1,0 +1,1 @@
+"""Pages: one file of HTML with everything in it."""

@@ -1,0 +1,189 @@
+"""A report as data: what is told, in tables, facts and sentences; the renderers know how each format looks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Literal
+
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.words.numbers import UNDEFINED, points
+from ndcg_tracker.words.sentences import Told
+
+Format = Literal["text", "json", "markdown", "csv"]
+WIDTH = 100
+"""How many columns of a terminal a report takes unless told otherwise."""
+
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its name in JSON and CSV, its heading for people (None: the name), the decimals of its floats.
+
+    ``digits`` None: six significant digits. ``signed``: with a plus sign, for differences. ``right``: whether its cells
+    stand right, None where numbers do and nothing else is in it.
+    """
+
+    name: str
+    heading: str | None = None
+    digits: int | None = None
+    signed: bool = False
+    right: bool | None = None
+
+
+def columns(*names: str) -> tuple[Column, ...]:
+    """Return columns of texts; a ">" before the name of those that stand right.
+
+    >>> [column.right for column in columns("run", ">mean")]
+    [False, True]
+    """
+    return tuple(Column(name.removeprefix(">"), right=name.startswith(">")) for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: rows of values, or of texts that are ready for people.
+
+    ``marks``: the signs of each row's footnotes; ``footnotes``: below the table, in the order of their signs.
+    ``legend``: how to read it. ``after``: a line below it. ``names``: the columns of names, one or two, which are cut
+    where a line of text would be too long; ``titles``: those of them that are cut at their end rather than inside.
+    ``n_below``: so many of the last columns go into a line of their own before names are cut short. ``second``: where
+    text is the format, the columns from this one on make a table of their own, behind the first one's; 0: none.
+    ``in_words``: what Markdown says in the place of the table.
+    """
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[object]]
+    title: str = ""
+    marks: Sequence[str] = ()
+    footnotes: Sequence[str] = ()
+    legend: Sequence[str] = ()
+    after: str = ""
+    names: tuple[int, ...] = (0,)
+    titles: tuple[int, ...] = ()
+    n_below: int = 0
+    second: int = 0
+    in_words: Sequence[str] = ()
+
+    @property
+    def distinct_names(self) -> list[str]:
+        """The names of the columns, those that came before with a number behind."""
+        distinct: list[str] = []
+        for column in self.columns:
+            number, name = 1, column.name
+            while name in distinct:
+                number += 1
+                name = f"{column.name}_{number}"
+            distinct.append(name)
+        return distinct
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A table as people see it; ``right``: which columns stand right."""
+
+    headings: list[str]
+    rows: list[list[Painted]]
+    right: list[bool]
+
+
+def shown(table: Table) -> Shown:
+    """Return a table as people see it, the signs of its footnotes in a last column."""
+    names = zip(table.columns, table.distinct_names, strict=True)
+    headings = [name if column.heading is None else column.heading for column, name in names]
+    rows = [[_cell(value, column) for value, column in zip(row, table.columns, strict=True)] for row in table.rows]
+    right = [
+        _is_numeric([row[place] for row in table.rows]) if column.right is None else column.right
+        for place, column in enumerate(table.columns)
+    ]
+    if not table.footnotes:
+        return Shown(headings, rows, right)
+    marked = [[*row, Painted(signs)] for row, signs in zip(rows, table.marks, strict=True)]
+    return Shown([*headings, ""], marked, [*right, False])
+
+
+def _is_numeric(values: Sequence[object]) -> bool:
+    """Return whether a column holds numbers and nothing else."""
+    known = [value for value in values if value is not None]
+    return bool(known) and all(
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in known
+    )
+
+
+def _cell(value: object, column: Column) -> Painted:
+    """Return what people see of one value."""
+    return value if isinstance(value, Painted) else Painted(_text(value, column))
+
+
+def _text(value: object, column: Column) -> str:
+    if value is None or (isinstance(value, float | Decimal) and not math.isfinite(value)):
+        return UNDEFINED
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float | Decimal):
+        if column.digits is not None:
+            return points(float(value), signed=column.signed, digits=column.digits)
+        return f"{float(value):+.6g}" if column.signed else f"{float(value):.6g}"
+    return json_text(value, indent=None).rstrip("\n").strip('"')
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One report; nothing in it is escaped yet.
+
+    ``headline``: what was found, in a sentence; ``verdict``: a word before it; ``asides``: what stands behind it,
+    such as a sparkline. ``is_headline_wrapped``: whether text breaks it where it is long. ``findings``: the headline
+    of each metric. ``sentences``: what follows. ``legend``: how to read the tables; ``styles``: how to read their
+    styles, told where these are seen. ``remarks``: what else there is to tell of them. ``facts``: names and values.
+    ``details``: tables that come last. ``fold``: the title under which facts and legend are folded away where the
+    format can; "": they are shown. ``is_overview``: whether further reports follow that this one sums up.
+    """
+
+    headline: str | None = None
+    verdict: Painted | None = None
+    asides: Sequence[str] = ()
+    is_headline_wrapped: bool = False
+    findings: Sequence[Painted] = ()
+    sentences: Sequence[str] = ()
+    tables: Sequence[Table] = ()
+    legend: Sequence[str] = ()
+    styles: Sequence[str] = ()
+    remarks: Sequence[str] = ()
+    facts: Sequence[tuple[str, str]] = ()
+    notes: Sequence[Told] = ()
+    details: Sequence[Table] = ()
+    fold: str = ""
+    is_overview: bool = False
+
+
+def marks(footnotes: Sequence[str], shared: list[str]) -> str:
+    """Return the signs of footnotes, which join those that all rows share.
+
+    >>> shared = ["left out"]
+    >>> marks(["undefined", "left out"], shared), shared
+    ('¹ ²', ['left out', 'undefined'])
+    """
+    shared += [one for one in dict.fromkeys(footnotes) if one not in shared]
+    return " ".join(mark(number) for number in sorted({shared.index(one) + 1 for one in footnotes}))
+
+
+def mark(number: int) -> str:
+    """Return the sign of a footnote.
+
+    >>> mark(12)
+    '¹²'
+    """
+    return str(number).translate(_SUPERSCRIPTS)
+
+
+def marked(footnotes: Sequence[str]) -> list[str]:
+    """Return footnotes, each with its sign before it."""
+    return [f"{mark(number)} {note}" for number, note in enumerate(footnotes, 1)]

@@ -1,0 +1,283 @@
+"""Reports and tables as text for a terminal: aligned, escaped, coloured where the caller says so."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ndcg_tracker.render.report import WIDTH, Report, Table, mark, shown
+from ndcg_tracker.render.terminal import (
+    Painted,
+    Style,
+    display_width,
+    inert_lines,
+    padded,
+    painted,
+    shortened,
+    shortened_inside,
+    visible,
+    wrapped,
+)
+from ndcg_tracker.words.sentences import Told
+
+NARROWEST = 60
+CELL_WIDTH = 60
+
+_LEAST_NAME = 12
+_GOOD_NAME = 24
+_INDENT = "    "
+_HANGING = 8
+_STYLES: dict[str, Style] = {"bad": "bad", "ok": "good"}
+_Cells = Sequence[Sequence[Painted]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Page:
+    """What a report is written on: ``width`` columns, ``color`` or none."""
+
+    width: int
+    color: bool
+
+    def painted(self, text: str, style: Style | None) -> str:
+        return painted(visible(text), style, color=self.color)
+
+    def dim(self, sentences: Sequence[str]) -> list[str]:
+        lines = [line for sentence in sentences for line in wrapped(visible(sentence), self.width)]
+        return [painted(line, "dim", color=self.color) for line in lines]
+
+
+def reports_text(reports: Sequence[Report], *, color: bool = False, width: int = WIDTH, blank_lines: int = 2) -> str:
+    """Return reports one after the other, with a line end; everything that came from outside is escaped.
+
+    How to read the tables is told once where the first report sums up the others.
+
+    Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``width``: how many
+    columns a line may take, as far as names and numbers allow; 60 at least. ``blank_lines``: between two reports.
+    """
+    page = _Page(max(width, NARROWEST), color)
+    blocks = []
+    for number, report in enumerate(reports):
+        parts = [part for part in _parts(report, page, number > 0 and reports[0].is_overview) if part]
+        blocks.append("\n\n".join("\n".join(part) for part in parts))
+    return inert_lines(("\n" * (blank_lines + 1)).join(blocks)) + "\n" if blocks else ""
+
+
+def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]]:
+    """Return the parts of a report, between which stands a blank line."""
+    head = _headline(report, page)
+    head += ["  " + page.painted(finding.text, finding.style) for finding in report.findings]
+    head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
+    parts = [head]
+    for table in report.tables:
+        parts += [_table(each, page) for each in _split(table)]
+    legend = [*report.legend, *(report.styles if page.color else ())]
+    parts.append([] if is_legend_known else page.dim(legend))
+    parts.append([line for remark in report.remarks for line in wrapped(visible(remark), page.width, indent=_HANGING)])
+    parts += [_facts(report.facts, page), _notes(report.notes, page)]
+    return [*parts, *(_table(table, page) for table in report.details)]
+
+
+def _headline(report: Report, page: _Page) -> list[str]:
+    if report.headline is None:
+        return []
+    if report.verdict is not None:
+        return [f"{page.painted(report.verdict.text, report.verdict.style)}: {visible(report.headline)}"]
+    if report.is_headline_wrapped:
+        return [painted(line, "bold", color=page.color) for line in wrapped(visible(report.headline), page.width)]
+    return ["  ".join([page.painted(report.headline, "bold"), *map(visible, report.asides)]).rstrip(" ")]
+
+
+def _split(table: Table) -> list[Table]:
+    """Return a table as the two tables it is in text."""
+    if not table.second:
+        return [table]
+    first = Table(
+        table.columns[: table.second],
+        [row[: table.second] for row in table.rows],
+        table.title,
+        table.marks,
+        table.footnotes,
+        names=table.names,
+    )
+    places = [0, *range(table.second, len(table.columns))]
+    second = Table([table.columns[place] for place in places], [[row[place] for place in places] for row in table.rows])
+    return [first, second]
+
+
+def _table(table: Table, page: _Page) -> list[str]:
+    """Return a table with its title, its footnotes and how to read it."""
+    lines = [page.painted(table.title, "bold")] if table.title else []
+    lines += _rows(table, page) if table.rows else []
+    for number, note in enumerate(table.footnotes, 1):
+        lines += wrapped(visible(note), page.width, f"{mark(number)} ")
+    lines += [visible(table.after)] if table.after else []
+    return lines + page.dim(table.legend)
+
+
+def _rows(table: Table, page: _Page) -> list[str]:
+    """Return the lines of a table; where names would be cut short, its last columns stand below the others."""
+    found = shown(table)
+    right, n_below = found.right, table.n_below + (len(found.headings) - len(table.columns) if table.n_below else 0)
+    cells = [[Painted(heading) for heading in found.headings], *found.rows]
+    first = len(found.headings) - n_below
+    if not n_below or _has_room(cells, right, table.names, page.width):
+        return _cut(cells, right, table.names, table.titles, page, page.width)
+    names = [place for place in table.names if place < first]
+    above = _cut([row[:first] for row in cells], right[:first], names, table.titles, page, page.width)
+    names, titles = ([place - first for place in of if place >= first] for of in (table.names, table.titles))
+    below = _cut([row[first:] for row in cells], right[first:], names, titles, page, page.width - len(_INDENT))
+    return [line for one, other in zip(above, below, strict=True) for line in (one, _INDENT + other) if line.strip()]
+
+
+def _has_room(cells: _Cells, right: Sequence[bool], names: Sequence[int], width: int) -> bool:
+    """Whether no name has to be cut to fewer columns than it takes to tell names apart."""
+    wanted, shares = _name_widths(cells, names), _name_shares(cells, right, names, width)
+    rest = width - _width_without(cells, right, names)
+    return sum(shares) <= rest and all(
+        share >= min(want, _GOOD_NAME) for share, want in zip(shares, wanted, strict=True)
+    )
+
+
+def _cut(
+    cells: _Cells, right: Sequence[bool], names: Sequence[int], titles: Sequence[int], page: _Page, width: int
+) -> list[str]:
+    """Return the lines of a table whose names are cut so that its numbers stay within a width."""
+    shares = dict(zip(names, _name_shares(cells, right, names, width), strict=True))
+    how = {place: shortened if place in titles else shortened_inside for place in names}
+    cut = [
+        [
+            Painted(how[place](visible(cell.text), shares[place]), cell.style) if place in shares else cell
+            for place, cell in enumerate(row)
+        ]
+        for row in cells
+    ]
+    return text_table([cell.text for cell in cut[0]], cut[1:], right, color=page.color, cell_width=max(width, WIDTH))
+
+
+def _name_shares(cells: _Cells, right: Sequence[bool], names: Sequence[int], width: int) -> list[int]:
+    return _shares(width - _width_without(cells, right, names), _name_widths(cells, names))
+
+
+def _name_widths(cells: _Cells, names: Sequence[int]) -> list[int]:
+    return [max(display_width(visible(row[place].text)) for row in cells) for place in names]
+
+
+def _width_without(cells: _Cells, right: Sequence[bool], names: Sequence[int]) -> int:
+    """Return how many columns a table takes beside its names."""
+    blank = [[Painted("|") if place in names else cell for place, cell in enumerate(row)] for row in cells]
+    return max(map(display_width, text_table([""] * len(right), blank, right, cell_width=WIDTH))) - len(names)
+
+
+def _shares(room: int, widths: Sequence[int]) -> list[int]:
+    """Return how wide each of up to two columns of names may be: what one does not need, the other has."""
+    if sum(widths) <= room:
+        return list(widths)
+    if len(widths) == 1:
+        return [max(_LEAST_NAME, room)]
+    first = max(_LEAST_NAME, min(widths[0], max(room // 2, room - widths[1])))
+    return [first, max(_LEAST_NAME, room - first)]
+
+
+def _facts(facts: Sequence[tuple[str, str]], page: _Page) -> list[str]:
+    """Return names and values side by side; a name that comes several times stands once."""
+    width = max((display_width(visible(name)) for name, _ in facts), default=0)
+    lines, before = [], ""
+    for name, value in facts:
+        told = "" if name == before else visible(name)
+        lines += wrapped(visible(value), page.width, padded(told, width) + "  ")
+        before = name
+    return lines
+
+
+def _notes(notes: Sequence[Told], page: _Page) -> list[str]:
+    """Return notes and warnings; a command stands whole on a line of its own, ready to be copied."""
+    lines = []
+    for note in notes:
+        lines += wrapped(visible(note.sentence) + (":" if note.command else ""), page.width, f"{note.kind}: ")
+        lines += [f"      {visible(note.command)}"] if note.command else []
+    return lines
+
+
+def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDTH) -> str:
+    """Return the lines of a table alone, each with a line end; its cells are cut to ``cell_width`` columns."""
+    found = shown(table)
+    lines = text_table(found.headings, found.rows, found.right, color=color, cell_width=cell_width)
+    return inert_lines("".join(line + "\n" for line in lines))
+
+
+def text_table(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str | Painted]],
+    right: Sequence[bool],
+    *,
+    color: bool = False,
+    cell_width: int = CELL_WIDTH,
+) -> list[str]:
+    """Return the lines of an aligned table.
+
+    Parameters: ``headings`` and ``rows``: text, escaped here and cut to ``cell_width`` columns. ``right``: which
+    columns hold numbers and stand right. ``color``: whether styles are written.
+
+    >>> print(*text_table(["run", "mean"], [["bm25", "0.65"], ["検索", "0.7"]], [False, True]), sep=chr(10))
+    run   mean
+    bm25  0.65
+    検索   0.7
+    """
+    texts = [headings, *([cell.text if isinstance(cell, Painted) else cell for cell in row] for row in rows)]
+    safe = [_safe(column, cell_width) for column in zip(*texts, strict=True)]
+    safe[:1] = [
+        [inert_lines(text) for text in column] for column in safe[:1]
+    ]  # where a line begins, before it is filled
+    columns = [_filled(column, right=is_right) for column, is_right in zip(safe, right, strict=True)]
+    filled = list(zip(*columns, strict=True)) or [() for _ in texts]
+    if not color:
+        return ["  ".join(cells).rstrip(" ") for cells in filled]
+    styles: list[list[Style | None]] = [["dim"] * len(headings)]
+    styles += [[cell.style if isinstance(cell, Painted) else None for cell in row] for row in rows]
+    return [_painted_line(cells, of_row) for cells, of_row in zip(filled, styles, strict=True)]
+
+
+def _safe(column: Sequence[str], cell_width: int) -> Sequence[str]:
+    """Return a column's texts escaped and cut; plain ones, as most are, need neither."""
+    joined = "".join(column)
+    if joined.isascii() and joined.isprintable() and "##" not in joined and max(map(len, column)) <= cell_width:
+        return column
+    return [shortened(visible(text), cell_width) for text in column]
+
+
+def _filled(column: Sequence[str], *, right: bool) -> list[str]:
+    """Return a column's texts filled with blanks to the width of the widest."""
+    if "".join(column).isascii():
+        width = max(map(len, column))
+        return [text.rjust(width) if right else text.ljust(width) for text in column]
+    width = max(map(display_width, column))
+    return [padded(text, width, right=right) for text in column]
+
+
+def _painted_line(cells: Sequence[str], styles: Sequence[Style | None]) -> str:
+    """Return a row's cells side by side, each in its style, the blanks after it bare."""
+    line, blanks = "", 0
+    for filled, style in zip(cells, styles, strict=True):
+        body = filled.rstrip(" ")
+        line += " " * blanks + painted(body, style, color=True)
+        blanks = len(filled) - len(body) + 2
+    return line.rstrip(" ")
+
+
+def findings_text(rows: Sequence[tuple[str, str, str, str]], *, color: bool = False, width: int = WIDTH) -> str:
+    """Return what an examination found: a line for each check, with its state (ok, note or bad), and what to do below.
+
+    >>> print(findings_text([("room", "bad", "1.0 GB free", "make room")]))
+    room  bad   1.0 GB free
+                → make room
+    """
+    widest = max(len(check) for check, _, _, _ in rows)
+    lines = []
+    for check, state, found, advice in rows:
+        start = f"{padded(check, widest)}  {padded(state, 4)}  "
+        first, *further = wrapped(visible(found), width, start)
+        styled = f"{padded(check, widest)}  {painted(padded(state, 4), _STYLES.get(state), color=color)}  "
+        lines += [styled + first[len(start) :], *further]
+        if advice:
+            lines += wrapped(visible(advice), width, " " * len(start) + "→ ")
+    return inert_lines("\n".join(lines))

@@ -1,1 +1,0 @@
-"""Charts: Vega-Lite specifications of what was found, for pages, notebooks and picture files."""

@@ -1,0 +1,243 @@
+"""A whole database held against itself: rows, schema, digests, and every result computed again (``db check``)."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.errors import NdcgTrackerError
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.metrics.verification import (
+    Difference,
+    StatedResults,
+    are_close,
+    difference_of_means,
+    tolerance_of,
+)
+from ndcg_tracker.rankings.grouping import is_descending
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.runs.labels import label_source
+from ndcg_tracker.runs.say_verification import contradiction_text, difference_text
+from ndcg_tracker.runs.scoring import Scores, stored_weights
+from ndcg_tracker.runs.verification import SHARES_AGREE, can_be_computed, verdicts
+from ndcg_tracker.statistics.summary import sample_std_dev
+from ndcg_tracker.storage.records import SUMMED_JUDGE
+from ndcg_tracker.storage.store import Store
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.ranking import Ranking
+    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.rankings.weights import GroupWeights
+    from ndcg_tracker.runs.labels import KnownLabels
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
+
+Progress = Callable[[int, int | None], None]
+"""Called with how many runs are done, and how many there are."""
+_UNREADABLE = (ValueError, TypeError, LookupError, OverflowError, NdcgTrackerError)
+_SHOWN = 100
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a check came to.
+
+    ``damage``: one sentence per kind of damage, or per run and metric. ``n_computed``: how many evaluations were
+    computed again, of ``n_evaluations``; ``n_results``: of how many results of groups. ``has_schema``: whether tables,
+    indexes, views and triggers were compared.
+    """
+
+    damage: list[str] = field(default_factory=list)
+    n_runs: int = 0
+    n_evaluations: int = 0
+    n_computed: int = 0
+    n_results: int = 0
+    has_schema: bool = False
+
+
+def check_database(location: str, progress: Progress | None = None) -> Checked:
+    """Look at all that a database of the newest schema holds; nothing is written."""
+    with Store.open(location) as store:
+        expected = store.expected_catalogue()
+        with store.read() as tx:
+            found = Checked(tx.damage(), has_schema=expected is not None)
+            if expected is not None:
+                found.damage += tx.schema_damage(expected)
+            _Contents(tx, found).look(progress)
+    return found
+
+
+class _Contents:
+    """What runs and labels hold, read once and held against digests, counts and results."""
+
+    def __init__(self, tx: ReadTransaction, found: Checked) -> None:
+        self._tx = tx
+        self._found = found
+        self._kept_shares = {run_id: one.kept_share for run_id, one in tx.runs.prunings().items()}
+        self._label_sets: dict[int, LabelSetRecord] = {}
+        self._sources: dict[int, Callable[[], KnownLabels]] = {}
+
+    def look(self, progress: Progress | None) -> None:
+        """Add what is damaged to what was found."""
+        of_dataset: dict[int, list[RunRecord]] = defaultdict(list)
+        runs = self._tx.runs.without_facts()
+        for run in runs:
+            of_dataset[run.dataset_id].append(run)
+        for dataset in self._tx.datasets.all():
+            for label_set in self._tx.labels.sets(dataset.id, None):
+                self._label_sets[label_set.id] = label_set
+                self._tell(
+                    f"labels version {label_set.version} of dataset {dataset.name!r}", self._of_labels(label_set)
+                )
+            weights = stored_weights(self._tx, dataset.id)
+            for run in of_dataset[dataset.id]:
+                self._tell(f"run {run.name!r} of dataset {dataset.name!r}", self._of_run(run, weights))
+                self._found.n_runs += 1
+                if progress is not None:
+                    progress(self._found.n_runs, len(runs))
+            self._sources.clear()
+
+    def _tell(self, where: str, lines: Iterator[str]) -> None:
+        try:
+            self._found.damage += [f"{where}: {line}" for line in lines]
+        except _UNREADABLE as error:
+            reason = " ".join(str(error).split())[:_SHOWN]
+            self._found.damage.append(f"{where}: what is stored cannot be read ({type(error).__name__}: {reason})")
+
+    def _of_labels(self, label_set: LabelSetRecord) -> Iterator[str]:
+        if label_set.judge == SUMMED_JUDGE:
+            return  # known by its digest alone
+        lists = self._tx.labels.lists(label_set.id)
+        if lists.has_duplicates() or lists.digest() != label_set.digest:
+            yield "its labels are not those of its digest"
+        if (lists.n_groups, lists.n_items) != (label_set.n_groups, label_set.n_labels):
+            counts = f"{label_set.n_labels} in {label_set.n_groups}"
+            yield f"it has {lists.n_items} labels in {lists.n_groups} groups, and says {counts}"
+
+    def _blocks(self, run: RunRecord) -> Iterator[Ranking]:
+        """Yield the items of a run as far as they are here."""
+        if run.id not in self._kept_shares:
+            yield from self._tx.runs.ranking_blocks(run)
+        elif self._kept_shares[run.id]:
+            yield self._tx.runs.ranking(run.id, self._tx.runs.kept_group_ids(run.id))
+
+    def _of_run(self, run: RunRecord, weights: GroupWeights | None) -> Iterator[str]:
+        is_whole = run.id not in self._kept_shares
+        evaluations = self._tx.evaluations.of_run(run.id)
+        self._found.n_evaluations += len(evaluations)
+        to_compute: dict[int, list[tuple[EvaluationRecord, Metric]]] = defaultdict(list)
+        for one in evaluations:
+            metric = parse_metric(one.metric)
+            yield from _shown_as(one, metric)
+            if can_be_computed(metric, self._label_sets[one.label_set_id]) and (is_whole or self._kept_shares[run.id]):
+                to_compute[one.label_set_id].append((one, metric))
+            if not is_whole or not can_be_computed(metric, self._label_sets[one.label_set_id]):
+                yield from self._without_items(one, metric)
+        scores = {key: Scores([metric for _, metric in found]) for key, found in to_compute.items()}
+        labels = {key: self._labels(key) for key in scores}
+        digests, n_groups, n_items = [], 0, 0
+        for ranking in self._blocks(run):
+            if not is_descending(ranking.scores, ranking.offsets):
+                yield "the scores of some list rise, which no ranking's do"
+                return
+            if ranking.has_duplicates():
+                yield "some list has an item twice"
+            digests.append(ranking.digest())
+            n_groups, n_items = n_groups + ranking.n_groups, n_items + ranking.n_items
+            for key, of_set in scores.items():
+                of_set.add(judged(ranking, labels[key].of(ranking.group_keys)))
+        if is_whole:
+            if joined_digest(digests) != run.digest:
+                yield "its items are not those of its digest"
+            if (n_groups, n_items) != (run.n_groups, run.n_items):
+                yield f"it has {n_items} items in {n_groups} groups, and says {run.n_items} in {run.n_groups}"
+        for key, of_set in scores.items():
+            if is_whole:
+                of_set.add_missing(labels[key].rest())
+            yield from self._of_scores(run, of_set, to_compute[key], weights, is_whole=is_whole)
+
+    def _labels(self, label_set_id: int) -> KnownLabels:
+        if label_set_id not in self._sources:
+            self._sources[label_set_id] = label_source(self._tx, self._label_sets[label_set_id])
+        return self._sources[label_set_id]()
+
+    def _of_scores(
+        self,
+        run: RunRecord,
+        scores: Scores,
+        evaluations: list[tuple[EvaluationRecord, Metric]],
+        weights: GroupWeights | None,
+        *,
+        is_whole: bool,
+    ) -> Iterator[str]:
+        """Yield where the stored results under one label set are not those that the items give."""
+        keys = next(scores.groups())[0].group_keys
+        ids = self._tx.groups.ids(run.dataset_id, keys)
+        stated = []
+        for one, _ in evaluations:
+            group_ids, given = self._stored(one)
+            places = np.minimum(np.searchsorted(group_ids, ids), max(group_ids.size - 1, 0))
+            there = group_ids[places] == ids if group_ids.size else np.zeros(ids.size, dtype=np.bool_)
+            stated.append((given, np.where(there, places, -1)))
+        verdict_of = verdicts(scores, stated, weights, of_all=is_whole)
+        for (one, metric), (given, _), verdict in zip(evaluations, stated, verdict_of, strict=True):
+            self._found.n_computed += not verdict.rests_on_weights
+            self._found.n_results += given.values.size
+            if verdict.difference is not None:
+                yield f"{_named(one)}: {difference_text(verdict.difference, 'stored')}"
+            yield from _of_std_dev(one, metric, given)
+        if is_whole:
+            computed = scores.coverage()
+            for share in self._tx.evaluations.coverages(run.id, evaluations[0][0].label_set_id):
+                if share.cutoff in computed and not are_close(share.judged_share, computed[share.cutoff], SHARES_AGREE):
+                    difference = Difference("judged_share", share.judged_share, computed[share.cutoff])
+                    where = "the whole lists" if share.cutoff is None else f"the top {share.cutoff}"
+                    yield f"{where}: {difference_text(difference, 'stored')}"
+
+    def _stored(self, one: EvaluationRecord) -> tuple[Index, StatedResults]:
+        results = self._tx.evaluations.results(one.id, components=True)
+        assert results.dcg is not None
+        assert results.ideal_dcg is not None
+        counts = (one.n_groups, one.n_missing, one.n_undefined)
+        reasons: list[str | None] = results.reasons_by_row().tolist()
+        columns = (results.values, results.dcg, results.ideal_dcg)
+        return results.group_ids, StatedResults(one.mean, one.worst_mean, one.best_mean, *counts, *columns, reasons)
+
+    def _without_items(self, one: EvaluationRecord, metric: Metric) -> Iterator[str]:
+        """Yield where results that nothing gives contradict themselves."""
+        ids, values = self._tx.evaluations.results_of([one.id])[0]
+        nothing = np.full(ids.size, np.nan)
+        counts = (one.n_groups, one.n_missing, one.n_undefined)
+        means = (one.mean, one.worst_mean, one.best_mean)
+        given = StatedResults(*means, *counts, values, nothing, nothing, [None] * ids.size)
+        difference = difference_of_means(metric, given)
+        if difference is not None:
+            yield f"{_named(one)}: {contradiction_text(difference, 'stored')}"
+        if values.size:
+            yield from _of_std_dev(one, metric, given)
+
+
+def _named(one: EvaluationRecord) -> str:
+    return f"{one.metric} under labels version {one.label_set_version}"
+
+
+def _shown_as(one: EvaluationRecord, metric: Metric) -> Iterator[str]:
+    """Yield where an evaluation is shown by the name of another measure."""
+    try:
+        shown = parse_metric(one.requested_as)
+    except NdcgTrackerError:
+        return  # older programs knew other names
+    if shown.measure != metric.measure:
+        yield f"{_named(one)}: it is shown as {one.requested_as!r}, which is another measure"
+
+
+def _of_std_dev(one: EvaluationRecord, metric: Metric, given: StatedResults) -> Iterator[str]:
+    computed = sample_std_dev(given.values[~np.isnan(given.values)])
+    if not are_close(one.std_dev, computed, tolerance_of(metric)):
+        yield f"{_named(one)}: {contradiction_text(Difference('std_dev', one.std_dev, computed), 'stored')}"

@@ -1,0 +1,95 @@
+"""Results that another engine computed: stored with their run, and found again by the name of their metric."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.errors import ConflictError, NameTakenError, argument
+from ndcg_tracker.metrics.kernel.mean import plain_mean
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.runs.ingest import IngestResult
+from ndcg_tracker.runs.scoring import NO_ITEMS, StoredMetric, StoredMetrics
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+
+if TYPE_CHECKING:
+    from ndcg_tracker.ingest.results import ResultTable
+    from ndcg_tracker.runs.ingest import RunDetails
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
+    from ndcg_tracker.storage.write import WriteTransaction
+
+
+_UNDEFINED = "no value was given"
+
+
+def store_results(
+    tx: WriteTransaction, table: ResultTable, metric: Metric, details: RunDetails, *, replace: bool = False
+) -> IngestResult:
+    """Store the results of a run under an external metric, with a run of no items where there is none of its name.
+
+    Raises: ConflictError where the dataset knows the metric with another direction or range; NameTakenError where the
+    run has other results under it.
+    """
+    dataset = tx.write.datasets.ensure(details.dataset)
+    known = tx.evaluations.external(dataset.id, metric.measure)
+    if known is not None and known != str(metric):
+        raise ConflictError(
+            f"dataset {dataset.name!r} knows {known}, and here it is {metric}",
+            advice="give the same direction and range, or another name",
+        )
+    label_set = _no_labels(tx, dataset)
+    run = tx.runs.named(dataset.id, details.name)
+    outcome = "stored" if run is None else "already stored"
+    if run is None:
+        run = tx.write.runs.insert(dataset.id, details.name, NO_ITEMS, **details.stored)
+    ids = tx.write.groups.ensure(dataset.id, table.group_keys)
+    order, n_undefined = np.argsort(ids), int(np.isnan(table.values).sum())
+    is_new = True
+    for stored in tx.evaluations.of_run(run.id):
+        if stored.metric != str(metric):
+            continue
+        before = tx.evaluations.results(stored.id)
+        if np.array_equal(before.group_ids, ids[order]) and np.array_equal(
+            before.values, table.values[order], equal_nan=True
+        ):
+            is_new = False
+        elif replace:
+            tx.write.evaluations.delete(stored.id)
+            outcome = "replaced"
+        else:
+            raise NameTakenError(
+                f"run {run.name!r} of dataset {dataset.name!r} has other results {metric}",
+                advice=(
+                    f"keep both with {argument('name', run.name + '-2')}, or put these in their place with "
+                    f"{argument('replace', True)}"
+                ),
+            )
+    mean = None if n_undefined == ids.size else plain_mean(table.values[~np.isnan(table.values)])
+    if is_new:
+        tx.write.evaluations.insert(
+            run.id,
+            label_set.id,
+            str(metric),
+            mean=mean,
+            n_groups=ids.size,
+            n_missing=0,
+            n_undefined=n_undefined,
+            group_ids=ids,
+            values=table.values,
+            reasons=[_UNDEFINED if undefined else None for undefined in np.isnan(table.values).tolist()],
+            requested_as=metric.measure,
+        )
+    counts = (ids.size, 0, n_undefined)
+    stored_metric = StoredMetric(str(metric), mean, *counts, is_new=is_new, requested_as=metric.measure)
+    facts = (run.n_groups or ids.size, run.n_items, label_set.version, StoredMetrics([stored_metric]), ())
+    return IngestResult(run.name, run.id, dataset.name, outcome, *facts)
+
+
+def _no_labels(tx: WriteTransaction, dataset: DatasetRecord) -> LabelSetRecord:
+    """Return the label set without labels that such results are stored under, since they rest on no labels of ours."""
+    known = tx.labels.newest(dataset.id, EXTERNAL_JUDGE)
+    if known is not None:
+        return known
+    label_set_id = tx.write.labels.begin(dataset.id, by_row_number=None, judge=EXTERNAL_JUDGE)
+    return tx.write.labels.finish(label_set_id, NO_ITEMS.digest(), 0, 0)

@@ -1,0 +1,165 @@
+"""What is known of a dataset's groups beside their results: weights, and attributes to slice by."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.keys import Keys
+
+if TYPE_CHECKING:
+    from ndcg_tracker.ingest.groups import GroupTable
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord
+    from ndcg_tracker.storage.write import WriteTransaction
+
+_MAX_SHOWN = 10
+_MANY_GROUPS = 50_000  # to look for similar keys among more would take seconds
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRecord:
+    """A group of a dataset: its weight, None where it has none, and its attributes."""
+
+    key: str
+    weight: float | None
+    attributes: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsSet:
+    """What became of a table of groups.
+
+    ``n_groups``: its groups that the dataset has. ``attributes``: which were set or taken away. ``has_weights``:
+    whether weights were. ``n_unknown``, ``first_unknown``: its groups that the dataset does not have. ``n_recomputed``:
+    stored means that were taken again, because they rest on a weight that has changed.
+    """
+
+    dataset: str
+    n_groups: int
+    attributes: tuple[str, ...]
+    has_weights: bool
+    n_unknown: int
+    first_unknown: str | None
+    n_recomputed: int
+
+
+def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable) -> GroupsSet:
+    """Give groups of a dataset attributes and weights; what the table does not name stays as it is.
+
+    Stored means that rest on a weight that changes are computed again. Raises: InputError where the dataset has none of
+    the groups.
+    """
+    dataset = tx.datasets.known(dataset_name)
+    ids = tx.groups.ids(dataset.id, table.group_keys)
+    known, unknown = np.flatnonzero(ids >= 0), np.flatnonzero(ids < 0)
+    first_unknown = table.group_keys[int(unknown[0])] if unknown.size else None
+    if not known.size:
+        raise InputError(
+            f"dataset {dataset.name!r} has none of the groups, not even the first, {first_unknown!r}",
+            advice=f"check the column with {argument('group')}, or name the dataset with {argument('dataset')}",
+        )
+    _merge_attributes(tx, dataset, ids, known, table)
+    n_recomputed = 0
+    if table.weights is not None:
+        changed = _set_weights(tx, dataset, ids[known], table.weights[known])
+        n_recomputed = _recompute_means(tx, dataset, changed) if changed.size else 0
+    return GroupsSet(
+        dataset.name,
+        int(known.size),
+        tuple(table.attributes),
+        table.weights is not None,
+        int(unknown.size),
+        first_unknown,
+        n_recomputed,
+    )
+
+
+def group_records(tx: ReadTransaction, dataset_name: str) -> list[GroupRecord]:
+    """Return the groups of a dataset in the order in which they came."""
+    dataset = tx.datasets.known(dataset_name)
+    ids, keys = tx.groups.all(dataset.id)
+    attributes = tx.groups.attributes(dataset.id)
+    weight_of = _weight_of(tx, dataset)
+    return [
+        GroupRecord(key, weight_of.get(group_id), attributes.get(group_id, {}))
+        for group_id, key in zip(ids.tolist(), keys.to_list(), strict=True)
+    ]
+
+
+def group_id(tx: ReadTransaction, dataset_id: int, dataset: str, group: str) -> int:
+    """Return the id of a group of a dataset. Raises: ReferenceNotFoundError, with those whose names are close."""
+    found = int(tx.groups.ids(dataset_id, Keys.from_strings([group]))[0])
+    if found >= 0:
+        return found
+    _, keys = tx.groups.all(dataset_id)
+    known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
+    close = difflib.get_close_matches(group, known, n=3, cutoff=0.6)
+    if close:
+        advice = f"did you mean {' or '.join(map(repr, close))}?"
+    else:
+        advice = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
+    raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}", advice=advice)
+
+
+def _merge_attributes(
+    tx: WriteTransaction, dataset: DatasetRecord, ids: Index, known: Index, table: GroupTable
+) -> None:
+    if not table.attributes:
+        return
+    before = tx.groups.attributes(dataset.id)
+    after: dict[int, dict[str, Any] | None] = {}
+    for row, group_id in zip(known.tolist(), ids[known].tolist(), strict=True):
+        merged = before.get(group_id, {}) | {name: values[row] for name, values in table.attributes.items()}
+        after[group_id] = {name: value for name, value in merged.items() if value is not None} or None
+    tx.write.groups.set_attributes(dataset.id, after)
+
+
+def _set_weights(tx: WriteTransaction, dataset: DatasetRecord, ids: Index, weights: Floats) -> Index:
+    """Store weights and return the ids of the groups whose weight has changed."""
+    weight_of = _weight_of(tx, dataset)
+    before = np.array([weight_of.get(group_id, np.nan) for group_id in ids.tolist()], dtype=np.float64)
+    rows = np.flatnonzero((before != weights) & ~(np.isnan(before) & np.isnan(weights)))
+    changed: Index = ids[rows]
+    if rows.size:
+        tx.write.groups.set_weights(dataset.id, changed, weights[rows])
+    return changed
+
+
+def _weight_of(tx: ReadTransaction, dataset: DatasetRecord) -> dict[int, float]:
+    ids, weights = tx.groups.weights(dataset.id)
+    return dict(zip(ids.tolist(), weights.tolist(), strict=True))
+
+
+def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Index) -> int:
+    """Take the stored means again that rest on the weight of a group that has changed, and return how many."""
+    # not for every comparison that is sliced by an attribute
+    from ndcg_tracker.runs.labels import label_source
+    from ndcg_tracker.runs.scoring import stored_scores, stored_weights
+
+    concerned = [(run, _resting_on(tx, run, changed)) for run in tx.runs.all(dataset.name)]
+    weights = stored_weights(tx, dataset.id)
+    for label_set in tx.labels.sets(dataset.id, None):
+        labels = None
+        for run, evaluations in concerned:
+            of_set = [one for one in evaluations if one.label_set_id == label_set.id]
+            if not of_set:
+                continue
+            labels = labels or label_source(tx, label_set)
+            scores = stored_scores(tx, run, [parse_metric(one.metric) for one in of_set], labels())
+            for one, (result, tie_bounds) in zip(of_set, scores.results(weights), strict=True):
+                tx.write.evaluations.set_means(one.id, result.mean, tie_bounds)
+    return sum(len(evaluations) for _, evaluations in concerned)
+
+
+def _resting_on(tx: ReadTransaction, run: RunRecord, changed: Index) -> list[EvaluationRecord]:
+    """Return the evaluations of a run whose mean weighs one of these groups."""
+    weighing = [one for one in tx.evaluations.of_run(run.id) if parse_metric(one.metric)["weights"] != "none"]
+    return [one for one in weighing if np.isin(tx.evaluations.results(one.id).group_ids, changed).any()]

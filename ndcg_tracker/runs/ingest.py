@@ -1,0 +1,450 @@
+"""How a run gets into the store: labels settled, metrics computed, everything written in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from dataclasses import replace as replace_fields
+from functools import partial
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
+from ndcg_tracker.ingest.table import RankedTable, joined_notes
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import judged
+from ndcg_tracker.rankings.keys import joined_digest
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
+from ndcg_tracker.runs.labels import HeldLabels, RunLabels, WholeLabels, label_source
+from ndcg_tracker.runs.scoring import (
+    Scores,
+    StoredMetric,
+    StoredMetrics,
+    meeting_notes,
+    restore_results,
+    settle_weights,
+    store_scores,
+    stored_scores,
+    unordered_notes,
+)
+from ndcg_tracker.runs.staged import StagedBlocks
+from ndcg_tracker.storage.checks import checked_name, stored_time
+from ndcg_tracker.words.notes import Note, all_one_notes
+from ndcg_tracker.words.sentences import in_words
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.staging import Attempt
+    from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.storage.write import RunDetails as StoredDetails
+    from ndcg_tracker.storage.write import WriteTransaction
+
+
+@dataclass(frozen=True)
+class RunDetails:
+    """What is kept of a run beside its content.
+
+    ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
+    None for the time of storing.
+    """
+
+    name: str
+    dataset: str = "default"
+    source: str | None = None
+    git_commit: str | None = None
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    labels_source: str | None = None
+    created_at_utc: str | None = None
+
+    @classmethod
+    def given(
+        cls,
+        name: str,
+        dataset: str,
+        paths: Sequence[str] = (),
+        *,
+        git_commit: str | None = None,
+        parameters: Mapping[str, str] | None = None,
+        tags: Mapping[str, str] | None = None,
+        labels: str | None = None,
+        created_at: str | datetime | None = None,
+    ) -> RunDetails:
+        """Return what a caller says of a run and of the files that it comes from. Raises: InputError."""
+        return cls(
+            checked_name("run", name),
+            checked_name("dataset", dataset),
+            ", ".join(map(source_name, paths)) or None,
+            git_commit,
+            dict(parameters or {}),
+            dict(tags or {}),
+            None if labels is None else source_name(labels),
+            None if created_at is None else stored_time(created_at),
+        )
+
+    @property
+    def stored(self) -> StoredDetails:
+        """What is stored with the run itself."""
+        return {
+            "source": self.source,
+            "git_commit": self.git_commit,
+            "parameters": dict(self.parameters),
+            "tags": dict(self.tags),
+            "created_at_utc": self.created_at_utc,
+        }
+
+
+@dataclass(frozen=True)
+class IngestResult:
+    """What became of an ingested run.
+
+    ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (nothing
+    was added but the metrics marked new). ``metrics``: in the order they were asked for, and by their texts:
+    ``metrics["AP"].mean``. ``notes``: what else to know, in words.
+    """
+
+    run: str
+    run_id: int
+    dataset: str
+    outcome: str
+    n_groups: int
+    n_items: int
+    label_set_version: int
+    metrics: StoredMetrics
+    notes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        head = f"{self.outcome}: run {self.run!r} (id {self.run_id}) of dataset {self.dataset!r}"
+        return "\n".join([head, *map(str, self.metrics), *(f"note: {note}" for note in self.notes)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True)
+class StagedRun:
+    """What a driver knows of a staged run: the attempts whose output it was given, and what they say of it.
+
+    ``digest``: of its items. ``labels_digest``: of the labels, where they came as a table of their own, None where the
+    groups were scored under ``label_set``, the newest version at that time (None: there was none), with those that came
+    with the run, if ``has_labels``. ``kept_share``: of how many groups it brings the items, None for all.
+    """
+
+    id: int
+    attempts: Sequence[Attempt]
+    digest: str
+    labels_digest: str | None
+    label_set: LabelSetRecord | None
+    has_labels: bool
+    kept_share: float | None
+
+
+class _Coming:
+    """A run and its labels while its blocks come, and what is known of it in the end.
+
+    ``kept_share``: None, for it brings all its items. ``scores``: None, for they are to be computed.
+    """
+
+    def __init__(self, blocks: Iterable[RankedTable], labels: RunLabels) -> None:
+        self._blocks = iter(blocks)
+        self.labels = labels
+        self.digest = joined_digest([])
+        self.n_groups = self.n_items = 0
+        self.kept_share: float | None = None
+        self.scores: Scores | None = None
+        self._weights: list[GroupWeights] = []
+        self._notes: list[Note] = []
+        self._has_labels = False
+
+    def whole_digest(self) -> str | None:
+        """Return the digest of the content before any of it is used, None where it comes in several blocks."""
+        first = list(islice(self._blocks, 2))
+        self._blocks = chain(first, self._blocks)
+        return first[0].ranking.digest() if len(first) == 1 else None
+
+    def blocks(self) -> Iterator[tuple[Ranking, LabelLists]]:
+        """Yield the items and the labels of one block after the other."""
+        for block in self._blocks:
+            ranking = block.ranking
+            self.digest = joined_digest([self.digest, ranking.digest()])
+            self.n_groups += ranking.n_groups
+            self.n_items += ranking.n_items
+            if block.weights is not None:
+                self._weights.append(block.weights)
+            self._notes += block.notes
+            self._has_labels |= block.labels is not None
+            labels = self.labels.of(block)
+            del block  # neither is to be held while the next block is read
+            yield ranking, labels
+            del ranking, labels
+
+    @property
+    def notes(self) -> list[Note]:
+        """What its reader has found that one should know."""
+        return joined_notes(self._notes, has_labels=self._has_labels)
+
+    @property
+    def weights(self) -> GroupWeights | None:
+        """The weights of the groups that came, None where none has one."""
+        return joined_weights(self._weights) if self._weights else None
+
+
+def digested(blocks: Iterable[RankedTable]) -> Iterator[RankedTable]:
+    """Yield the blocks once their content digests are made, which they keep: work for the thread that reads ahead."""
+    for block in blocks:
+        block.ranking.digest()
+        yield block
+        del block  # not to be held while the next one is read
+
+
+@dataclass(frozen=True)
+class ReadyRun:
+    """A run that was read whole, with its digest; ``scores``: of all its groups, None where they are still to come."""
+
+    table: RankedTable
+    scores: Scores | None
+
+
+def ready_run(table: RankedTable, labels: LabelLists | None, metrics: Sequence[Metric]) -> ReadyRun:
+    """Return a run with all that can be found without the database; ``labels``: given, None for those it has.
+
+    What a metric refuses is refused when the run is stored.
+    """
+    ranking = table.ranking
+    ranking.digest()
+    if labels is None:
+        return ReadyRun(table, None)
+    scores = Scores(list(dict.fromkeys(metrics)))
+    try:
+        scores.add(judged(ranking, HeldLabels(labels).of(ranking.group_keys)))
+    except NdcgTrackerError:
+        return ReadyRun(table, None)
+    return ReadyRun(table, scores)
+
+
+def store_run(
+    store: Store,
+    blocks: Iterable[RankedTable],
+    labels: LabelLists | None,
+    details: RunDetails,
+    metrics: Sequence[Metric],
+    *,
+    replace: bool = False,
+    scores: Scores | None = None,
+) -> IngestResult:
+    """Store a run with its labels, metrics and group results in one transaction, and return what became of it.
+
+    Parameters: ``blocks``: of whole groups; a run that is read whole is one block. Held in memory are the blocks in
+    use, ``labels``, and per group its id and its results. The transaction is open while the blocks after the first are
+    read; on Postgres others write meanwhile (see ``storage/locks.py``).
+    ``scores``: of all groups of the blocks under ``labels``, if they are known (see ``ready_run``). Raises:
+    ConflictError where the name is taken by other content or a label contradicts a stored one; InputError where there
+    are no labels; what the blocks raise.
+    """
+    coming_blocks = iter(blocks)
+    blocks = chain(list(islice(coming_blocks, 1)), coming_blocks)  # nobody waits while a pipe is silent
+    with store.write(run=(details.dataset, details.name)) as tx:
+        dataset = tx.write.datasets.ensure(details.dataset)
+        coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source))
+        return _stored(tx, dataset, coming, details, metrics, replace, scores)
+
+
+def publish_run(
+    store: Store, staged: StagedRun, details: RunDetails, metrics: Sequence[Metric], *, replace: bool = False
+) -> IngestResult:
+    """Store a staged run as ``store_run`` stores one that is read, and delete what was staged, in one transaction.
+
+    Raises: what ``store_run`` raises; ConflictError where the dataset has other labels of these groups than they
+    were scored under; DatabaseError where the staged run is gone, or not all there.
+    """
+    with store.write(run=(details.dataset, details.name)) as tx:
+        contents = tx.write.staged.taken(staged.id, staged.attempts)
+        dataset = tx.write.datasets.ensure(details.dataset)
+        labels: RunLabels | WholeLabels
+        if staged.labels_digest is not None:
+            labels, are_others = WholeLabels(tx, dataset, staged.labels_digest, details.labels_source), False
+        else:
+            if staged.has_labels:
+                tx.keep_creators_out()  # or others might add labels that the groups were not scored under
+            are_others = tx.labels.newest(dataset.id) != staged.label_set
+            labels = RunLabels(tx, dataset, None, details.labels_source or details.source)
+        ids = partial(tx.write.groups.ensure, dataset.id)
+        wanted = list(dict.fromkeys(metrics))
+        coming = StagedBlocks(contents, labels, wanted, staged.digest, staged.kept_share, ids, check_labels=are_others)
+        result = _stored(tx, dataset, coming, details, metrics, replace, coming.scores)
+        tx.write.staged.discard(staged.id)
+    return result
+
+
+def _stored(
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    coming: _Coming | StagedBlocks,
+    details: RunDetails,
+    metrics: Sequence[Metric],
+    replace: bool,
+    scores: Scores | None,
+) -> IngestResult:
+    wanted = list(dict.fromkeys(metrics))
+    run, outcome, moved, scores = _settled_run(tx, dataset, coming, details, wanted, replace, scores)
+    label_set, is_new = coming.labels.settled()
+    weights = settle_weights(tx, dataset, coming.weights)
+    twins = [twin.name for twin in tx.runs.with_digest(dataset.id, run.digest) if twin.name != run.name]
+    notes = [Note("same_content", {"run": name}) for name in twins[:1]]
+    done = _stored_metrics(tx, run, label_set)
+    new = [metric for metric in wanted if str(metric) not in done]
+    if new:
+        if scores is None:  # ties stand in the order that was stored first
+            scores = stored_scores(tx, run, new, label_source(tx, label_set)())
+        done |= {one.metric: one for one in store_scores(tx, run, label_set, scores, weights, new)}
+        if not scores.any_judged:
+            is_elsewhere = any(one.n_missing >= label_set.n_groups for one in done.values())
+            if is_elsewhere and is_new:  # labels of others would become the newest, by which all runs are compared
+                both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
+                of_run, of_labels = (tx.groups.keys(dataset.id, ids[:1]).to_list() for ids in both)
+                such_as = (
+                    f": the run has {of_run[0]!r}, the labels have {of_labels[0]!r}" if of_run and of_labels else ""
+                )
+                raise InputError(
+                    f"no group of the run has labels{such_as}",
+                    where=details.name,
+                    advice="give labels of the same groups, with ids written alike",
+                )
+            notes.append(Note("no_group_label" if is_elsewhere else "no_label"))
+        notes += unordered_notes(scores.unordered)
+        n_missing = max((one.n_missing for one in done.values()), default=0)
+        n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
+        notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)
+    notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
+    if is_new and label_set.version > 1:
+        notes.append(Note("new_labels", {"version": label_set.version}))
+    metrics_of_run = StoredMetrics(done[str(metric)] for metric in wanted)
+    of_ndcg = [done[str(metric)] for metric in wanted if metric.measure == "ndcg"]
+    notes += all_one_notes((one.requested_as, one.mean, one.n_groups) for one in of_ndcg)
+    size = (run.n_groups, run.n_items)
+    return IngestResult(
+        run.name, run.id, dataset.name, outcome, *size, label_set.version, metrics_of_run, in_words(notes)
+    )
+
+
+def source_name(path: str) -> str:
+    """Return a path as it is stored: what is no UTF-8 in it, which no database keeps, as an escape."""
+    return path.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _settled_run(
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    coming: _Coming | StagedBlocks,
+    details: RunDetails,
+    metrics: Sequence[Metric],
+    replace: bool,
+    known: Scores | None,
+) -> tuple[RunRecord, str, list[str], Scores | None]:
+    """Return the run that holds the content, how it came to be, the aliases that moved to it, and its scores.
+
+    The scores are None for a run that is already stored.
+    """
+    existing = tx.runs.named(dataset.id, details.name)
+    if existing is None:
+        run, scores = _written(tx, dataset, coming, details, metrics, known)
+        return run, "stored", [], scores
+    pruning = tx.runs.prunings(existing.id).get(existing.id)
+    if not replace or coming.whole_digest() == existing.digest:
+        is_restored = pruning is not None and coming.kept_share is None
+        for ranking, _ in coming.blocks():
+            if is_restored:
+                tx.write.runs.append_missing(existing.id, dataset.id, ranking)
+        if coming.digest != existing.digest:
+            raise _other_content(dataset, details)
+        if coming.scores is not None:
+            coming.scores.add_missing(coming.labels.rest())
+            coming.scores.arrange(coming.labels.places)
+        if pruning is None or not is_restored:
+            return existing, "already stored", [], coming.scores
+        tx.write.runs.restored(existing.id, existing.digest)
+        if pruning.summaries_only:
+            restore_results(tx, existing)
+        return existing, "restored", [], coming.scores
+    aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content is another
+    run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, known)
+    if run.digest == existing.digest and pruning is None:
+        tx.write.runs.delete(run.id)
+        return existing, "already stored", [], None
+    tx.keep_marks()
+    moved = _taken_aliases(tx, dataset, existing)
+    tx.write.runs.delete(existing.id)
+    run = tx.write.runs.rename(run.id, existing.name)
+    for alias in moved:
+        tx.write.aliases.set(dataset.id, alias, run.id)
+    return run, "replaced", moved, scores
+
+
+def _written(
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    coming: _Coming | StagedBlocks,
+    details: RunDetails,
+    metrics: Sequence[Metric],
+    known: Scores | None,
+) -> tuple[RunRecord, Scores]:
+    """Store the blocks as they come, and score them where the scores are not known."""
+    run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
+    scores = known or Scores(metrics)
+    ids: list[Index] = []
+    for ranking, labels in coming.blocks():
+        if known is None:
+            scores.add(judged(ranking, labels))
+        if coming.kept_share is None:
+            tx.write.runs.append(run_id, dataset.id, ranking)
+        else:
+            ids.append(tx.write.groups.ensure(dataset.id, ranking.group_keys))
+            tx.write.runs.append(run_id, dataset.id, ranking.of_groups(np.flatnonzero(np.diff(ranking.offsets))))
+    if coming.kept_share is not None:
+        tx.write.runs.keep_share(run_id, np.sort(np.concatenate(ids)), coming.kept_share)
+    scores.add_missing(coming.labels.rest())
+    scores.arrange(coming.labels.places)
+    return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items), scores
+
+
+def _stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> dict[str, StoredMetric]:
+    """Return the metrics that a run has under a label set, by canonical text."""
+    return {
+        one.metric: StoredMetric(
+            one.metric,
+            one.mean,
+            one.n_groups,
+            one.n_missing,
+            one.n_undefined,
+            is_new=False,
+            requested_as=one.requested_as,
+        )
+        for one in tx.evaluations.of_run(run.id)
+        if one.label_set_id == label_set.id
+    }
+
+
+def _other_content(dataset: DatasetRecord, details: RunDetails) -> NameTakenError:
+    """Return the error for a name that other content has."""
+    return NameTakenError(
+        f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content",
+        advice=(
+            f"keep both with {argument('name', details.name + '-2')}, or put this one in its place with "
+            f"{argument('replace', True)}"
+        ),
+    )
+
+
+def _taken_aliases(tx: WriteTransaction, dataset: DatasetRecord, run: RunRecord) -> list[str]:
+    """Return the aliases of a run, taken from it."""
+    names = [alias.name for alias in tx.aliases.all(dataset.name) if alias.run_id == run.id]
+    for name in names:
+        tx.write.aliases.delete(dataset.id, name)
+    return names

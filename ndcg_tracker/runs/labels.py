@@ -1,0 +1,433 @@
+"""The labels of a dataset: versions, what a run brings to them, and where the labels of some groups come from."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, argument
+from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.rankings.join import matching_rows, places_of
+from ndcg_tracker.rankings.key_places import KeyPlaces
+from ndcg_tracker.rankings.keys import KeyIndex, Keys, joined_digest
+from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
+from ndcg_tracker.runs.label_sets import GROUPS_AT_ONCE, HELD_LABELS
+from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.words.notes import Fact, Note
+
+if TYPE_CHECKING:
+    from ndcg_tracker.ingest.table import RankedTable
+    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
+    from ndcg_tracker.storage.write import WriteTransaction
+
+NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
+
+_DATASETS_NAMED = 5
+
+
+class KnownLabels(Protocol):
+    """Where the labels of a run's groups come from."""
+
+    def of(self, keys: Keys) -> LabelLists:
+        """Return the labels of some groups, none of which was asked for before."""
+
+    def rest(self) -> Iterator[LabelLists]:
+        """Yield the labels of all groups that were not asked for."""
+
+    def places(self, keys: Keys) -> Index:
+        """Return numbers that stand in the order of the labels: int64, -1 for an unknown group."""
+
+
+class HeldLabels:
+    """Labels that are in memory.
+
+    >>> keys = Keys.from_strings
+    >>> held = HeldLabels(LabelLists.from_rows(keys(["q", "r"]), keys(["a", "b"]), np.ones(2)))
+    >>> held.of(keys(["r", "x"])).group_keys.to_list(), [one.group_keys.to_list() for one in held.rest()]
+    (['r'], [['q']])
+    """
+
+    def __init__(self, lists: LabelLists) -> None:
+        self._lists = lists
+        self._places = KeyPlaces(lists.group_keys)
+        self._seen = np.zeros(lists.n_groups, dtype=np.bool_)
+
+    def of(self, keys: Keys) -> LabelLists:
+        """Return the labels of some groups."""
+        places = self._places.of(keys)
+        places = places[places >= 0]
+        self._seen[places] = True
+        return self._lists if places.size == self._lists.n_groups else labels_of_groups(self._lists, places)
+
+    def rest(self) -> Iterator[LabelLists]:
+        """Yield the labels of all groups that were not asked for."""
+        left = np.flatnonzero(~self._seen)
+        for first in range(0, left.size, GROUPS_AT_ONCE):
+            yield labels_of_groups(self._lists, left[first : first + GROUPS_AT_ONCE])
+
+    def places(self, keys: Keys) -> Index:
+        """Return the number of each group among the labels, -1 for a group without labels."""
+        return self._places.of(keys)
+
+
+class StoredLabels:
+    """Labels that stay in the database, read for some groups at a time."""
+
+    def __init__(self, tx: ReadTransaction, label_set: LabelSetRecord) -> None:
+        self._tx = tx
+        self._label_set = label_set
+        self._seen: list[Index] = []
+
+    def of(self, keys: Keys) -> LabelLists:
+        """Return the labels of some groups."""
+        ids = self._tx.groups.ids(self._label_set.dataset_id, keys)
+        ids = np.sort(ids[ids >= 0])
+        self._seen.append(ids)
+        return self._tx.labels.lists(self._label_set.id, ids)
+
+    def rest(self) -> Iterator[LabelLists]:
+        """Yield the labels of all groups that were not asked for."""
+        ids = self._tx.labels.group_ids(self._label_set.id)
+        left = ids[~np.isin(ids, np.concatenate([np.empty(0, dtype=np.int64), *self._seen]))]
+        for first in range(0, left.size, GROUPS_AT_ONCE):
+            yield self._tx.labels.lists(self._label_set.id, left[first : first + GROUPS_AT_ONCE])
+
+    def places(self, keys: Keys) -> Index:
+        """Return the id of each group, by which stored labels stand, -1 for an unknown group."""
+        ids = self._tx.groups.ids(self._label_set.dataset_id, keys)
+        return np.where(np.isin(ids, self._tx.labels.group_ids(self._label_set.id)), ids, -1)
+
+
+def label_source(tx: ReadTransaction, label_set: LabelSetRecord) -> Callable[[], KnownLabels]:
+    """Return what gives the labels of a label set, as often as asked: they are read once and held if they are few."""
+    if label_set.n_labels > HELD_LABELS:
+        return lambda: StoredLabels(tx, label_set)
+    lists = cache(lambda: tx.labels.lists(label_set.id))
+    return lambda: HeldLabels(lists())
+
+
+class RunLabels:
+    """The labels that a run of a dataset is evaluated against, settled and stored while its blocks come.
+
+    ``given`` labels are the version they equal, else they become the newest; those of the blocks are not read. Without
+    them it is the newest version, if all labels that come with the blocks agree with it; new pairs make the union a
+    new version, for which the lists that grow are written as they come, and all others copied in the end. The first
+    labels of a dataset are the union with none. Raises: ConflictError for a grade that contradicts the newest version,
+    and where either knows items by row numbers and the other by ids.
+    """
+
+    def __init__(
+        self, tx: WriteTransaction, dataset: DatasetRecord, given: LabelLists | None, source: str | None
+    ) -> None:
+        self._tx = tx
+        self._dataset = dataset
+        self._source = source
+        self._may_grow = given is None
+        self._is_new = False
+        self._version: LabelSetRecord | None = None
+        self._known: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
+        if given is not None:
+            added = add_labels(tx, dataset, given, source)
+            self._version = added.label_set
+            self._is_new = added.is_new
+            return
+        self._n_blocks = 0
+        self._begun: int | None = None
+        self._begin_with(tx.labels.newest(dataset.id))
+
+    def _begin_with(self, newest: LabelSetRecord | None) -> None:
+        self._version = newest
+        self._digest, self._n_groups, self._n_labels = joined_digest([]), 0, 0
+        if newest is not None:
+            self._known = label_source(self._tx, newest)()
+            self._digest, self._n_groups, self._n_labels = newest.digest, newest.n_groups, newest.n_labels
+
+    def of(self, block: RankedTable) -> LabelLists:
+        """Return the labels of a block's groups, the stored ones and those that came with it (ConflictError)."""
+        if not self._may_grow:
+            return self._known.of(block.ranking.group_keys)
+        if block.labels is not None or not block.by_row_number:  # else it may have no labels, which is told apart
+            refuse_other_items(self._version, block.by_row_number, self._dataset)
+        self._n_blocks += 1
+        stored = self._known.of(group_keys_of(block))
+        if block.labels is None:
+            return stored
+        both = union_of_labels(stored, block.labels, self._dataset)
+        if both is not stored:
+            if self._tx.keep_creators_out() and (newest := self._tx.labels.newest(self._dataset.id)) != self._version:
+                return self._of_newer(block, newest)
+            self._append(stored, both)
+        return both
+
+    def _of_newer(self, block: RankedTable, newest: LabelSetRecord | None) -> LabelLists:
+        """Begin again with labels that another process has stored since, if no block was taken before this one."""
+        if self._n_blocks > 1:
+            raise ConflictError(
+                f"dataset {self._dataset.name!r} got new labels while this run with labels of its own was read",
+                advice="run the same command again",
+            )
+        self._n_blocks = 0
+        self._begin_with(newest)
+        return self.of(block)
+
+    def rest(self) -> Iterator[LabelLists]:
+        """Yield the labels of all groups that no block had."""
+        return self._known.rest()
+
+    def places(self, keys: Keys) -> Index:
+        """Return numbers that stand in the order of the labels, that of a new group being after them all: int64."""
+        places = self._known.places(keys)
+        return np.where(places < 0, np.iinfo(np.int64).max, places)
+
+    def settled(self) -> tuple[LabelSetRecord, bool]:
+        """Return the version that the labels are, and whether it is new; asked once, in the end.
+
+        Raises: InputError where the dataset has no labels.
+        """
+        if not self._may_grow or self._begun is None:
+            if self._version is None:
+                others = [one.name for one in self._tx.datasets.all() if one.id != self._dataset.id][:_DATASETS_NAMED]
+                named = f", or name another with {argument('dataset')}: {', '.join(others)}" if others else ""
+                advice = f"give them with {argument('labels', 'FILE')}{named}"
+                raise InputError(f"dataset {self._dataset.name!r} has no labels yet", advice=advice)
+            return self._version, self._is_new
+        known = stored_version(self._tx, self._dataset, self._digest)
+        if known is not None:
+            self._tx.write.labels.discard(self._begun)
+            return known, False
+        if self._version is not None:
+            self._tx.write.labels.append_from(self._begun, self._version.id)
+        return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
+
+    def _append(self, stored: LabelLists, both: LabelLists) -> None:
+        """Write the lists of ``both`` that are longer than those in ``stored``."""
+        if self._begun is None:
+            by_row_number = both.by_row_number if self._version is None else self._version.by_row_number
+            self._begun = self._tx.write.labels.begin(self._dataset.id, self._source, by_row_number=by_row_number)
+        grown = both
+        if stored.n_items:
+            places = KeyIndex(stored.group_keys).places(both.group_keys)
+            before = np.append(np.diff(stored.offsets), 0)[places]
+            grown = labels_of_groups(both, np.flatnonzero(np.diff(both.offsets) > before))
+        self._tx.write.labels.append(self._begun, self._dataset.id, grown)
+        self._digest = joined_digest([self._digest, both.digest()], without=[stored.digest()])
+        self._n_groups += both.n_groups - stored.n_groups
+        self._n_labels += both.n_items - stored.n_items
+
+
+class WholeLabels:
+    """Labels of a run that come with its blocks and are all there are: the version of their digest, else a new one."""
+
+    def __init__(self, tx: WriteTransaction, dataset: DatasetRecord, digest: str, source: str | None) -> None:
+        earlier = [one for one in tx.labels.sets(dataset.id, None) if one.by_row_number is not None]
+        refuse_other_items(earlier[-1] if earlier else None, False, dataset)
+        self._tx = tx
+        self._dataset = dataset
+        self._digest = digest
+        self._found = joined_digest([])
+        self._n_groups = self._n_labels = 0
+        self._version = stored_version(tx, dataset, digest)
+        if self._version is None and tx.keep_creators_out():  # another process may just have stored them
+            self._version = stored_version(tx, dataset, digest)
+        self._begun = None if self._version is not None else tx.write.labels.begin(dataset.id, source)
+
+    def of(self, block: RankedTable) -> LabelLists:
+        """Return the labels of a block, stored if they are new."""
+        if block.labels is None:
+            return NO_LABELS
+        if self._begun is not None:
+            self._tx.write.labels.append(self._begun, self._dataset.id, block.labels)
+            self._found = joined_digest([self._found, block.labels.digest()])
+            self._n_groups += block.labels.n_groups
+            self._n_labels += block.labels.n_items
+        return block.labels
+
+    def rest(self) -> Iterator[LabelLists]:
+        """Yield nothing: every group with labels is in a block."""
+        return iter(())
+
+    def places(self, keys: Keys) -> Index:
+        """Return one number for all groups, which stay in the order they come in."""
+        return np.zeros(len(keys), dtype=np.int64)
+
+    def settled(self) -> tuple[LabelSetRecord, bool]:
+        """Return the version that the labels are, and whether it is new (DatabaseError if others came)."""
+        if self._version is not None:
+            return self._version, False
+        assert self._begun is not None
+        if self._found != self._digest:
+            raise DatabaseError("staged labels are not those that were written", advice="please report this")
+        return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
+
+
+@dataclass(frozen=True, slots=True)
+class AddedLabels:
+    """The version that some labels are; ``is_new``: they became it just now.
+
+    ``extends``: the version that they were added to, None for none.
+    """
+
+    label_set: LabelSetRecord
+    is_new: bool
+    extends: int | None = None
+
+
+def add_labels(
+    tx: WriteTransaction,
+    dataset: DatasetRecord,
+    lists: LabelLists,
+    source: str | None,
+    judge: str = "",
+    *,
+    extend: bool = False,
+    created_at_utc: str | None = None,
+) -> AddedLabels:
+    """Return the version that equals some labels of a judge, made the judge's newest one where there is none.
+
+    ``extend``: together with that judge's newest. ``created_at_utc``: when they were first stored, None for now.
+    Raises: ConflictError for a grade that contradicts the newest then.
+    """
+    whole = settled_lists(tx, dataset, lists, judge, extend=extend)
+    known = stored_version(tx, dataset, whole.digest(), judge)
+    if known is not None:
+        return AddedLabels(known, is_new=False)
+    if tx.keep_creators_out():  # another process may just have stored them
+        return add_labels(tx, dataset, lists, source, judge, extend=extend, created_at_utc=created_at_utc)
+    before = tx.labels.newest(dataset.id, judge) if extend else None
+    added = tx.write.labels.insert(dataset.id, whole, source, judge=judge, created_at_utc=created_at_utc)
+    return AddedLabels(added, is_new=True, extends=None if before is None else before.version)
+
+
+def settled_lists(
+    tx: ReadTransaction, dataset: DatasetRecord, lists: LabelLists, judge: str, *, extend: bool
+) -> LabelLists:
+    """Return what labels of a judge come to, with those of the judge's newest version if ``extend`` (ConflictError)."""
+    earlier = [one for one in tx.labels.sets(dataset.id, None) if one.by_row_number is not None]
+    refuse_other_items(earlier[-1] if earlier else None, lists.by_row_number, dataset)
+    newest = tx.labels.newest(dataset.id, judge) if extend else None
+    return lists if newest is None else union_of_labels(tx.labels.lists(newest.id), lists, dataset, judge)
+
+
+def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends: bool = False) -> list[Note]:
+    """Return notes on what a version of the labels lacks of the same judge's version before, and on its new groups.
+
+    ``extends``: whether it was to extend the judge's version before; a note tells where there is none.
+    """
+    record = tx.datasets.named(dataset)
+    every = [] if record is None else tx.labels.sets(record.id, None)
+    own = next((one for one in every if one.version == version), None)
+    before = [one for one in every if own is not None and one.judge == own.judge and one.version < version]
+    if own is not None and not before and extends:
+        others = [one for one in every if one.version < version and one.judge not in NO_LABELS_HERE]
+        if others:
+            of_other = ("--judge", others[-1].judge) if others[-1].judge else ()
+            facts: dict[str, Fact] = {"judge": own.judge, "other": others[-1].judge, "version": others[-1].version}
+            command = ("ndcg-track", "labels", "add", "FILE", "--extend", "--dataset", dataset, *of_other)
+            return [Note("nothing_to_extend", facts, command)]
+    if own is None or not before:
+        return []
+    old, new = tx.labels.lists(before[-1].id), tx.labels.lists(own.id)
+    n_gone = int((places_of(old.group_keys, new.group_keys) < 0).sum())
+    n_new = int((places_of(new.group_keys, old.group_keys) < 0).sum())
+    n_labels = old.n_items - matching_rows(old, new)[0].size
+    facts = {"n_groups": n_gone, "n_labels": n_labels, "version": before[-1].version}
+    gone = [Note("labels_gone", facts)] if n_labels else []
+    return [*gone, *([Note("new_groups", {"n": n_new, "n_groups": new.n_groups})] if n_new else [])]
+
+
+def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:
+    """Return the version of a judge's labels that has this content, None where there is none."""
+    return next((one for one in tx.labels.sets(dataset.id, judge) if one.digest == digest), None)
+
+
+def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None, dataset: DatasetRecord) -> None:
+    """Refuse row numbers where a dataset's newest labels have item ids, and ids where those have row numbers."""
+    if newest is None or None in (newest.by_row_number, by_row_number) or newest.by_row_number == by_row_number:
+        return
+    if by_row_number:
+        raise ConflictError(
+            f"the labels of dataset {dataset.name!r} have item ids, and here items are known by row numbers, which "
+            "stand for items only inside one table",
+            advice=f"name the item column with {argument('item')}, or use another {argument('dataset')}",
+        )
+    raise ConflictError(
+        f"the labels of dataset {dataset.name!r} know items by row numbers, and here items have ids",
+        advice=f"use another {argument('dataset')}, with labels that have item ids",
+    )
+
+
+def _changing(dataset: DatasetRecord, judge: str | None) -> str:
+    """Return what to type where labels contradict stored ones; ``judge``: see ``union_of_labels``."""
+    if judge is None:
+        return "to change labels, make a new version with ndcg-track labels add FILE"
+    add = ["ndcg-track", "labels", "add", "FILE", "--dataset", dataset.name]
+    replace = shlex.join([*add, *(["--judge", judge] if judge else [])])
+    keep = shlex.join([*add, "--judge", "NAME"])
+    return f"to replace those, make a new version with: {replace}; to keep both, as labels of another judge: {keep}"
+
+
+def union_of_labels(
+    stored: LabelLists, further: LabelLists, dataset: DatasetRecord, judge: str | None = None
+) -> LabelLists:
+    """Return the labels of both, which is ``stored`` itself where ``further`` has no new pair.
+
+    ``judge``: whose labels are extended ("": nobody's name), None where they come with a run. Raises: ConflictError
+    for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
+    """
+    if not stored.n_items:
+        return further
+    rows, stored_rows = matching_rows(further, stored)
+    differs = further.grades[rows] != stored.grades[stored_rows]
+    if differs.any():
+        at = int(np.argmax(differs))
+        group = further.group_keys[int(np.searchsorted(further.offsets, rows[at], "right")) - 1]
+        whose = f" of judge {judge!r}" if judge else ""
+        raise ConflictError(
+            f"item {further.item_keys[rows[at]]!r} of group {group!r} has the label {further.grades[rows[at]]:g} here "
+            f"and {stored.grades[stored_rows[at]]:g} in the newest labels{whose} of dataset {dataset.name!r}",
+            advice=_changing(dataset, judge),
+        )
+    is_new = np.ones(further.n_items, dtype=np.bool_)
+    is_new[rows] = False
+    if not is_new.any():
+        return stored
+    new = np.flatnonzero(is_new)
+    if further.by_row_number:
+        _refuse_further_rows(stored, further, new, dataset)
+    new_groups = further.group_keys.take(group_codes(further.offsets)[new])
+    old_groups = stored.group_keys.take(group_codes(stored.offsets))
+    both = LabelLists.from_rows(
+        Keys.joined([old_groups, new_groups]),
+        Keys.joined([stored.item_keys, further.item_keys.take(new)]),
+        np.concatenate([stored.grades, further.grades[new]]),
+    )
+    return replace(both, by_row_number=stored.by_row_number)
+
+
+def _refuse_further_rows(stored: LabelLists, further: LabelLists, new: Index, dataset: DatasetRecord) -> None:
+    """Refuse row numbers that would join the stored items of a group: they count the rows of another table."""
+    places = group_codes(further.offsets)[new]
+    known = KeyIndex(stored.group_keys).places(further.group_keys.take(places)) >= 0
+    if known.any():
+        group = further.group_keys[int(places[int(np.argmax(known))])]
+        raise ConflictError(
+            f"group {group!r} has labels of other items in dataset {dataset.name!r}, and here items are known by row "
+            "numbers, which stand for items only inside one table",
+            advice=f"name the item column with {argument('item')}, or use another {argument('dataset')}",
+        )
+
+
+def group_keys_of(block: RankedTable) -> Keys:
+    """Return the groups of a block: those with items, then those with labels alone."""
+    keys = block.ranking.group_keys
+    if block.labels is None:
+        return keys
+    only = np.flatnonzero(KeyIndex(keys).places(block.labels.group_keys) < 0)
+    return Keys.joined([keys, block.labels.group_keys.take(only)]) if only.size else keys

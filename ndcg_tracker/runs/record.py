@@ -1,0 +1,289 @@
+"""What people did with runs, in an export and back: aliases and where they pointed, decisions of gates, suites.
+
+All that is no content of a run, and that nobody can compute again: it is taken as it is written.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.errors import ConflictError, InputError, MetricError
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.storage.checks import checked_time
+from ndcg_tracker.storage.records import AliasMoveRecord, AliasRecord
+from ndcg_tracker.words.notes import Fact, Note
+
+if TYPE_CHECKING:
+    from ndcg_tracker.runs.export_files import Column, ExportReader, ExportWriter
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import (
+        DatasetRecord,
+        LabelSetRecord,
+        RunRecord,
+    )
+    from ndcg_tracker.storage.write import WriteTransaction
+
+Row = dict[str, Any]
+_DECIDED = (
+    "delta", "ci_low", "ci_high", "alpha", "decision", "reason", "acknowledged_reason", "acknowledged_by",
+    "created_at_utc",
+)  # fmt: skip
+_OF_SUITE = ("suite", "baseline", "candidate", "by_tag", "metric", "margin", "dataset_margin", *_DECIDED)
+_SIDES = ("baseline_run_id", "candidate_run_id")
+
+
+class ExportedRecord:
+    """The record of some runs: all that concerns no other ones, and of whole datasets all there is.
+
+    ``label_set_ids``: the labels that its decisions rest on.
+    """
+
+    def __init__(self, tx: ReadTransaction, runs: Sequence[RunRecord], datasets: Sequence[DatasetRecord]) -> None:
+        self._tx = tx
+        self._names = {run.id: run.name for run in runs}
+        self._whole = {one.id for one in datasets}
+        named = {run.dataset_id: run.dataset for run in runs} | {one.id: one.name for one in datasets}
+        self._datasets = [one for one in tx.datasets.all() if one.id in named]
+        self._decisions = [
+            one
+            for dataset in self._datasets
+            for one in tx.decisions.all(dataset.id)
+            if dataset.id in self._whole or {one.baseline_run_id, one.candidate_run_id} <= self._names.keys()
+        ]
+        self.label_set_ids = {one.label_set_id for one in self._decisions}
+
+    def write(self, writer: ExportWriter) -> tuple[int, int]:
+        """Write the record, and return how many aliases and decisions it has."""
+        for dataset in self._datasets:
+            writer.add("datasets", {"dataset": dataset.name, "created_at_utc": dataset.created_at_utc}, 1)
+        n_aliases = self._write_aliases(writer)
+        n_decisions = self._write_decisions(writer)
+        return n_aliases, n_decisions + self._write_suites(writer)
+
+    def _write_aliases(self, writer: ExportWriter) -> int:
+        n_written = 0
+        for dataset in self._datasets:
+            aliases = [one for one in self._tx.aliases.all(dataset.name) if one.run_id in self._names]
+            for alias in aliases:
+                facts = {name: getattr(alias, name) for name in ("run", "created_at_utc", "updated_at_utc")}
+                writer.add("aliases", {"dataset": dataset.name, "alias": alias.name} | facts, 1)
+            names = {alias.name for alias in aliases}
+            for move in self._tx.aliases.moves(dataset.id):
+                if dataset.id in self._whole or move.alias in names:
+                    columns: dict[str, Column] = {
+                        "dataset": dataset.name,
+                        "alias": move.alias,
+                        "run": [move.run],
+                        "present_run": [self._names.get(move.run_id or 0)],
+                        "created_at_utc": move.created_at_utc,
+                    }
+                    writer.add("alias_moves", columns, 1)
+            n_written += len(aliases)
+        return n_written
+
+    def _write_decisions(self, writer: ExportWriter) -> int:
+        names = {dataset.id: dataset.name for dataset in self._datasets}
+        versions = {one.id: one.version for dataset in self._datasets for one in self._tx.labels.sets(dataset.id, None)}
+        for one in self._decisions:
+            columns: dict[str, Column] = {
+                "dataset": names[one.dataset_id],
+                "baseline_run": one.baseline_run,
+                "present_baseline": [self._names.get(one.baseline_run_id or 0)],
+                "candidate_run": one.candidate_run,
+                "present_candidate": [self._names.get(one.candidate_run_id or 0)],
+                "label_set_version": versions[one.label_set_id],
+            }
+            facts = ("baseline_alias", "metric", "scope", "margin", *_DECIDED)
+            writer.add("decisions", columns | {name: [getattr(one, name)] for name in facts}, 1)
+        return len(self._decisions)
+
+    def _write_suites(self, writer: ExportWriter) -> int:
+        """Write the suites whose datasets are all here whole, and the decisions on such datasets."""
+        whole = {dataset.name for dataset in self._datasets if dataset.id in self._whole}
+        for suite in self._tx.suites.all():
+            for place, dataset in enumerate(suite.datasets if set(suite.datasets) <= whole else ()):
+                facts: dict[str, Column] = {"place": place, "created_at_utc": suite.created_at_utc}
+                writer.add("suites", {"suite": suite.name, "dataset": dataset} | facts, 1)
+        decisions = [one for one in self._tx.decisions.on_suite(None) if set(one.runs) <= whole]
+        for one in decisions:
+            runs = {
+                dataset: {**of, **{side: self._names.get(of.get(side) or 0) for side in _SIDES}}
+                for dataset, of in one.runs.items()
+            }
+            columns: dict[str, Column] = {name: [getattr(one, name)] for name in _OF_SUITE}
+            writer.add("suite_decisions", columns | {"runs": json.dumps(runs, ensure_ascii=False, sort_keys=True)}, 1)
+        return len(decisions)
+
+
+class BroughtRecord:
+    """The record that came with an export, to be stored beside what is here.
+
+    ``datasets``: by their names in the export. ``label_set_of``: the label set that a row names.
+    """
+
+    def __init__(
+        self,
+        tx: WriteTransaction,
+        reader: ExportReader,
+        datasets: dict[str, DatasetRecord],
+        label_set_of: Callable[[Row], LabelSetRecord],
+    ) -> None:
+        self._tx = tx
+        self._reader = reader
+        self._datasets = datasets
+        self._label_set_of = label_set_of
+
+    def store(self) -> tuple[int, int, list[Note]]:
+        """Store what is not here yet; return how many aliases and decisions that are, and what one should know."""
+        n_aliases, notes = self._aliases()
+        n_decisions = self._decisions()
+        notes += self._suites()
+        return n_aliases, n_decisions + self._suite_decisions(), notes
+
+    def _aliases(self) -> tuple[int, list[Note]]:
+        """Store aliases and their moves; one that went another way here stays as it is."""
+        n_new, notes = 0, []
+        rows, moves = self._rows("aliases"), self._rows("alias_moves")
+        for name, dataset in self._datasets.items():
+            here = {one.name: one for one in self._tx.aliases.all(dataset.name)}
+            moved_here = self._tx.aliases.moves(dataset.id)
+            there = {row["alias"]: row for row in rows if row["dataset"] == name}
+            moved_there = [self._move(row, dataset) for row in moves if row["dataset"] == name]
+            for alias in dict.fromkeys([*there, *(one.alias for one in moved_there)]):
+                before = [(one.run, one.created_at_utc) for one in moved_here if one.alias == alias]
+                brought = [one for one in moved_there if one.alias == alias]
+                came = [(one.run, one.created_at_utc) for one in brought]
+                target = self._alias(there[alias], dataset) if alias in there else None
+                present = here.get(alias)
+                is_same = present is not None and target is not None and present.run_id == target.run_id
+                is_ahead = bool(came) and len(before) > len(came) and before[: len(came)] == came
+                if is_ahead or (before == came and (is_same or (present is None and target is None))):
+                    continue
+                is_behind = bool(before) and before != came and came[: len(before)] == before
+                if is_behind or (present is None and not before):
+                    self._tx.write.aliases.take_over(brought[len(before) :], target, (dataset.id, alias))
+                    n_new += 1
+                elif not is_same:
+                    facts: dict[str, Fact] = {"alias": alias, "dataset": dataset.name}
+                    facts |= {"here": None if present is None else present.run}
+                    facts |= {"there": None if target is None else target.run}
+                    notes.append(Note("alias_kept", facts))
+        return n_new, notes
+
+    def _move(self, row: Row, dataset: DatasetRecord) -> AliasMoveRecord:
+        run_id = self._run_id(row["present_run"], dataset)
+        return AliasMoveRecord(dataset.id, row["alias"], run_id, row["run"], self._time("alias_moves", row))
+
+    def _alias(self, row: Row, dataset: DatasetRecord) -> AliasRecord:
+        run_id = self._run_id(row["run"], dataset)
+        if run_id is None:
+            raise self._reader.error("aliases", f"points @{row['alias']} at run {row['run']!r}, which is not there")
+        times = self._time("aliases", row), self._time("aliases", row, "updated_at_utc")
+        return AliasRecord(dataset.id, dataset.name, row["alias"], run_id, row["run"], *times)
+
+    def _decisions(self) -> int:
+        known = {
+            dataset.id: {
+                (one.created_at_utc, one.baseline_run, one.candidate_run, one.metric)
+                for one in self._tx.decisions.all(dataset.id)
+            }
+            for dataset in self._datasets.values()
+        }
+        n_new = 0
+        for row in self._rows("decisions"):
+            dataset = self._datasets[row["dataset"]]
+            self._check_decision("decisions", row)
+            key = tuple(row[name] for name in ("created_at_utc", "baseline_run", "candidate_run", "metric"))
+            if key in known[dataset.id]:
+                continue
+            names = ("baseline_run", "candidate_run", "baseline_alias", "metric", "scope", "margin", *_DECIDED)
+            values = {name: row[name] for name in names} | {
+                "dataset_id": dataset.id,
+                "baseline_run_id": self._run_id(row["present_baseline"], dataset),
+                "candidate_run_id": self._run_id(row["present_candidate"], dataset),
+                "label_set_id": self._label_set_of(row).id,
+            }
+            self._tx.write.decisions.take_over(values)
+            n_new += 1
+        return n_new
+
+    def _suites(self) -> list[Note]:
+        notes = []
+        rows = self._rows("suites")
+        for suite in dict.fromkeys(row["suite"] for row in rows):
+            of_suite = sorted((row for row in rows if row["suite"] == suite), key=lambda row: int(row["place"] or 0))
+            datasets = [self._datasets[row["dataset"]].name for row in of_suite]
+            made = self._time("suites", of_suite[0])
+            try:
+                self._tx.write.suites.create(suite, datasets, replace=False, created_at_utc=made)
+            except ConflictError:
+                notes.append(Note("suite_kept", {"suite": suite, "datasets": datasets}))
+        return notes
+
+    def _suite_decisions(self) -> int:
+        known = {
+            (one.created_at_utc, one.baseline, one.candidate, one.metric) for one in self._tx.decisions.on_suite(None)
+        }
+        n_new = 0
+        for row in self._rows("suite_decisions"):
+            self._check_decision("suite_decisions", row)
+            if tuple(row[name] for name in ("created_at_utc", "baseline", "candidate", "metric")) in known:
+                continue
+            values = {name: row[name] for name in _OF_SUITE} | {"runs": self._runs_of_suite(row["runs"])}
+            self._tx.write.decisions.insert_on_suite(**values)
+            n_new += 1
+        return n_new
+
+    def _runs_of_suite(self, text: str) -> dict[str, Any]:
+        """Return the runs of a decision by the names of datasets here, by their ids here."""
+        found = {}
+        try:
+            for name, of in json.loads(text).items():
+                dataset = self._datasets[name]
+                ids = {side: self._run_id(of[side], dataset) for side in _SIDES}
+                version = self._label_set_of({"dataset": name, "label_set_version": of["label_set_version"]}).version
+                found[dataset.name] = {"label_set_version": version, **ids}
+        except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
+            raise self._reader.error("suite_decisions", "holds runs that no decision has") from None
+        return found
+
+    def _rows(self, table: str) -> list[Row]:
+        """Return the rows of a table, all text of which may be stored (InputError for any other)."""
+        rows = self._reader.rows(table)
+        for row in rows:
+            if any("\0" in value for value in row.values() if isinstance(value, str)):
+                raise self._reader.error(table, "has a text with a NUL character, which no database keeps")
+            if "dataset" in row and row["dataset"] not in self._datasets:
+                raise self._reader.error(table, f"names dataset {row['dataset']!r}, of which nothing else is here")
+        return rows
+
+    def _check_decision(self, table: str, row: Row) -> None:
+        wrong = None
+        if row["decision"] not in ("pass", "fail", "inconclusive"):
+            wrong = f"has a decision {row['decision']!r}"
+        lacking = [
+            name for name in ("metric", "reason", "scope", "baseline_run", "candidate_run") if row.get(name, "") is None
+        ]
+        numbers = [value for value in row.values() if isinstance(value, float)]
+        if lacking or not all(map(math.isfinite, numbers)):
+            wrong = f"has a decision without {lacking[0]}" if lacking else "has a number that is not finite"
+        try:
+            parse_metric(row["metric"] or "")
+        except MetricError as error:
+            wrong = f"holds a metric that this program does not know ({error})"
+        if wrong is not None:
+            raise self._reader.error(table, wrong)
+        self._time(table, row)
+
+    def _time(self, table: str, row: Row, column: str = "created_at_utc") -> str:
+        try:
+            return checked_time(row[column] or "")
+        except InputError as error:
+            raise self._reader.error(table, str(error)) from None
+
+    def _run_id(self, name: str | None, dataset: DatasetRecord) -> int | None:
+        run = None if name is None else self._tx.runs.named(dataset.id, name)
+        return None if run is None else run.id

@@ -1,0 +1,281 @@
+"""Stored runs under further metrics or newer labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import NdcgTrackerError
+from ndcg_tracker.metrics.language.metric import Metric, refuse_external
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.runs.label_sets import HELD_LABELS, numbered_labels
+from ndcg_tracker.runs.labels import (
+    HeldLabels,
+    KnownLabels,
+    add_labels,
+    label_source,
+    settled_lists,
+    stored_version,
+)
+from ndcg_tracker.runs.scoring import (
+    Scores,
+    StoredMetric,
+    StoredMetrics,
+    store_scores,
+    stored_scores,
+    stored_weights,
+)
+from ndcg_tracker.runs.sums import refuse_sums
+from ndcg_tracker.storage.records import NO_LABELS_HERE
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.storage.write import WriteTransaction
+
+HELD_RESULTS = 1 << 20
+"""Up to this many group results are computed before others have to wait, and held; further runs keep them waiting."""
+
+
+@dataclass(frozen=True, slots=True)
+class RescoredRun:
+    """A run after rescoring: the label version it was evaluated against, and the metrics that this added.
+
+    ``pruned_at_utc``: None but for a run that has no items left to compute further metrics from. ``kept_share``: None
+    but for one that was stored with the items of a share of its groups alone, at that time.
+    """
+
+    run: str
+    run_id: int
+    dataset: str
+    label_set_version: int
+    metrics: StoredMetrics
+    pruned_at_utc: str | None = None
+    kept_share: float | None = None
+
+
+class LabelsAdded(tuple[int, bool]):
+    """The version that labels are, and whether it is new.
+
+    ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that new ones were added to, None
+    for none.
+    """
+
+    rescored: tuple[RescoredRun, ...]
+    extends: int | None
+
+    def __new__(
+        cls, version: int, is_new: bool, rescored: Sequence[RescoredRun] = (), extends: int | None = None
+    ) -> LabelsAdded:
+        """Return the pair, with what became of the runs and what the labels were added to."""
+        added = super().__new__(cls, (version, is_new))
+        added.rescored, added.extends = tuple(rescored), extends
+        return added
+
+    def __getnewargs__(self) -> tuple[int, bool, tuple[RescoredRun, ...], int | None]:
+        return self.version, self.is_new, self.rescored, self.extends
+
+    @property
+    def version(self) -> int:
+        """The version of the dataset's labels."""
+        return self[0]
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the labels became this version just now."""
+        return self[1]
+
+
+def rescore_stored(
+    store: Store,
+    references: Sequence[str],
+    metrics: Sequence[Metric],
+    *,
+    dataset: str | None = None,
+    version: int | None = None,
+    judge: str | None = None,
+) -> list[RescoredRun]:
+    """Evaluate stored runs, all of them where none is named (see ``rescore_runs``), in one transaction."""
+    refuse_external(metrics)
+
+    def given(tx: ReadTransaction, run: RunRecord) -> _GivenLabels | None:
+        label_set = numbered_labels(tx, run.dataset_id, run.dataset, version, judge)
+        if label_set.n_labels > HELD_LABELS:
+            return None
+        return _GivenLabels(tx.labels.lists(label_set.id), label_set.digest, label_set)
+
+    with store.read() as rx:
+        runs = rx.runs.chosen(references, dataset)
+        if references:
+            refuse_sums(rx, runs)
+    ready = _scored_ahead(store, runs, metrics, given)
+    with store.write("content") as tx:
+        runs = tx.runs.chosen(references, dataset)
+        return rescore_runs(tx, runs, metrics, version, judge, skip_pruned=not references, ready=ready)
+
+
+def store_labels(
+    store: Store,
+    dataset: str,
+    lists: LabelLists,
+    source: str | None,
+    judge: str = "",
+    *,
+    extend: bool = False,
+    rescore: bool = False,
+) -> LabelsAdded:
+    """Make labels the newest version of a judge in one transaction (see ``add_labels``).
+
+    ``rescore``: with the evaluations of all runs of the dataset under them: nobody sees the labels without these.
+    """
+    ready: dict[int, ReadyScores] = {}
+    if rescore:
+        with store.read() as rx:
+            known = rx.datasets.named(dataset)
+            runs = [] if known is None else rx.runs.all(dataset)
+            whole = lists if known is None else settled_lists(rx, known, lists, judge, extend=extend)
+            label_set = None if known is None else stored_version(rx, known, whole.digest(), judge)
+        given = _GivenLabels(whole, whole.digest(), label_set)
+        ready = _scored_ahead(store, runs, (), lambda _tx, _run: given)
+    with store.write("content") as tx:
+        added = add_labels(tx, tx.write.datasets.ensure(dataset), lists, source, judge, extend=extend)
+        version = added.label_set.version
+        runs = tx.runs.all(dataset) if rescore else []
+        rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
+    return LabelsAdded(version, added.is_new, rescored, added.extends)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyScores:
+    """What metrics say of a run's content under some labels, both known by their digests."""
+
+    run_digest: str
+    labels_digest: str
+    metrics: frozenset[Metric]
+    scores: Scores
+
+    def fit(self, run: RunRecord, label_set: LabelSetRecord, metrics: Sequence[Metric]) -> bool:
+        """Return whether a run and its labels are still those that were scored, by all these metrics."""
+        digests = run.digest, label_set.digest
+        return digests == (self.run_digest, self.labels_digest) and self.metrics.issuperset(metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class _GivenLabels:
+    """Labels that runs are scored under; ``label_set``: the version that they are, None where they become one."""
+
+    lists: LabelLists
+    digest: str
+    label_set: LabelSetRecord | None
+
+
+def _scored_ahead(
+    store: Store,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[Metric],
+    labels_of: Callable[[ReadTransaction, RunRecord], _GivenLabels | None],
+) -> dict[int, ReadyScores]:
+    """Return what metrics say of runs, by their ids, as far as the results may be held, while others write.
+
+    Each run is read in a transaction of its own: where SQLite has a rollback journal, a reader keeps others from
+    committing. ``labels_of``: the labels of a run's dataset, None where they are too many to be held.
+    """
+    ready: dict[int, ReadyScores] = {}
+    n_free = HELD_RESULTS
+    for dataset_id in dict.fromkeys(run.dataset_id for run in runs):
+        of_dataset = [run for run in runs if run.dataset_id == dataset_id]
+        with store.read() as tx:
+            labels = labels_of(tx, of_dataset[0])
+        if labels is None:
+            continue
+        for run in of_dataset:
+            with suppress(NdcgTrackerError), store.read() as tx:  # what is refused is refused in the transaction
+                if tx.runs.with_id(run.id).digest != run.digest:
+                    continue
+                new = _missing_metrics(tx, run, metrics, labels.label_set)
+                n_results = len(new) * (run.n_groups + labels.lists.n_groups)
+                if n_results > n_free:
+                    return ready
+                if new:
+                    scores = stored_scores(tx, run, new, HeldLabels(labels.lists))
+                    ready[run.id] = ReadyScores(run.digest, labels.digest, frozenset(new), scores)
+                    n_free -= n_results
+    return ready
+
+
+def _missing_metrics(
+    tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], label_set: LabelSetRecord | None
+) -> list[Metric]:
+    """Return which of some metrics, by default of those that a run has under any labels, it lacks under a label set."""
+    evaluations = tx.evaluations.of_run(run.id)
+    done = {record.metric for record in evaluations if label_set is not None and record.label_set_id == label_set.id}
+    wanted = list(metrics) or [
+        replace(parse_metric(record.metric), requested_as=record.requested_as)
+        for record in evaluations
+        if record.judge not in NO_LABELS_HERE
+    ]
+    return [metric for metric in dict.fromkeys(wanted) if str(metric) not in done]
+
+
+def rescore_runs(
+    tx: WriteTransaction,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[Metric],
+    version: int | None = None,
+    judge: str | None = None,
+    *,
+    skip_pruned: bool = False,
+    ready: Mapping[int, ReadyScores] | None = None,
+) -> list[RescoredRun]:
+    """Evaluate stored runs under a version of their dataset's labels, from their stored items.
+
+    ``metrics``: none for those that each run has under any labels. ``version``: None for the newest of
+    ``judge``. ``skip_pruned``: leave out what would need the items of pruned runs, instead of raising InputError.
+    ``ready``: what is known of runs by their ids; it counts where content and labels are still the same.
+    """
+    refuse_external(metrics)
+    if not skip_pruned:
+        refuse_sums(tx, runs)
+    pruned = tx.runs.prunings()
+    known: dict[int, _Labels] = {}
+    rescored = []
+    for run in runs:
+        if run.dataset_id not in known:
+            known[run.dataset_id] = _labels(tx, run, version, judge)
+        of_dataset = known[run.dataset_id]
+        label_set = of_dataset.label_set
+        new = _missing_metrics(tx, run, metrics, label_set)
+        stored: list[StoredMetric] = []
+        if new and skip_pruned and run.id in pruned:
+            why = pruned[run.id]
+            facts = (StoredMetrics(), why.created_at_utc, why.kept_share)
+            rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, *facts))
+            continue
+        if new:
+            ahead = (ready or {}).get(run.id)
+            if ahead is not None and ahead.fit(run, label_set, new):
+                scores = ahead.scores
+            else:
+                scores = stored_scores(tx, run, new, of_dataset.labels())
+            stored = store_scores(tx, run, label_set, scores, of_dataset.weights, new)
+        rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored)))
+    return rescored
+
+
+@dataclass(frozen=True, slots=True)
+class _Labels:
+    """A version of the labels of a dataset, ready for one run after the other, and the weights of its groups."""
+
+    label_set: LabelSetRecord
+    labels: Callable[[], KnownLabels]
+    weights: GroupWeights | None
+
+
+def _labels(tx: ReadTransaction, run: RunRecord, version: int | None, judge: str | None) -> _Labels:
+    label_set = numbered_labels(tx, run.dataset_id, run.dataset, version, judge)
+    return _Labels(label_set, label_source(tx, label_set), stored_weights(tx, run.dataset_id))

@@ -1,0 +1,442 @@
+"""Metrics of a run: computed from its items and labels, at once or block by block, and stored for every group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, SupportsIndex, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.concurrency import mapped
+from ndcg_tracker.errors import ConflictError, MetricError
+from ndcg_tracker.metrics.judged_share import judged_shares
+from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, joined_values, plain_mean
+from ndcg_tracker.metrics.language.measures import EXTERNAL
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.metrics.tie_bounds import values_with_bounds
+from ndcg_tracker.rankings.join import JudgedRanking, judged
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking, Run
+from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.runs.labels import label_source
+from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.numbers import counted
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.runs.labels import KnownLabels
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.write import WriteTransaction
+
+
+TieBounds = tuple[float | None, float | None]
+"""A mean with every tie broken for the worst, and for the best."""
+_FIRST_GROUPS = 64
+_FEWEST_LISTS = 5
+_COLUMNS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
+
+NO_ITEMS = Ranking(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMetric:
+    """One metric of a run: its mean and what the mean rests on; ``is_new``: computed and stored just now.
+
+    ``requested_as``: the text that it was first asked for by.
+    """
+
+    metric: str
+    mean: float | None
+    n_groups: int
+    n_missing: int
+    n_undefined: int
+    is_new: bool
+    requested_as: str
+
+    def __str__(self) -> str:
+        missing = f", {self.n_missing:,} of them missing from the run" if self.n_missing else ""
+        mean = "-" if self.mean is None else format(self.mean, ".4f")
+        return f"{self.requested_as} {mean} over {counted(self.n_groups, 'group')}{missing}"
+
+
+class StoredMetrics(tuple[StoredMetric, ...]):
+    """The metrics of a run in the order they were asked for, each also by its text, canonical or as a tool writes it.
+
+    >>> metrics = StoredMetrics([StoredMetric("ndcg@10", 0.5, 2, 0, 0, is_new=True, requested_as="ndcg_cut_10")])
+    >>> metrics[0].mean, metrics["ndcg@10"].mean, metrics["ndcg_cut_10"].mean, metrics["ndcg(gain=linear)@10"].mean
+    (0.5, 0.5, 0.5, 0.5)
+    >>> metrics.keys(), "AP" in metrics, metrics.get("AP")
+    (('ndcg_cut_10',), False, None)
+    """
+
+    __slots__ = ()
+
+    @overload
+    def __getitem__(self, place: SupportsIndex | str, /) -> StoredMetric: ...
+
+    @overload
+    def __getitem__(self, place: slice, /) -> tuple[StoredMetric, ...]: ...
+
+    def __getitem__(self, place: SupportsIndex | str | slice, /) -> StoredMetric | tuple[StoredMetric, ...]:
+        """Return a metric by its number or its text (KeyError for one that was not asked for), or those of a slice."""
+        if not isinstance(place, str):
+            return super().__getitem__(place)
+        found = self.get(place)
+        if found is None:
+            raise KeyError(f"no metric {place!r} was asked for; there is {', '.join(self.keys())}")
+        return found
+
+    def __contains__(self, metric: object) -> bool:
+        """Return whether a metric, or one of this text, was asked for."""
+        return super().__contains__(metric) if not isinstance(metric, str) else self.get(metric) is not None
+
+    def keys(self) -> tuple[str, ...]:
+        """Return the texts that the metrics were first asked for by."""
+        return tuple(one.requested_as for one in self)
+
+    def get(self, text: str) -> StoredMetric | None:
+        """Return the metric of a text, None for one that was not asked for."""
+        texts = {text, EXTERNAL + text}
+        with suppress(MetricError):
+            texts.add(str(parse_metric(text)))
+        return next((one for one in self if not texts.isdisjoint((one.metric, one.requested_as))), None)
+
+
+class GatheredValues:
+    """The values of some metrics, part by part; every group is in one part."""
+
+    def __init__(self) -> None:
+        self.parts: list[list[GroupValues]] = []
+
+    def add(self, values: list[GroupValues]) -> None:
+        """Take the values of some groups, one entry per metric, always in the same order of metrics."""
+        self.parts.append(values)
+
+    def results(self, weights: GroupWeights | None, order: Index | None = None) -> list[GroupResults]:
+        """Return the results over all groups; ``order``: which group stands at each place."""
+        joined = _Joined(self, order)
+        return [aggregated(joined.of_metric(number), weights) for number in range(len(self.parts[0]))]
+
+    def order(self, places: Callable[[Keys], Index]) -> Index | None:
+        """Return which group stands at each place of a run that is scored at once, None for the order they came in.
+
+        ``places``: the number of each group in the order of the labels; groups without labels stand last.
+        """
+        if len(self.parts) == 1:
+            return None
+        keys = Keys.joined([part[0].group_keys for part in self.parts])
+        labelled = np.concatenate([part[0].labelled for part in self.parts])
+        order = np.lexsort((places(keys), ~labelled))
+        return None if (np.diff(order) == 1).all() else order
+
+
+class _Joined:
+    """The parts of several metrics over the same groups as one; what metrics share is joined once."""
+
+    def __init__(self, first: GatheredValues, order: Index | None) -> None:
+        self._parts = first.parts
+        self._order = order
+        parts = [part[0] for part in first.parts]
+        whole = joined_values(parts, order)
+        self._keys = whole.group_keys
+        self._known: dict[tuple[int, ...], NDArray[Any]] = {
+            _parts_key(parts, name): getattr(whole, name) for name in _COLUMNS
+        }
+
+    def of_metric(self, number: int, gathered: GatheredValues | None = None) -> GroupValues:
+        """Return the values of a metric, those of other values of the same groups if some are given."""
+        parts = [part[number] for part in (self._parts if gathered is None else gathered.parts)]
+        if len(parts) == 1 and self._order is None:
+            return parts[0]
+        return GroupValues(parts[0].metric, self._keys, *(self._column(parts, name) for name in _COLUMNS))
+
+    def _column(self, parts: list[GroupValues], name: str) -> NDArray[Any]:
+        key = _parts_key(parts, name)
+        if key not in self._known:
+            joined = np.concatenate([getattr(part, name) for part in parts])
+            self._known[key] = joined if self._order is None else joined[self._order]
+        return self._known[key]
+
+
+def _parts_key(parts: list[GroupValues], name: str) -> tuple[int, ...]:
+    return tuple(id(getattr(part, name)) for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredGroups:
+    """All that metrics say of some groups, before any mean.
+
+    ``values``: per metric the values, and those with every tie broken for the worst and for the best. ``shares``: the
+    judged share of the groups that both sides have, by cutoff.
+    """
+
+    values: list[tuple[GroupValues, GroupValues, GroupValues]]
+    shares: dict[int | None, Floats]
+    any_judged: bool
+    n_unordered: int | None = None
+
+
+def n_unordered(run: Run) -> int | None:
+    """Return how many lists have more than one item, None where two scores of a list differ.
+
+    >>> lists = Keys.from_strings("q"), np.array([0, 2]), Keys.from_strings("ab")
+    >>> n_unordered(Ranking(*lists, np.array([1.0, 1.0]))), n_unordered(Ranking(*lists, np.array([2.0, 1.0])))
+    (1, None)
+    """
+    offsets, scores = run.offsets, run.scores
+    for last in (min(_FIRST_GROUPS, run.n_groups), run.n_groups):  # the first groups usually decide
+        part = scores[: offsets[last]]
+        differs = part[1:] != part[:-1]
+        differs[offsets[1:last] - 1] = False
+        if differs.any():
+            return None
+    return int((np.diff(offsets) > 1).sum())
+
+
+def meeting_notes(
+    n_missing: int, n_labelled: int, n_unlabelled: int, n_of_run: int, *, metrics: Sequence[Metric] = ()
+) -> list[Note]:
+    """Return a note where a tenth or more of the labels' groups are not in the run, but not all.
+
+    Where a tenth or more of the run's groups have no labels either, ids may be spelled otherwise. ``metrics``: if one
+    of them counts what is missing, this is told.
+
+    >>> meeting_notes(59, 120, 61, 122)
+    [Note(kind='some_groups_missing', facts={'n_missing': 59, 'n_labelled': 120, 'n_unlabelled': 61}, command=())]
+    >>> meeting_notes(59, 120, 0, 61, metrics=[parse_metric("map")])[0].facts
+    {'n_missing': 59, 'n_labelled': 120, 'metric': 'map', 'skipping': 'AP(missing=skip)'}
+    >>> meeting_notes(11, 120, 0, 109, metrics=[parse_metric("map")]), meeting_notes(120, 120, 122, 122)
+    ([], [])
+    """
+    if n_missing == n_labelled or n_missing < max(_FEWEST_LISTS, n_labelled / 10):
+        return []
+    more: dict[str, Fact] = {}
+    if n_unlabelled >= max(_FEWEST_LISTS, n_of_run / 10):
+        more["n_unlabelled"] = n_unlabelled
+    counting = next((metric for metric in metrics if metric.counts_missing), None)
+    if counting is not None:
+        more |= {"metric": counting.requested_as, "skipping": str(counting.with_axes(missing="skip"))}
+    return [Note("some_groups_missing", {"n_missing": n_missing, "n_labelled": n_labelled} | more)] if more else []
+
+
+def unordered_notes(found: Iterable[int | None]) -> list[Note]:
+    """Return a note where no list of a run has two scores that differ; ``found``: of its parts (see ``n_unordered``).
+
+    >>> unordered_notes([3, 4]), unordered_notes([3, None])
+    ([Note(kind='one_score', facts={}, command=())], [])
+    """
+    every = list(found)
+    is_told = None not in every and sum(one or 0 for one in every) >= _FEWEST_LISTS
+    return [Note("one_score")] if is_told else []
+
+
+def scored(judged: JudgedRanking, metrics: Sequence[Metric]) -> ScoredGroups:
+    """Return what metrics say of some groups."""
+    shares = {cutoff: judged_shares(judged, cutoff) for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)}
+    return ScoredGroups(values_with_bounds(judged, metrics), shares, judged.rows.size > 0, n_unordered(judged.ranking))
+
+
+class Scores:
+    """All that is stored of some metrics of a run: values, what they would be if ties fell otherwise, coverage."""
+
+    def __init__(self, metrics: Sequence[Metric]) -> None:
+        self._metrics = list(metrics)
+        self._shares: dict[int | None, list[Floats]] = {metric.cutoff: [] for metric in self._metrics}
+        self.values: GatheredValues = GatheredValues()
+        self.worst: GatheredValues = GatheredValues()
+        self.best: GatheredValues = GatheredValues()
+        self.any_judged: bool = False
+        self.unordered: list[int | None] = []
+        self._order: Index | None = None
+
+    def add(self, judged: JudgedRanking) -> None:
+        """Score groups that were not scored before."""
+        self.take(scored(judged, self._metrics))
+
+    def take(self, found: ScoredGroups) -> None:
+        """Take what the metrics say of groups that were not scored before."""
+        for cutoff, shares in self._shares.items():
+            shares.append(found.shares[cutoff])
+        for gathered, number in ((self.values, 0), (self.worst, 1), (self.best, 2)):
+            gathered.add([of_metric[number] for of_metric in found.values])
+        self.any_judged |= found.any_judged
+        self.unordered.append(found.n_unordered)
+
+    def add_missing(self, labels: Iterable[LabelLists]) -> None:
+        """Score groups that have labels alone."""
+        for lists in labels:
+            self.add(judged(NO_ITEMS, lists))
+
+    def arrange(self, places: Callable[[Keys], Index]) -> None:
+        """Put the groups in the order in which they stand where a run is scored at once (see ``GatheredValues``)."""
+        self._order = self.values.order(places)
+
+    def results(self, weights: GroupWeights | None) -> Iterator[tuple[GroupResults, TieBounds]]:
+        """Yield per metric the results, and the means with every tie broken for the worst and for the best.
+
+        Those of the next metrics are made while one is in use.
+        """
+        joined = _Joined(self.values, self._order)
+
+        def of_metric(number: int) -> tuple[GroupResults, TieBounds]:
+            own = aggregated(joined.of_metric(number), weights)
+            worst, best = (aggregated(joined.of_metric(number, one), weights).mean for one in (self.worst, self.best))
+            return own, (worst, best)
+
+        return mapped(of_metric, list(range(len(self._metrics))))
+
+    def groups(self) -> Iterator[tuple[GroupValues, GroupValues, GroupValues]]:
+        """Yield per metric the values of all groups, and those with every tie broken for the worst and for the best."""
+        joined = _Joined(self.values, self._order)
+        for number in range(len(self._metrics)):
+            worst, best = (joined.of_metric(number, one) for one in (self.worst, self.best))
+            yield joined.of_metric(number), worst, best
+
+    def coverage(self) -> dict[int | None, float]:
+        """Return the mean judged share by cutoff, where there is one (see ``judged_shares``)."""
+        shares = {cutoff: np.concatenate(parts) for cutoff, parts in self._shares.items() if parts}
+        return {cutoff: plain_mean(of_groups) for cutoff, of_groups in shares.items() if of_groups.size}
+
+
+def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], labels: KnownLabels) -> Scores:
+    """Return what metrics say of a stored run, read from its stored items a block at a time."""
+    scores = Scores(metrics)
+    for ranking in tx.runs.ranking_blocks(run):
+        scores.add(judged(ranking, labels.of(ranking.group_keys)))
+    scores.add_missing(labels.rest())
+    scores.arrange(labels.places)
+    return scores
+
+
+def scores_of(
+    tx: ReadTransaction, run: RunRecord, ranking: Ranking | None, metrics: Sequence[Metric], labels: KnownLabels
+) -> Scores:
+    """Return what metrics say of a run whose items are in memory; None for those that are stored."""
+    if ranking is None:
+        return stored_scores(tx, run, metrics, labels)
+    scores = Scores(metrics)
+    scores.add(judged(ranking, labels.of(ranking.group_keys)))
+    scores.add_missing(labels.rest())
+    scores.arrange(labels.places)
+    return scores
+
+
+def store_scores(
+    tx: WriteTransaction,
+    run: RunRecord,
+    label_set: LabelSetRecord,
+    scores: Scores,
+    weights: GroupWeights | None,
+    only: Sequence[Metric] | None = None,
+) -> list[StoredMetric]:
+    """Store what some metrics say of a run under a label set, every group's result included, and return the means.
+
+    ``only``: which of them to store, None for all.
+    """
+    known = {share.cutoff for share in tx.evaluations.coverages(run.id, label_set.id)}
+    for cutoff, share in scores.coverage().items():
+        if cutoff not in known:
+            tx.write.evaluations.insert_coverage(run.id, label_set.id, cutoff, share)
+    stored = []
+    group_ids: Index | None = None
+    for result, tie_bounds in scores.results(weights):
+        if only is not None and result.metric not in only:
+            continue
+        if group_ids is None:  # all metrics have the same groups
+            group_ids = tx.write.groups.ensure(run.dataset_id, result.group_keys)
+        tx.write.evaluations.insert(
+            run.id,
+            label_set.id,
+            str(result.metric),
+            mean=result.mean,
+            tie_bounds=tie_bounds,
+            n_groups=result.n_groups,
+            n_missing=result.n_missing,
+            n_undefined=result.n_undefined,
+            group_ids=group_ids,
+            values=result.values,
+            dcg=result.dcg,
+            ideal_dcg=result.ideal_dcg,
+            reasons=_reasons(result),
+            requested_as=result.metric.requested_as,
+        )
+        stored.append(
+            StoredMetric(
+                str(result.metric),
+                result.mean,
+                result.n_groups,
+                result.n_missing,
+                result.n_undefined,
+                is_new=True,
+                requested_as=result.metric.requested_as,
+            )
+        )
+    return stored
+
+
+def restore_results(tx: WriteTransaction, run: RunRecord) -> None:
+    """Compute again the group results of a run that was pruned to its means, from its items; the means stay."""
+    of_run = tx.evaluations.of_run(run.id)
+    weights = stored_weights(tx, run.dataset_id)
+    for label_set in tx.labels.sets(run.dataset_id, None):
+        evaluations = {one.metric: one.id for one in of_run if one.label_set_id == label_set.id}
+        if not evaluations:
+            continue
+        metrics = [parse_metric(text) for text in evaluations]
+        for result, _ in stored_scores(tx, run, metrics, label_source(tx, label_set)()).results(weights):
+            tx.write.evaluations.refill(
+                evaluations[str(result.metric)],
+                group_ids=tx.write.groups.ensure(run.dataset_id, result.group_keys),
+                values=result.values,
+                dcg=result.dcg,
+                ideal_dcg=result.ideal_dcg,
+                reasons=_reasons(result),
+            )
+
+
+def _reasons(result: GroupResults) -> list[str | None] | None:
+    return [REASONS[code] or None for code in result.reasons.tolist()] if result.reasons.any() else None
+
+
+def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWeights | None) -> GroupWeights | None:
+    """Return the weights of a dataset's groups, those that came with a run included and stored.
+
+    Raises: ConflictError for a weight that contradicts the stored one.
+    """
+    ids, values = tx.groups.weights(dataset.id)
+    known = ~np.isnan(values)
+    if given is not None and not given.varies.any():
+        given_ids = tx.write.groups.ensure(dataset.id, given.group_keys)
+        stored = dict(zip(ids[known].tolist(), values[known].tolist(), strict=True))
+        before = np.array([stored.get(number, np.nan) for number in given_ids.tolist()], dtype=np.float64)
+        differs = ~np.isnan(before) & (before != given.values)
+        if differs.any():
+            at = int(np.argmax(differs))
+            raise ConflictError(
+                f"group {given.group_keys[at]!r} has the weight {given.values[at]:g} here and {before[at]:g} in "
+                f"dataset {dataset.name!r}",
+                advice="leave the weight column out, or use another dataset",
+            )
+        new = np.isnan(before)
+        if new.any():
+            if tx.keep_creators_out():  # another process may just have given some of them weights
+                return settle_weights(tx, dataset, given)
+            tx.write.groups.set_weights(dataset.id, given_ids[new], given.values[new])
+    elif given is not None:
+        return given
+    return stored_weights(tx, dataset.id)
+
+
+def stored_weights(tx: ReadTransaction, dataset_id: int) -> GroupWeights | None:
+    """Return the weights of a dataset's groups, None where none has one."""
+    ids, values = tx.groups.weights(dataset_id)
+    known = ~np.isnan(values)
+    if not known.any():
+        return None
+    keys = tx.groups.keys(dataset_id, ids[known])
+    return GroupWeights(keys, values[known], np.zeros(len(keys), dtype=np.bool_))

@@ -1,1 +1,0 @@
-"""The one place that joins the parts: readers, metrics, store and comparison."""

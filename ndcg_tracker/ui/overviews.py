@@ -1,0 +1,171 @@
+"""What the pages of ``ui`` show beside comparisons: datasets, runs, one group over time, coverage, decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.defaults import DEFAULT_METRIC
+from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.runs.texts import texts_of
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.records import (
+        DatasetCounts,
+        DatasetRecord,
+        EvaluationRecord,
+        GroupValueRecord,
+        LabelSetRecord,
+        MetricUse,
+        RunRecord,
+    )
+    from ndcg_tracker.words.texts import Text
+
+Means = Sequence[float | None]
+"""The mean of each run, oldest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetOverview:
+    """A dataset, how much it holds, and its usual metric over its runs; ``metric``: None where no run has one."""
+
+    dataset: DatasetRecord
+    counts: DatasetCounts
+    metric: MetricUse | None
+    means: Means
+    newest_utc: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RunOverview:
+    """A run, its aliases, and its mean under the newest labels that it was evaluated under."""
+
+    run: RunRecord
+    mean: float | None
+    label_set_version: int | None
+    aliases: Sequence[str]
+
+
+def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
+    """Return all datasets, the one that was stored to last first."""
+    counts = tx.datasets.counts()
+    found = []
+    for dataset in tx.datasets.all():
+        metric = usual_metric(tx.evaluations.metrics(dataset.id))
+        records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric)
+        means = {record.run_id: record.mean for record in records}  # the newest labels come last
+        newest = max((record.created_at_utc for record in records), default=None)
+        found.append(DatasetOverview(dataset, counts[dataset.id], metric, list(means.values()), newest))
+    return sorted(found, key=lambda one: one.newest_utc or "", reverse=True)
+
+
+def usual_metric(metrics: Sequence[MetricUse], wanted: str | None = None) -> MetricUse | None:
+    """Return the metric that is wanted, else ndcg@10, else the one that most runs have; None where there is none.
+
+    Raises: ReferenceNotFoundError for a wanted one that no run has.
+    """
+    if wanted is not None:
+        for one in metrics:
+            if one.metric == wanted:
+                return one
+        raise ReferenceNotFoundError(f"no run of this dataset has the metric {wanted!r}")
+    return max(metrics, key=lambda one: (one.metric == DEFAULT_METRIC, one.n_runs), default=None)
+
+
+def runs_overview(tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse | None) -> list[RunOverview]:
+    """Return the runs of a dataset, oldest first."""
+    records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric)
+    of_run = {record.run_id: record for record in records}
+    aliases: dict[int, list[str]] = {}
+    for alias in tx.aliases.all(dataset.name):
+        aliases.setdefault(alias.run_id, []).append(alias.name)
+    found = []
+    for run in tx.runs.all(dataset.name):
+        record = of_run.get(run.id)
+        mean, version = (None, None) if record is None else (record.mean, record.label_set_version)
+        found.append(RunOverview(run, mean, version, aliases.get(run.id, ())))
+    return found
+
+
+def group_over_time(tx: ReadTransaction, dataset: DatasetRecord, metric: str, group: int) -> list[GroupValueRecord]:
+    """Return a group in every run that has a metric, oldest first, each under its newest labels."""
+    return list({record.run_id: record for record in tx.evaluations.of_group(dataset.id, metric, group)}.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RunGroups:
+    """The groups of a run under one evaluation: ids, ascending, their keys, and values, NaN where undefined."""
+
+    ids: Index
+    keys: Sequence[str]
+    values: Floats
+
+
+def groups_of_run(tx: ReadTransaction, run: RunRecord, evaluation: EvaluationRecord) -> RunGroups:
+    """Return the result of every group of a run."""
+    ids, values = tx.evaluations.results_of([evaluation.id])[0]
+    return RunGroups(ids, tx.groups.keys(run.dataset_id, ids).to_list(), values)
+
+
+@dataclass(frozen=True, slots=True)
+class SomeGroup:
+    """A group as a list of groups shows it: attributes, value in the newest run and query, None if there is none."""
+
+    key: str
+    attributes: Mapping[str, object]
+    value: float | None
+    query: Text | None = None
+
+
+def groups_containing(
+    tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse | None, text: str, n: int, skip: int
+) -> tuple[list[SomeGroup], str | None]:
+    """Return some groups whose key contains a text, and the name of the newest run that their values are of."""
+    found = tx.groups.containing(dataset.id, text, n, skip)
+    records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric)
+    attributes = tx.groups.attributes(dataset.id) if found else {}
+    texts = texts_of(tx, dataset.id, {}, [one for one, _ in found])
+    value_of: dict[int, float] = {}
+    if records and found:
+        ids, values = tx.evaluations.results_of([records[-1].evaluation_id])[0]
+        wanted = np.array([one for one, _ in found], dtype=np.int64)
+        at = np.searchsorted(ids, wanted).clip(max=max(0, ids.size - 1))
+        is_there = ids[at] == wanted if ids.size else np.zeros(wanted.size, dtype=np.bool_)
+        value_of = {
+            int(one): float(values[place]) for one, place, known in zip(wanted, at, is_there, strict=True) if known
+        }
+    some = [
+        SomeGroup(
+            key,
+            attributes.get(one) or {},
+            None if np.isnan(value := value_of.get(one, np.nan)) else value,
+            texts[one].query if one in texts else None,
+        )
+        for one, key in found
+    ]
+    return some, records[-1].run if records else None
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsOverview:
+    """The versions of a dataset's labels, the newest first, and the judged share of each run under the newest.
+
+    ``judged``: by run id, newest first, and cutoff; None is the whole list.
+    """
+
+    label_sets: Sequence[LabelSetRecord]
+    judged: Mapping[int, Mapping[int | None, float]]
+
+
+def labels_overview(tx: ReadTransaction, dataset: DatasetRecord) -> LabelsOverview:
+    """Return the labels of a dataset and how much of its runs they cover."""
+    label_sets = tx.labels.sets(dataset.id)[::-1]
+    judged: dict[int, dict[int | None, float]] = {}
+    for record in tx.evaluations.coverages_under(label_sets[0].id) if label_sets else ():
+        judged.setdefault(record.run_id, {})[record.cutoff] = record.judged_share
+    return LabelsOverview(label_sets, judged)

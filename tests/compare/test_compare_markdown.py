@@ -1,0 +1,155 @@
+"""The comparison as a pull request shows it, to the letter."""
+
+from dataclasses import replace
+
+from ndcg_tracker.compare.results import Comparison
+from ndcg_tracker.compare.say import comparison_as
+
+MARKDOWN = """\
+### dense against bm25 on shop: ndcg@10 regressed by 0.0123
+
+| metric | baseline | candidate | delta | 95% interval | p | wins | ties | losses | d_z |  |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+| ndcg@10 | 0.6500 | 0.6377 | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | 101 | 158 | 141 | -0.13 | ¹ ² |
+
+- ¹ 12 groups with labels but missing in the candidate run: counted as 0
+- ² 3 groups undefined in both runs: left out
+
+- note: candidate and baseline are one and the same run
+
+<details><summary>what was compared, and how to read it</summary>
+
+- groups: 400 paired
+- labels: version 2, digest 3f2a91c0d4e5
+- judged@10: baseline 98.1%, candidate 87.3%
+- judged: baseline 50.0%, candidate not known
+- delta: candidate - baseline, in absolute points
+- 95% interval: paired t; p: paired t-test
+- d_z: mean difference / standard deviation
+
+</details>
+
+<details><summary>worst groups in ndcg@10</summary>
+
+| group | baseline | candidate | delta |
+| --- | ---: | ---: | ---: |
+| red shoes | 0.7480 | 0.3830 | -0.3650 |
+| 検索 | 0.2110 | 0.0000 | -0.2110 |
+
+</details>
+
+<details><summary>best groups in ndcg@10</summary>
+
+| group | baseline | candidate | delta |
+| --- | ---: | ---: | ---: |
+| q29 | 0.6550 | 0.8460 | +0.1910 |
+
+</details>
+"""
+
+
+def test_markdown(comparison: Comparison) -> None:
+    assert comparison_as("markdown", replace(comparison, metrics=comparison.metrics[:1])) == MARKDOWN
+
+
+FULL = """\
+### dense against bm25 on shop: ndcg@10 regressed by 0.0123 (low information: not a safe verdict)
+
+| metric | baseline | candidate | delta | 95% interval | p | wins | ties | losses | d_z |  |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+| ndcg@10 | 0.6500 | 0.6377 | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | 5 | 381 | 14 | -0.13 \
+| ¹ |
+
+- ¹ low information: 19 of 400 differences are nonzero, and below 25 the t interval may be too narrow
+
+- ndcg@10: not shown equivalent within ±0.01 (p 0.7231, 90% interval \\[-0.0189, -0.0057\\])
+- note: labels version 3 is newer than version 2, which the runs share; to use it: ndcg-track rescore bm25 dense \
+--dataset shop
+- note: ties in scores could change the verdict on ndcg@10: however they are broken, delta lies \
+between -0.0223 and -0.0023
+
+<details><summary>what was compared, and how to read it</summary>
+
+- groups: 400 paired
+- labels: version 2, digest 3f2a91c0d4e5
+- judged@10: baseline 98.1%, candidate 87.3%
+- judged: baseline 50.0%, candidate not known
+- ties: ndcg@10: baseline 0.6400 to 0.6600, candidate 0.6377
+- delta: candidate - baseline, in absolute points
+- 95% interval: paired t; p: paired t-test
+- d_z: mean difference / standard deviation
+- ci='betting': an interval that allows for rare, large differences
+- equivalence: two one-sided t-tests (TOST), each metric on its own
+
+</details>
+
+<details><summary>ndcg@10 by device: 1 regressed (4 slices)</summary>
+
+| device | n | baseline | candidate | delta | 95% interval | p | q |  |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
+| phone | 250 | 0.6500 | 0.6000 | -0.0500 | \\[-0.0700, -0.0300\\] | &lt;1e-4 | &lt;1e-4 |  |
+| watch | 1 | 0.6500 | 0.6000 | \\~ -0.0100 | - | - | - | ¹ |
+| (none) | 49 | 0.6500 | 0.6000 | +0.0000 | - | - | - | ² |
+| desktop | 100 | 0.6500 | 0.6000 | \\~ +0.0200 | \\[-0.0100, +0.0500\\] | 0.1000 | 0.1000 | ³ |
+
+- ¹ one group says nothing about others: no interval and no p-value
+- ² identical in every group: no interval, no p-value
+- ³ low information (under 25 nonzero differences): the t interval may be too narrow
+
+- p, which decides: paired t-test, Holm-corrected over 2 slices; q, for listing: Benjamini-Hochberg
+- (none): the groups without this attribute
+
+</details>
+
+<details><summary>worst groups in ndcg@10</summary>
+
+| group | baseline | candidate | delta | of which | rank | item |
+| --- | ---: | ---: | ---: | ---: | --- | --- |
+| red shoes | 0.7480 | 0.3830 | -0.3650 | -0.3000 | 1 → 7 | sku-1 (grade 3) |
+| 検索 | 0.2110 | 0.0000 | -0.2110 |  |  |  |
+
+</details>
+
+<details><summary>best groups in ndcg@10</summary>
+
+| group | baseline | candidate | delta |
+| --- | ---: | ---: | ---: |
+| q29 | 0.6550 | 0.8460 | +0.1910 |
+
+</details>
+
+<details><summary>groups that ties in scores leave open in ndcg@10</summary>
+
+| group | run | worst | value | best |
+| --- | --- | ---: | ---: | ---: |
+| red shoes | baseline | 0.7000 | 0.7480 | 0.8000 |
+
+</details>
+"""
+
+
+def test_markdown_of_everything(full_comparison: Comparison) -> None:
+    assert comparison_as("markdown", full_comparison) == FULL
+
+
+OVERVIEW = """\
+## 2 candidates against bm25 on shop
+
+| run | metric | mean | verdict | delta | 95% interval | p | w/t/l |  |
+| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | --- |
+| bm25 | ndcg@10 | 0.6500 | baseline |  |  |  |  |  |
+| dense | ndcg@10 | 0.6377 | ▼ regressed | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | 101/158/141 | ¹ ² |
+| splade | ndcg@10 | 0.6377 | ▼ regressed | -0.0123 | \\[-0.0201, -0.0045\\] | &lt;1e-4 | 101/158/141 | ¹ ² |
+
+- ¹ 12 groups with labels but missing in the candidate run: counted as 0
+- ² 3 groups undefined in both runs: left out
+
+### dense against bm25 on shop: ndcg@10 regressed by 0.0123
+"""
+
+
+def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> None:
+    one = replace(comparison, metrics=comparison.metrics[:1])
+    printed = comparison_as("markdown", one, replace(one, candidate=replace(one.candidate, name="splade", run_id=3)))
+    assert printed.startswith(OVERVIEW)
+    assert printed.count("\n### ") == 2

@@ -1,0 +1,115 @@
+"""The tables of a comparison: equivalence, moves and slices, and what becomes of them where there is little room."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from ndcg_tracker.compare.results import Comparison, ItemMove
+from ndcg_tracker.compare.say import comparison_as
+from ndcg_tracker.compare.say_groups import SLICES_SHOWN
+from ndcg_tracker.render.terminal import display_width
+from ndcg_tracker.statistics.equivalence import Equivalence
+
+
+@pytest.mark.parametrize(
+    ("p_value", "ci", "equivalent", "told"),
+    [
+        (1e-9, (-0.0089, 0.0057), True, ["equivalent", "[-0.0089, +0.0057]", "<1e-4"]),
+        (0.2, (-0.0189, 0.0057), False, ["not shown equivalent", "[-0.0189, +0.0057]", "0.2000"]),
+        (None, None, True, ["identical in every group", "-", "-"]),
+        (None, None, False, ["cannot be tested", "-", "-"]),
+    ],
+)
+def test_equivalence(
+    full_comparison: Comparison,
+    p_value: float | None,
+    ci: tuple[float, float] | None,
+    equivalent: bool,
+    told: list[str],
+) -> None:
+    (metric,) = full_comparison.metrics
+    found = Equivalence(0.01, p_value, ci, equivalent)
+    text = comparison_as("text", replace(full_comparison, metrics=(replace(metric, equivalence=found),)))
+    table = text[text.index("\nequivalence within ±0.01\n") :].splitlines()
+    assert re.split(" {2,}", table[3]) == ["ndcg@10", *told]
+    assert ("equivalence: two one-sided t-tests (TOST)" in text) is (p_value is not None)
+
+
+@pytest.mark.parametrize(
+    ("move", "told"),
+    [
+        (ItemMove("a", 3.0, 2, 14, 0.2, 0.0, -0.2), "-0.2000  2 → 14  a (grade 3)"),
+        (ItemMove("a", 0.5, None, 3, 0.0, 0.25, 0.25), "+0.2500  new at 3  a (grade 0.5)"),
+        (ItemMove("a", None, 3, None, 0.25, 0.0, -0.25), "-0.2500  gone from 3  a (unjudged)"),
+        (ItemMove("a", 1.0, 3, 3, 0.25, 0.2, -0.05), "-0.0500  stays 3  a (grade 1)"),
+    ],
+)
+def test_moves_in_words(comparison: Comparison, move: ItemMove, told: str) -> None:
+    worst = (replace(comparison.worst[0], moves=(move,)),)
+    assert (
+        comparison_as("text", replace(comparison, worst=worst)).split("worst groups")[1].splitlines()[2].endswith(told)
+    )
+
+
+CUT = """
+group                                 baseline  candidate    delta  of which  rank   item
+waterproof running…er, size 31 to 35    0.7480     0.3830  -0.3650   -0.3000  1 → 7  sku-1 (grade 3)
+検索                                    0.2110     0.0000  -0.2110
+"""
+BELOW = """
+group                                   baseline  candidate    delta
+    of which  rank   item
+running shoes for children, size 31-35    0.7480     0.3830  -0.3650
+     -0.3000  1 → 7  sku-1 (grade 3)
+検索                                      0.2110     0.0000  -0.2110
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "shown"),
+    [
+        ("waterproof running shoes for children in winter, size 31 to 35", 100, CUT),
+        ("running shoes for children, size 31-35", 80, BELOW),
+    ],
+)
+def test_moves_stand_below_where_names_would_be_cut_short(
+    full_comparison: Comparison, name: str, width: int, shown: str
+) -> None:
+    first, second = full_comparison.worst
+    text = comparison_as("text", replace(full_comparison, worst=(replace(first, group=name), second)), width=width)
+    assert shown in text
+
+
+def test_many_slices_are_cut_in_the_middle(full_comparison: Comparison) -> None:
+    phone = (full_comparison.slices or ())[0]
+    slices = tuple(replace(phone, value=f"device {number:02}") for number in range(2 * SLICES_SHOWN + 3))
+    text = comparison_as("text", replace(full_comparison, slices=slices))
+    shown = [line.split("  ")[0] for line in text.splitlines() if line.startswith("device ")]
+    assert shown == ["device", *(f"device {number:02}" for number in [*range(10), *range(13, 23)])]
+    assert "\n3 slices between the worst and the best not shown; JSON and CSV have all\n" in text
+    assert "ndcg@10 by device: 23 regressed (23 slices)" in text
+
+
+def test_no_slice_at_all(full_comparison: Comparison) -> None:
+    text = comparison_as("text", replace(full_comparison, slices=()))
+    assert "\nndcg@10 by device: no difference detected (0 slices)\n" in text
+
+
+NARROW_SLICES = """
+device     n  baseline  candidate      delta
+          95% interval       p       q
+phone    250    0.6500     0.6000    -0.0500
+    [-0.0700, -0.0300]   <1e-4   <1e-4
+watch      1    0.6500     0.6000  ~ -0.0100
+                     -       -       -  ¹
+"""
+
+
+def test_a_narrow_page_wraps_sentences_and_keeps_numbers_whole(full_comparison: Comparison) -> None:
+    lines = comparison_as("text", full_comparison, width=72).splitlines()
+    assert [line for line in lines if display_width(line) > 72] == [lines[0]]
+    assert NARROW_SLICES in "\n".join(lines)
+    assert "¹ low information: 19 of 400 differences are nonzero, and below 25 the t" in lines
+    assert comparison_as("text", full_comparison, width=1) == comparison_as("text", full_comparison, width=60)

@@ -1,0 +1,89 @@
+"""The JUnit report: valid XML whatever the ids, and the numbers of the build."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import get_args
+from xml.etree import ElementTree
+
+import pytest
+
+from ndcg_tracker.compare.results import Comparison
+from ndcg_tracker.questions.gate.decide import GateDecision
+from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
+from ndcg_tracker.questions.gate.say import Outcome, gate_as, gate_junit
+from ndcg_tracker.render.terminal import visible
+
+
+def made(comparison: Comparison) -> Gated:
+    """Return a FAIL."""
+    one = replace(comparison, metrics=comparison.metrics[:1])
+    return Gated(one, GateDecision("fail", "set", 0.01, 400, -0.0123), 3, decision_id=9)
+
+
+@pytest.mark.parametrize("outcome", get_args(Outcome))
+def test_the_counts_and_the_one_test_case(comparison: Comparison, outcome: Outcome) -> None:
+    gated = made(comparison)
+    text = gate_junit(gated, outcome)
+    assert text.startswith("<?xml version='1.0' encoding='utf-8'?>\n<testsuites ")
+    root = ElementTree.fromstring(text.encode())
+    (suite,) = root
+    for node in (root, suite):
+        assert [node.get(name) for name in ("tests", "failures", "errors", "skipped")] == [
+            "1",
+            str(int(outcome == "failed")),
+            "0",
+            str(int(outcome == "skipped")),
+        ]
+    (case,) = suite.findall("testcase")
+    assert case.get("classname") == "ndcg-track.gate.shop"
+    assert case.get("name") == "ndcg@10: dense against bm25"
+    assert case.findtext("system-out") == gate_as("text", gated)
+    found = [(child.tag, child.get("type"), child.get("message")) for child in case]
+    message = "FAIL: the mean difference on these 400 groups, -0.0123, is below -0.01"
+    expected: dict[Outcome, list[tuple[str, str | None, str | None]]] = {
+        "failed": [("failure", "FAIL", message)],
+        "skipped": [("skipped", None, message)],
+        "passed": [],
+    }
+    assert found == [*expected[outcome], ("system-out", None, None)]
+    properties = {node.get("name"): node.get("value") for node in suite.iter("property")}
+    assert properties == {
+        "decision": "fail",
+        "scope": "set",
+        "margin": "0.01",
+        "delta": "-0.0123",
+        "n": "400",
+        "decision_id": "9",
+    }
+
+
+def test_an_override_is_told(comparison: Comparison) -> None:
+    gated = replace(made(comparison), acknowledgement=Acknowledgement("known", "ada"), decision_id=None)
+    root = ElementTree.fromstring(gate_junit(gated, "passed"))
+    properties = {node.get("name"): node.get("value") for node in root.iter("property")}
+    assert (properties["acknowledged_by"], properties["acknowledged_reason"]) == ("ada", "known")
+    assert properties["decision_id"] == ""
+
+
+def test_every_id_makes_valid_xml(hostile_id: str, hostile_comparison: Callable[[str], Comparison]) -> None:
+    gated = replace(made(hostile_comparison(hostile_id)), acknowledgement=Acknowledgement(hostile_id, "a"))
+    root = ElementTree.fromstring(gate_junit(gated, "failed").encode())
+    case = root.find("testsuite/testcase")
+    assert case is not None
+    assert case.get("name") == visible(f"{hostile_id}: {hostile_id} against {hostile_id}")
+    failure = case.find("failure")
+    assert failure is not None
+    properties = {node.get("name"): node.get("value") for node in root.iter("property")}
+    assert properties["acknowledged_reason"] == visible(hostile_id)
+    assert failure.text == gate_as("text", gated)
+
+
+@pytest.mark.parametrize("text", ["\x00", "\x0b", "\ud800", "\ufffe", "\uffff", "]]>", "\x85", "&#0;", "\U0001ffff"])
+def test_what_xml_does_not_allow_is_escaped(comparison: Comparison, text: str) -> None:
+    gated = replace(made(comparison), acknowledgement=Acknowledgement(f"a{text}b", "ada"))
+    root = ElementTree.fromstring(gate_junit(gated, "failed").encode())
+    properties = {node.get("name"): node.get("value") for node in root.iter("property")}
+    assert properties["acknowledged_reason"] == f"a{visible(text)}b"
+    failure = root.find("testsuite/testcase/failure")
+    assert failure is not None
+    assert f"by ada: a{visible(text)}b" in (failure.text or "")

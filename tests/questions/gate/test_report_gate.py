@@ -1,0 +1,210 @@
+"""A gate's decision as a person reads it, to the letter, and as programs take it."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from ndcg_tracker.compare.results import Comparison
+from ndcg_tracker.compare.say import comparison_object
+from ndcg_tracker.questions.gate.decide import GateDecision, LearnedMargin
+from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
+from ndcg_tracker.questions.gate.say import gate_as, gate_object, reason
+from ndcg_tracker.render.terminal import visible
+from ndcg_tracker.words.notes import Note
+
+OPEN = GateDecision(
+    decision="inconclusive",
+    scope="population",
+    margin=0.01,
+    n=400,
+    delta=-0.003,
+    lower=-0.01274,
+    lower_method="betting",
+    upper=0.01081,
+    upper_method="t",
+    pass_level=0.95,
+    fail_alpha=0.0304,
+    low_information=Note("low_information", {"n": 400, "n_nonzero": 55, "enough": 100}),
+    n_needed=579,
+    n_needed_for="pass",
+    margin_needed=0.01274,
+)
+PIN = "2026-01-31T08:00:00.000000Z"
+INCONCLUSIVE = """\
+INCONCLUSIVE: not known whether dense may replace bm25 on shop
+Delta is not shown to be above -0.01: its 95% bound is -0.01274 (one-sided betting bound, as
+information is low), nor below 0: its 96.96% bound is 0.01081 (t bound)
+
+ndcg@10    baseline 0.6500, candidate 0.6377
+delta      -0.0030, at least -0.0127 (betting bound, 95%), at most +0.0108 (96.96%)
+margin     0.0100, learned: with 95% confidence two repeats differ by less, after 3 of them (a, b,
+           c; 3 pairs, at most 0.0020 apart)
+bounds     cover other groups, and another training of each run
+groups     400; 101 won, 158 tied, 141 lost
+labels     version 2, digest 3f2a91c0d4e5
+judged@10  baseline 98.1%, candidate 87.3%
+judged     baseline 50.0%, candidate not known
+alpha      0.0304 of 0.05, for the 1st decision of this gate
+to decide  about 579 groups like these would decide (PASS), a margin above 0.01274 would PASS
+drift      @prod is bm25 since 2026-01-31 08:00 UTC; 2 candidates accepted since, the last, splade,
+           -0.0040 against it
+           it was moved 3 times to an accepted candidate: -0.0120 since v0, -0.0150 with this
+           candidate
+decision   the 1st of this gate (decision_id 7)
+
+warning: 12 groups with labels but missing in the candidate run: counted as 0
+warning: 3 groups undefined in both runs: left out
+warning: low information: 55 of 400 differences are nonzero, and below 100 the t interval may be too
+         narrow
+note: labels version 3 is newer than version 2, which the runs share; to use it:
+      ndcg-track rescore bm25 dense
+"""
+SHORT = """\
+FAIL: dense must not replace bm25 on shop, but it was overridden
+The mean difference on these 400 groups, -0.0123, is below 0
+
+ndcg@10     baseline 0.6500, candidate 0.6377
+delta       -0.0123
+tolerance   0.0000
+groups      400; 101 won, 158 tied, 141 lost
+labels      version 2, digest 3f2a91c0d4e5
+decision    not recorded (dry run)
+overridden  by ada <ada@example.org>: the index was rebuilt
+
+warning: 12 groups with labels but missing in the candidate run: counted as 0
+warning: 3 groups undefined in both runs: left out
+"""
+
+
+@pytest.fixture
+def inconclusive(comparison: Comparison) -> Gated:
+    """An open question with everything that a report can tell."""
+    return Gated(
+        replace(
+            comparison,
+            metrics=comparison.metrics[:1],
+            notes=(Note("newer_labels", {"newest": 3, "version": 2}, ("ndcg-track", "rescore", "bm25", "dense")),),
+        ),
+        OPEN,
+        number=1,
+        decision_id=7,
+        alpha_budget=0.05,
+        learned_margin=LearnedMargin(0.01, ("a", "b", "c"), 3, 0.0016, 0.002, 0.95),
+        drift=Drift("prod", "bm25", PIN, 2, "splade", -0.004, 3, "v0", -0.012, -0.015),
+        candidate_means=(("ndcg@10", 0.6377),),
+    )
+
+
+@pytest.fixture
+def overridden(comparison: Comparison) -> Gated:
+    """A FAIL on a fixed set, overridden."""
+    return Gated(
+        replace(comparison, metrics=comparison.metrics[:1], notes=(), coverage=()),
+        GateDecision("fail", "set", 0.0, 400, -0.0123),
+        number=2,
+        acknowledgement=Acknowledgement("the index was rebuilt", "ada <ada@example.org>"),
+    )
+
+
+def test_text(inconclusive: Gated, overridden: Gated) -> None:
+    assert gate_as("text", inconclusive) == INCONCLUSIVE
+    assert gate_as("text", overridden) == SHORT
+
+
+def test_t_bounds_that_were_not_trusted_are_shown(inconclusive: Gated) -> None:
+    known = replace(OPEN, t_lower=-0.0111, t_upper=0.0072, betting_lower=-0.01274)
+    lines = gate_as("text", replace(inconclusive, decision=known)).splitlines()
+    assert "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, as information is low" in lines
+    for trusted in (replace(known, betting_lower=None), replace(known, t_lower=None, t_upper=None)):
+        assert "by t alone" not in gate_as("text", replace(inconclusive, decision=trusted))
+
+
+def test_drift_in_words(inconclusive: Gated) -> None:
+    pinned = replace(inconclusive, drift=Drift("prod", "bm25", PIN))
+    assert "drift      @prod is bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision" in gate_as(
+        "text", pinned
+    )
+    once = Drift("prod", "bm25", PIN, 0, None, None, 1, "v0", -0.012, None)
+    assert (
+        "           it was moved once to an accepted candidate: -0.0120 since v0, - with this candidate\n"
+        in gate_as("text", replace(inconclusive, drift=once))
+    )
+    some = replace(once, n_moves=3, n_moves_overridden=2, n_overridden=1, latest_overridden="v3")
+    told = " ".join(gate_as("text", replace(inconclusive, drift=replace(some, latest_overridden_delta=-0.25))).split())
+    assert (
+        "no candidate accepted since; 1 candidate overridden since without a PASS, the last, v3, -0.2500 against it it "
+        "was moved 3 times to an accepted or overridden candidate (2 overridden): -0.0120 since v0" in told
+    )
+    assert "moved once to an overridden candidate: " in gate_as(
+        "text", replace(inconclusive, drift=replace(once, n_moves_overridden=1))
+    )
+
+
+def test_warnings_are_told_but_not_that_identical_runs_have_no_p(comparison: Comparison, overridden: Gated) -> None:
+    few = Note("low_information", {"n": 396, "n_nonzero": 55, "enough": 100})
+    one = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[1:2]))
+    assert "warning: low information" not in gate_as("text", one)  # the gate has a rule of its own
+    one = replace(one, decision=replace(one.decision, low_information=few))
+    assert "warning: low information: 55 of 396 differences are nonzero" in gate_as("text", one)
+    same = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[2:3]))
+    assert "identical in every group" not in gate_as("text", same)
+
+
+def test_colour_follows_the_decision(inconclusive: Gated, overridden: Gated) -> None:
+    assert gate_as("text", overridden, color=True).startswith("\x1b[33mFAIL\x1b[0m: ")
+    assert gate_as("text", inconclusive, color=True).startswith("\x1b[1mINCONCLUSIVE\x1b[0m: ")
+    passed = replace(overridden, decision=replace(overridden.decision, decision="pass"))
+    assert gate_as("text", passed, color=True).startswith("\x1b[36mPASS\x1b[0m: ")
+
+
+def test_markdown(overridden: Gated) -> None:
+    lines = gate_as("markdown", overridden).splitlines()
+    assert lines[:5] == [
+        "### FAIL: dense must not replace bm25 on shop, but it was overridden",
+        "",
+        "The mean difference on these 400 groups, -0.0123, is below 0",
+        "",
+        "- ndcg@10: baseline 0.6500, candidate 0.6377",
+    ]
+    assert lines[-3] == "- overridden: by ada &lt;ada@example.org&gt;: the index was rebuilt"
+
+
+def test_json_is_the_dictionary(inconclusive: Gated, overridden: Gated) -> None:
+    for gated in (inconclusive, overridden):
+        found = json.loads(gate_as("json", gated))
+        assert found == gate_object(gated)
+        compared = comparison_object(gated.comparison)
+        assert {key: found[key] for key in compared} == compared
+    assert (found["decision"], found["margin"], found["reason"]) == ("fail", 0.0, reason(overridden.decision))
+    assert found["acknowledged"] == {"reason": "the index was rebuilt", "by": "ada <ada@example.org>"}
+
+
+def test_csv_is_one_row(inconclusive: Gated, overridden: Gated) -> None:
+    (row,) = csv.DictReader(io.StringIO(gate_as("csv", inconclusive), newline=""))
+    assert (row["decision"], row["margin"], row["lower"]) == ("inconclusive", "0.01", "-0.01274")
+    assert (row["candidate_run"], row["n_needed"], row["decision_id"]) == ("dense", "579", "7")
+    assert list(row) == list(next(csv.DictReader(io.StringIO(gate_as("csv", overridden), newline=""))))
+
+
+def hostile(gated: Gated, comparison: Comparison, text: str) -> Gated:
+    """Return the decision with one id in every place that takes text from outside."""
+    return replace(
+        gated,
+        comparison=replace(comparison, metrics=comparison.metrics[:1]),
+        drift=Drift(text, text, PIN, 1, text, -0.004, 1, text, -0.012, -0.015),
+        learned_margin=LearnedMargin(0.01, (text,) * 3, 3, 0.0016, 0.002, 0.95),
+        acknowledgement=Acknowledgement(text, text),
+    )
+
+
+def test_no_id_is_obeyed(inconclusive: Gated, hostile_id: str, hostile_comparison: Callable[[str], Comparison]) -> None:
+    made, harmless = (hostile(inconclusive, hostile_comparison(text), text) for text in (hostile_id, "harmless"))
+    text, markdown = gate_as("text", made), gate_as("markdown", made)
+    for printed in (text, markdown, gate_as("csv", made)):
+        assert visible(printed.replace("\n", "")) == printed.replace("\n", "")
+    assert markdown.count("\n") == gate_as("markdown", harmless).count("\n")
+    assert json.loads(gate_as("json", made)) == gate_object(made)

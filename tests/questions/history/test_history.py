@@ -1,0 +1,264 @@
+"""The history in four formats, and its sparkline."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ndcg_tracker.cli.options import as_option
+from ndcg_tracker.questions.history.say import HistoryRow, history_as, new_steps_as
+from ndcg_tracker.words.numbers import means_of_blocks, sparkline
+
+
+def row(run: str, mean: float | None, metric: str = "ndcg@10", **rest: bool) -> HistoryRow:
+    ci = None if mean is None else (mean - 0.01, mean + 0.01)
+    return HistoryRow(
+        run=run, run_id=len(run), created_at_utc="2025-01-31T09:30:59Z", metric=metric, mean=mean, ci=ci, **rest
+    )
+
+
+ROWS = [row("r1", 0.6), row("r22", 0.61), row("r333", None), row("r4444", 0.7, step=True), row("r1", 0.25, "P@1")]
+
+
+def test_text() -> None:
+    assert history_as("text", ROWS) == (
+        "ndcg@10  ▁▁ █\n"
+        "\n"
+        "run    created (UTC)       mean      95% interval   change\n"
+        "r1     2025-01-31 09:30  0.6000  [0.5900, 0.6100]        -\n"
+        "r22    2025-01-31 09:30  0.6100  [0.6000, 0.6200]  +0.0100\n"
+        "r333   2025-01-31 09:30       -                 -        -\n"
+        "r4444  2025-01-31 09:30  0.7000  [0.6900, 0.7100]        -  step\n"
+        "\n"
+        "P@1  ▄\n"
+        "\n"
+        "run  created (UTC)       mean      95% interval  change\n"
+        "r1   2025-01-31 09:30  0.2500  [0.2400, 0.2600]       -\n"
+    )
+
+
+def test_markdown() -> None:
+    assert history_as("markdown", ROWS[:2]) == (
+        "### ndcg@10 ▁█\n"
+        "\n"
+        "| run | created (UTC) | mean | 95% interval | change |  |\n"
+        "| --- | --- | ---: | ---: | ---: | --- |\n"
+        "| r1 | 2025-01-31 09:30 | 0.6000 | \\[0.5900, 0.6100\\] | - |  |\n"
+        "| r22 | 2025-01-31 09:30 | 0.6100 | \\[0.6000, 0.6200\\] | +0.0100 |  |\n"
+    )
+
+
+def test_new_steps() -> None:
+    newest = ROWS[3]
+    assert new_steps_as("text", [], newest) == "ndcg@10\n\nno new step at r4444 (run 5)\n"
+    assert new_steps_as("markdown", [], newest) == "### ndcg@10\n\n- no new step at r4444 (run 5)\n"
+    assert new_steps_as("json", [], newest) == "[]\n"
+    assert "\n\nstepped down at r17 (run 3" in new_steps_as("text", [STEP], newest)
+    assert [one["run"] for one in json.loads(new_steps_as("json", [STEP], newest))] == ["r17"]
+    assert new_steps_as("csv", [STEP], newest) == history_as("csv", [STEP])
+
+
+def test_json_and_csv_carry_the_rows_as_they_are() -> None:
+    printed = json.loads(history_as("json", ROWS))
+    assert printed == [{**one, "ci": None if one["ci"] is None else list(one["ci"])} for one in ROWS]
+    assert history_as("csv", ROWS[2:4]) == (
+        "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step,delta,p_adjusted,git_commit,label_set_version,tags,"
+        "parameters,step_change,step_ci_low,step_ci_high,step_first,step_last,step_before,step_parameters,step_possible,"
+        "requested_as,drift_change,drift_ci_low,drift_ci_high,drift_first,drift_last,drift_runs,direction\n"
+        "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+        "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,,,,,,,,\n"
+    )
+    assert history_as("csv", [{**STEP, "requested_as": "map"}]).splitlines()[1] == (
+        "r17,3,2025-01-31T09:30:59Z,ndcg@10,0.5,0.49,0.51,true,-0.0123,1e-09,abc1234def,2,branch=main,"
+        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,,"
+    )
+
+
+def test_what_was_asked_for_is_said_where_it_is_another_name() -> None:
+    as_map: list[HistoryRow] = [{**one, "metric": "AP", "requested_as": "map"} for one in ROWS[:2]]
+    assert history_as("text", as_map).splitlines()[0].endswith("  (asked for as map)")
+    mixed: list[HistoryRow] = [as_map[0], {**as_map[1], "requested_as": "AP"}]
+    assert history_as("markdown", mixed).splitlines()[0].endswith(" (asked for as map, AP)")
+    same: list[HistoryRow] = [{**one, "requested_as": "AP"} for one in as_map]
+    assert "asked for" not in history_as("text", same)
+
+
+def test_no_rows() -> None:
+    assert history_as("text", []) == history_as("markdown", []) == ""
+    assert history_as("json", []) == "[]\n"
+
+
+STEP: HistoryRow = {
+    **row("r17", 0.5, step=True),
+    "delta": -0.0123,
+    "p_adjusted": 1e-9,
+    "git_commit": "abc1234def",
+    "label_set_version": 2,
+    "tags": {"branch": "main"},
+    "parameters": {"lr": "0.3", "layers": "2"},
+    "step_change": -0.0123,
+    "step_ci": (-0.0156, -0.009),
+    "step_between": ("r17", "r17"),
+    "step_before": "r16",
+    "step_parameters": {"lr": ("0.1", "0.3"), "layers": (None, "2")},
+    "step_possible": False,
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        (
+            {},
+            "stepped down at r17 (run 3, commit abc1234, lr 0.1 -> 0.3, layers none -> 2): -0.0123 "
+            "[-0.0156, -0.0090], p <1e-4",
+        ),
+        (
+            {"step_change": 0.0123, "step_ci": None, "p_adjusted": 0.0123, "step_parameters": {}, "git_commit": None},
+            "stepped up at r17 (run 3, parameters as in r16): +0.0123, p = 0.0123",
+        ),
+        (
+            {"step_between": ("r15", "r20"), "step_parameters": {}, "parameters": {}, "git_commit": None},
+            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbours do not show it: it lies "
+            "somewhere from r15 to r20",
+        ),
+        (
+            {"step": False, "step_possible": True, "step_ci": None, "git_commit": None, "step_parameters": None},
+            "perhaps stepped down at r17 (run 3): -0.0123; there are too few groups, or too few that moved, to be sure",
+        ),
+        (
+            {"step_parameters": {f"p{n}": ("x" * 99, None) for n in range(9)}, "step_ci": None},
+            "stepped down at r17 (run 3, commit abc1234, "
+            + ", ".join(f"p{n} {'x' * 20}…{'x' * 19} -> none" for n in range(6))
+            + ", 3 more parameters): -0.0123, p <1e-4",
+        ),
+        (
+            {"step_before": "\x1b[2J", "step_parameters": {"a": ("\n", "\u202e")}, "step_ci": None, "git_commit": None},
+            "stepped down at r17 (run 3, a \\n -> \\u202e): -0.0123, p <1e-4",
+        ),
+    ],
+)
+def test_the_sentence_of_a_step(changes: HistoryRow, sentence: str) -> None:
+    one: HistoryRow = {**STEP, **changes}
+    *_, found = history_as("text", [one]).split("\n\n")
+    assert " ".join(found.split()) == sentence
+    *_, listed = history_as("markdown", [one]).split("\n\n")
+    assert listed.count("\n") == 1
+    assert listed.startswith(f"- {sentence.split(':')[0].split(',')[0]}")
+
+
+def test_a_sentence_is_wrapped_below_its_first_word() -> None:
+    *_, found = history_as("text", [STEP]).split("\n\n")
+    assert found == (
+        "stepped down at r17 (run 3, commit abc1234, lr 0.1 -> 0.3, layers none -> 2): -0.0123 [-0.0156,\n"
+        "        -0.0090], p <1e-4\n"
+    )
+
+
+def test_a_long_history_shows_its_newest_runs_and_every_step() -> None:
+    rows = [row(f"r{n}", n / 1000) for n in range(500)]
+    rows[17] = {**STEP, "run": "r17"}
+    lines = history_as("text", rows, spelled=as_option).split("\n")
+    blocks, width = means_of_blocks([one["mean"] for one in rows], 60)
+    assert lines[0] == f"ndcg@10  {sparkline(blocks)}  500 runs, each block {width}"
+    assert [line.split(" ")[0] for line in lines[3:43]] == [f"r{n}" for n in range(460, 500)]
+    assert lines[3].endswith("  +0.0010")
+    assert lines[43:45] == ["", "the newest 40 of 500 runs; --format csv has all, --last N shows as many"]
+    assert lines[46].startswith("stepped down at r17 (")
+    assert len(history_as("text", rows, n_shown=500).splitlines()) == 506
+    markdown = history_as("markdown", rows)
+    assert "\n- the newest 40 of 500 runs; format='csv' has all, last=N shows as many\n" in markdown
+    assert markdown.count("\n| r") == 41
+    assert len(json.loads(history_as("json", rows))) == len(history_as("csv", rows).splitlines()) - 1 == 500
+
+
+DRIFT: HistoryRow = {
+    **row("r9", 0.5),
+    "drift_change": 0.031,
+    "drift_ci": (0.0275, 0.0345),
+    "drift_between": ("r1", "r9"),
+    "drift_runs": 400,
+}
+
+
+def test_a_drift_is_told_in_one_sentence() -> None:
+    text = history_as("text", [DRIFT])
+    assert text.splitlines()[3].split()[-1] == "drift"
+    *_, found = text.split("\n\n")
+    assert " ".join(found.split()) == (
+        "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps"
+    )
+    both = history_as("text", [{**STEP, **DRIFT, "step": True, "drift_change": -0.031, "drift_ci": (-0.0345, -0.0275)}])
+    assert "falls by 0.0310 [0.0275, 0.0345] over 400 runs" in both
+    assert "stepped down at r9" in both
+    assert [line.split()[-1] for line in both.splitlines()[3:4]] == ["step"]
+    line = history_as("csv", [DRIFT]).splitlines()[1]
+    assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400,")
+
+
+def test_the_largest_steps_come_first_and_ten_are_told() -> None:
+    """What is only possible comes after what is sure; time decides on request."""
+    sizes = [0.01 * n * (-1) ** n for n in range(1, 13)]
+    rows: list[HistoryRow] = [
+        {**STEP, "run": f"r{place}", "step_change": size, "step_between": (f"r{place}", f"r{place}"), "step_ci": None}
+        for place, size in enumerate(sizes)
+    ]
+    rows[11] = {**rows[11], "step": False, "step_possible": True}
+    rows[3] = {**rows[3], "step": False, "step_between": None, **{key: DRIFT[key] for key in DRIFT if "drift" in key}}
+
+    def told(newest_first: bool = False) -> list[str]:
+        *_, found = history_as("text", rows, newest_first=newest_first, spelled=as_option).split("\n\n")
+        return [line for line in found.splitlines() if not line.startswith(" ")]
+
+    assert [line.split(" (")[0] for line in told()[:8]] == [
+        *(f"stepped {way} at r{place}" for place, way in zip(range(10, 3, -1), ["down", "up"] * 4, strict=False)),
+        "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps",
+    ]
+    assert told()[10:] == ["2 more; --format json has all"]
+    assert [line.split(" (")[0] for line in told(newest_first=True)[:3]] == [
+        "perhaps stepped up at r11",
+        "stepped down at r10",
+        "stepped up at r9",
+    ]
+    assert told(newest_first=True)[10:] == ["2 more; --format json has all"]
+    assert "2 more; format='json' has all" in history_as("markdown", rows)
+    assert len(json.loads(history_as("json", rows))) == 12
+    rows[:] = rows[:10]
+    assert len(told()) == 10
+
+
+@given(st.lists(st.none() | st.floats(0, 1), max_size=300), st.integers(1, 70))
+def test_means_of_blocks(values: list[float | None], most: int) -> None:
+    means, width = means_of_blocks(values, most)
+    assert len(means) <= most
+    assert (len(means) - 1) * width < max(1, len(values)) <= max(1, len(means) * width)
+    for place, mean in enumerate(means):
+        known = [value for value in values[place * width : (place + 1) * width] if value is not None]
+        assert mean == (pytest.approx(sum(known) / len(known)) if known else None)
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ([], ""),
+        ([None], " "),
+        ([0.5], "▄"),
+        ([0.5, 0.5], "▄▄"),
+        ([1, 2, 3, 4, 5, 6, 7, 8], "▁▂▃▄▅▆▇█"),
+        ([0.0, math.nan, None, 1.0], "▁  █"),
+    ],
+)
+def test_sparkline(values: list[float | None], line: str) -> None:
+    assert sparkline(values) == line
+
+
+@settings(deadline=None)
+@given(st.lists(st.none() | st.floats(-1e9, 1e9)))
+def test_a_sparkline_never_falls_where_its_series_rises(values: list[float | None]) -> None:
+    line = sparkline(values)
+    assert len(line) == len(values)
+    assert [block == " " for block in line] == [value is None for value in values]
+    known = sorted((value, block) for value, block in zip(values, line, strict=True) if value is not None)
+    assert [block for _, block in known] == sorted(block for _, block in known)

@@ -1,0 +1,435 @@
+"""``Tracker.history``: a metric over the runs of a dataset."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from rankings_of import labels_of, results
+from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
+
+import ndcg_tracker as nt
+from ndcg_tracker.compare.run_pair import NO_INFERENCE
+from ndcg_tracker.questions.history.gather import HistoryFilter
+from ndcg_tracker.statistics.t_test import paired_t, t_interval
+from ndcg_tracker.storage import read as reads
+from ndcg_tracker.words.sentences import sentence
+
+Fill = Callable[[Callable[[str], object]], None]
+NEW_LABELS: Run = {**LABELS, "q2": {"a": 3, "d": 1}}
+
+
+def test_one_row_per_run_oldest_first(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame_of(BM25), name="b", labels=labels_frame(), dataset="shop")
+    tracker.ingest(frame_of(DENSE), name="a", dataset="shop")
+    tracker.ingest(frame_of(DENSE), name="without", dataset="shop", metrics="dcg@3")
+    tracker.ingest(frame_of(BM25), name="elsewhere", labels=labels_frame())
+    frame = tracker.history("ndcg(gain=linear)@10", dataset="shop")
+    assert list(frame.columns) == [
+        "run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted",
+        "git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between",
+        "step_before", "step_parameters", "step_possible", "requested_as", "drift_change", "drift_ci", "drift_between",
+        "drift_runs", "direction",
+    ]  # fmt: skip
+    assert list(frame["run"]) == ["b", "a"]
+    assert set(frame["metric"]) == {"ndcg@10"}
+    for row, ranking in zip(frame.itertuples(), (BM25, DENSE), strict=True):
+        expected = results("ndcg@10", ranking, LABELS)
+        assert row.mean == expected.mean
+        low, high = t_interval(expected.mean or 0.0, float(expected.values.std(ddof=1)), 5) or (0, 0)
+        assert (row.ci_low, row.ci_high) == (pytest.approx(max(low, 0.0)), 1.0)
+        assert high > 1  # which no mean of ndcg is
+    unlimited = tracker.history("dcg@3", dataset="shop")
+    assert unlimited["ci_high"].max() > 1
+
+
+def test_a_run_stands_once_under_the_newest_labels_it_was_held_to(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
+    tracker.ingest(frame_of(DENSE), name="dense")
+    tracker.add_labels(labels_of(NEW_LABELS))
+    tracker.rescore(["bm25"])
+    frame = tracker.history()
+    assert list(frame["run"]) == ["bm25", "dense"]
+    assert list(frame["mean"]) == [
+        results("ndcg@10", BM25, NEW_LABELS).mean,
+        results("ndcg@10", DENSE, LABELS).mean,
+    ]
+
+
+def test_what_has_no_interval_has_none(tracker: nt.Tracker) -> None:
+    tracker.ingest({"group": ["q"], "item": ["a"], "score": [1.0], "label": [0]}, name="one", metrics=[
+        "ndcg@10", "ndcg(empty=skip)@10",
+    ])  # fmt: skip
+    assert tracker.history_report("ndcg@10").rows[0]["ci"] is None
+    assert tracker.history_report("ndcg(empty=skip)@10").rows[0]["mean"] is None
+    frame = tracker.history("ndcg(empty=skip)@10")
+    assert frame[["mean", "ci_low", "ci_high"]].isna().all(axis=None)
+
+
+def test_a_metric_that_no_run_has_is_an_empty_frame(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
+    frame = tracker.history("dcg@3")
+    assert isinstance(frame, pd.DataFrame)
+    assert (len(frame), frame.columns[0]) == (0, "run")
+
+
+def test_an_unknown_dataset_and_a_wrong_metric_are_refused(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop")
+    with pytest.raises(
+        nt.ReferenceNotFoundError, match=r"^no dataset 'default'; there is only 'shop': name it with dataset='shop'$"
+    ):
+        tracker.history()
+    with pytest.raises(nt.MetricError):
+        tracker.history("ndgc@10", dataset="shop")
+
+
+N_QUERIES = 300
+ITEMS = ["first", "second", "third"]
+
+
+def shop_run(broken: bool, seed: int, n_queries: int = N_QUERIES) -> dict[str, list[object]]:
+    """Three items per query of which the first is relevant: mostly on top, but never for tents once that broke."""
+    rng = np.random.default_rng(seed)
+    frame: dict[str, list[object]] = {"group": [], "item": [], "score": [], "label": []}
+    for query in range(n_queries):
+        is_tent = query % 10 == 0
+        scores = [3.0, 2.0, 1.0] if rng.random() < 0.8 else [2.0, 3.0, 1.0]
+        if broken and is_tent:
+            scores = [0.0, 2.0, 1.0]
+        frame["group"] += [f"{'tent' if is_tent else 'lamp'} {query}"] * 3
+        frame["item"] += ITEMS
+        frame["score"] += scores
+        frame["label"] += [1, 0, 0]
+    return frame
+
+
+def ingest_forty(tracker: nt.Tracker, *, seeds: int) -> None:
+    """Forty runs of which number 27 breaks the tents; ``seeds``: how many different harmless versions there are."""
+    for number in range(1, 41):
+        tracker.ingest(
+            shop_run(number >= 27, number % seeds),
+            name=f"build-{number:02d}",
+            parameters={"k1": "0.9" if number >= 27 else "1.2"},
+            tags={"branch": "main" if number % 2 else "topic"},
+            git_commit=f"{number:02d}abcdef{number:032d}",
+        )
+
+
+def fill_with_forty(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        ingest_forty(tracker, seeds=1)
+
+
+@pytest.mark.parametrize("seeds", [1, 40])
+def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(fill_as: Fill, tracker: nt.Tracker, seeds: int) -> None:
+    if seeds == 1:
+        fill_as(fill_with_forty)
+    else:
+        ingest_forty(tracker, seeds=seeds)
+    frame = tracker.history()
+    (row,) = frame[frame["step"]].to_dict("records")
+    assert (row["run"], row["run_id"], row["parameters"]) == ("build-27", 27, {"k1": "0.9"})
+    assert row["git_commit"].startswith("27abcdef")
+    assert row["p_adjusted"] < 1e-3
+    first, last = row["step_between"]
+    assert first <= "build-27" <= last
+    assert row["step_ci"][0] < row["step_change"] < row["step_ci"][1] < 0
+    if seeds == 1:
+        assert (first, last) == ("build-27", "build-27")
+        assert row["step_change"] == row["delta"]
+        assert list(frame["delta"][1:26]) == [0.0] * 25
+    else:
+        one, other = tracker.run("build-01")[1][0], tracker.run("build-02")[1][0]
+        assert frame["delta"][1] == pytest.approx((other.mean or 0.0) - (one.mean or 0.0))
+
+
+@pytest.mark.nightly(but=2)
+@pytest.mark.parametrize(("seeds", "n_queries"), [(1, 300), (40, 140)])
+def test_a_step_is_new_once(tracker: nt.Tracker, seeds: int, n_queries: int) -> None:
+    """Asked after every run, a clear step at its first run, a small one when enough runs have followed."""
+    told = []
+    for number in range(1, 41):
+        tracker.ingest(shop_run(number >= 27, number % seeds, n_queries), name=f"build-{number:02d}")
+        if number >= 26:
+            report = tracker.history_report("ndcg@10", new_steps=True)
+            assert report.new_steps is not None
+            told += [(number, row["step_between"]) for row in report.new_steps]
+    ((number, (first, last)),) = told
+    assert first <= "build-27" <= last
+    assert (number == 27) == (seeds == 1)
+    assert tracker.history(new_steps=True).empty
+    until = tracker.runs()[number - 1].created_at_utc
+    (row,) = tracker.history(until=until, new_steps=True).to_dict("records")
+    assert row["step_between"] == (first, last)
+    assert tracker.history_report("ndcg@10").new_steps is None
+
+
+def test_what_was_a_drift_is_no_new_step(tracker: nt.Tracker) -> None:
+    """The drift ends where the mean falls by far more, and only that is new."""
+    for number in range(1, 21):
+        run = shop_run(False, 1)
+        scores = np.array(run["score"], dtype=np.float64).reshape(-1, 3)
+        scores[: 6 * number, 0] = 0.0
+        scores[150:, 0] *= 0.0 if number == 20 else 1.0
+        tracker.ingest({**run, "score": scores.ravel()}, name=f"r{number:02d}")
+        if number == 19:
+            before = tracker.history_report("ndcg@10", new_steps=True)
+            assert [row["drift_between"] for row in before.rows if row["drift_between"]] == [("r01", "r19")]
+            assert before.new_steps == ()
+    assert list(tracker.history(new_steps=True)["run"]) == ["r20"]
+
+
+def test_results_of_many_runs_are_read_some_at_a_time(tracker: nt.Tracker, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(1, 8):
+        tracker.ingest(shop_run(number >= 5, number), name=f"r{number}", git_commit="")
+    at_once = tracker.history_report("ndcg@10").rows
+    monkeypatch.setattr(reads, "FEW", 3)
+    assert tracker.history_report("ndcg@10").rows == at_once
+    assert any(row["step"] for row in at_once)
+
+
+def test_what_changed_with_a_step_is_told(tracker: nt.Tracker) -> None:
+    for number in range(1, 5):
+        parameters = {"k1": "0.9" if number >= 3 else "1.2", "b": "0.4", **({"fields": "title"} if number >= 3 else {})}
+        tracker.ingest(shop_run(number >= 3, 1), name=f"r{number}", parameters=parameters)
+    rows = tracker.history_report("ndcg@10").rows
+    assert [row["step_before"] for row in rows] == [None, None, "r2", None]
+    assert [row["step_parameters"] for row in rows] == [
+        None,
+        None,
+        {"fields": (None, "title"), "k1": ("1.2", "0.9")},
+        None,
+    ]
+
+
+def test_one_run_and_runs_whose_mean_is_undefined(tracker: nt.Tracker) -> None:
+    metric = "ndcg(empty=skip)@10"
+    empty = {"group": ["q"], "item": ["a"], "score": [1.0], "label": [0]}
+    tracker.ingest(empty, name="one", metrics=metric)
+    (row,) = tracker.history_report(metric).rows
+    assert (row["mean"], row["ci"], row["step"], row["delta"]) == (None, None, False, None)
+    tracker.ingest({**empty, "score": [2.0]}, name="two", metrics=metric)
+    report = tracker.history_report(metric)
+    assert [(row["mean"], row["step"], row["delta"]) for row in report.rows] == [(None, False, None)] * 2
+    assert report.notes == ()
+
+
+def test_filters_choose_the_runs_among_which_steps_are_looked_for(fill_as: Fill, tracker: nt.Tracker) -> None:
+    fill_as(fill_with_forty)
+    names = [f"build-{number:02d}" for number in range(1, 41)]
+    assert list(tracker.history(branch="main")["run"]) == names[::2]
+    assert list(tracker.history(tags={"branch": "topic"}, last=3)["run"]) == names[35::2]
+    assert list(tracker.history(commit="05ABC")["run"]) == ["build-05"]
+    topic = tracker.history(branch="topic")
+    assert list(topic["run"][topic["step"]]) == ["build-28"]
+    assert not tracker.history(last=13)["step"].any()
+    created = tracker.history()["created_at_utc"]
+    assert list(tracker.history(since=created[38])["run"]) == names[38:]
+    assert list(tracker.history(until=created[1])["run"]) == names[:2]
+    assert list(tracker.history(since=created[3], until=created[3])["run"]) == [names[3]]
+    day = created[0][:10]
+    assert list(tracker.history(since=day, until=created[39][:10])["run"]) == names
+    assert tracker.history(until="2001-12-31").empty
+    assert tracker.history(since="2001-12-31T00:00+02:00", last=1)["run"].tolist() == ["build-40"]
+    assert tracker.history(branch="main", tags={"branch": "topic"})["run"].tolist() == names[::2]
+
+
+@pytest.mark.parametrize(
+    ("filters", "message"),
+    [
+        ({"since": "yesterday"}, "since 'yesterday' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
+        ({"until": "2025-02-30"}, "until '2025-02-30' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC"),
+        (
+            {"since": "2025-02-02", "until": "2025-02-01"},
+            "since '2025-02-02' is later than until '2025-02-01'; swap them",
+        ),
+        ({"last": 0}, "last 0 leaves no run; write 1 or more"),
+    ],
+)
+def test_filters_that_are_none(tracker: nt.Tracker, filters: dict[str, str], message: str) -> None:
+    with pytest.raises(nt.InputError) as caught:
+        tracker.history(**filters)
+    assert str(caught.value) == message
+
+
+def test_runs_are_paired_under_one_version_of_the_labels(tracker: nt.Tracker) -> None:
+    """The run under other labels is passed over, and the next one is paired with the last comparable one."""
+    means = []
+    for number, seed in enumerate([1, 5, 3, 4], 1):
+        run = shop_run(number == 4, seed)
+        labels = {key: run[key] for key in ("group", "item", "label")}
+        run.pop("label")
+        stored = tracker.ingest(run, name=f"r{number}", labels=labels)
+        means.append(stored.metrics[0].mean or 0.0)
+    grades = {str(key): {"first": 1, "second": 0, "third": 0} for key in labels["group"]}
+    tracker.add_labels(labels_of({**grades, "lamp 1": {"first": 1, "second": 1, "third": 0}}))
+    tracker.rescore(["r2"])
+    report = tracker.history_report("ndcg@10")
+    assert [row["label_set_version"] for row in report.rows] == [1, 2, 1, 1]
+    assert [row["delta"] for row in report.rows] == [
+        None,
+        None,
+        pytest.approx(means[2] - means[0]),
+        pytest.approx(means[3] - means[2]),
+    ]
+    assert means[1] != means[0]
+    assert [row["step"] for row in report.rows] == [False, False, False, True]
+    assert report.rows[3]["step_before"] == "r3"
+    assert report.notes == (
+        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all "
+        "against the newest: ndcg-track rescore --all --dataset default --metric ndcg@10",
+        FEW_RUNS.format(2),
+    )
+    tracker.rescore()
+    report = tracker.history_report("ndcg@10")
+    assert report.notes == (FEW_RUNS.format(3),)
+    assert [row["label_set_version"] for row in report.rows] == [2] * 4
+    assert report.rows[0]["delta"] is None
+    deltas = [row["mean"] - before["mean"] for before, row in pairwise(report.rows)]
+    assert [row["delta"] for row in report.rows[1:]] == pytest.approx(deltas)
+    assert [row["step"] for row in report.rows] == [False, False, False, True]
+
+
+FEW_RUNS = (
+    "steps allow for chance in the groups, but not in training: estimating that takes 8 runs that changed, and there "
+    "are {}; repeats of one unchanged system do as well: ndcg-track ingest FILE --dataset default --tag aa=NAME"
+)
+
+
+def training(seed: int, worse: float = 0.0) -> dict[str, list[object]]:
+    """A model that differs in its seed: how often it has the relevant item on top differs from seed to seed."""
+    rng = np.random.default_rng(seed)
+    is_right = rng.random(N_QUERIES) < np.clip(rng.normal(0.7, 0.08), 0.3, 0.95) - worse
+    scores = [score for right in is_right for score in ([3.0, 2.0, 1.0] if right else [2.0, 3.0, 1.0])]
+    return {**shop_run(False, 1), "score": scores}
+
+
+def test_trainings_of_one_recipe_have_no_step_but_a_note(tracker: nt.Tracker) -> None:
+    for seed in range(16):
+        tracker.ingest(training(seed, 0.6 if seed >= 10 else 0.0), name=f"seed-{seed}")
+    rows = tracker.history_report("ndcg@10", wanted=HistoryFilter(until=tracker.runs()[9].created_at_utc)).rows
+    assert [row["step"] or row["step_possible"] for row in rows] == [False] * 10
+    deltas = [row["delta"] for row in rows[1:]]
+    assert max(abs(delta) for delta in deltas) > 0.03
+    report = tracker.history_report("ndcg@10")
+    assert [row["run"] for row in report.rows if row["step"]] == ["seed-10"]
+    (note,) = report.history.notes
+    assert note.kind == "run_scatter"
+    assert 0.01 < note.facts["sd"] < 0.06
+    assert 0.005 < note.facts["own"] < 0.015
+    assert report.notes[0].startswith("from run to run the mean scatters by sd 0.0")
+
+
+def test_repeats_tell_what_a_short_history_cannot(tracker: nt.Tracker) -> None:
+    """Runs with the tag aa count, shown or not, if they have results for all groups."""
+    for seed in range(5):
+        tracker.ingest(training(seed), name=f"seed-{seed}", tags={"branch": "main"})
+    alone = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"}))
+    assert [row["step"] for row in alone.rows] != [False] * 5
+    assert alone.notes == (FEW_RUNS.format(4),)
+    few = {key: column[:30] for key, column in training(99).items()}
+    tracker.ingest(few, name="few", tags={"aa": "v1"}, metrics="ndcg(missing=skip)@10")
+    for seed in range(20, 28):
+        tracker.ingest(training(seed), name=f"again-{seed}", tags={"aa": "v1" if seed < 24 else "v2"})
+    told = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"}))
+    assert [row["step"] for row in told.rows] == [False] * 5
+    assert [note.kind for note in told.history.notes] == ["run_scatter"]
+
+
+def test_checkpoints_of_one_training_are_no_retrainings(tracker: nt.Tracker) -> None:
+    for seed in range(4):
+        tracker.ingest(
+            training(seed, 0.3 * (seed > 1)), name=f"iter-{seed}", tags={"training": "t", "stage": "iteration"}
+        )
+    report = tracker.history_report("ndcg@10")
+    assert any(row["step"] for row in report.rows)
+    assert report.notes == ()
+
+
+@pytest.mark.parametrize("n_trials", [3, 2])
+def test_trials_of_a_search_are_better_compared(tracker: nt.Tracker, n_trials: int) -> None:
+    for seed in range(4):
+        tags = {"study": "grid 1" if seed < 3 else "other"} if seed < n_trials else {}
+        tracker.ingest(shop_run(seed == 1, 1 + seed // 2), name=f"trial {seed}", tags=tags)
+    means = {
+        row["run"]: row["mean"] or 0.0 for row in tracker.history_report("ndcg@10").rows if row["run"] != "trial 3"
+    }
+    best, following = sorted(means, key=lambda run: -means[run])[:2]
+    notes = [note for note in tracker.history_report("ndcg@10").notes if "study" in note]
+    assert notes == [
+        "3 of these 4 runs are trials of study 'grid 1', whose order says little; whether the best one beats the next: "
+        f"ndcg-track compare '{following}' '{best}' --dataset default --metric ndcg@10"
+    ] * (n_trials == 3)
+
+
+def test_a_slow_drift_is_one_row(tracker: nt.Tracker) -> None:
+    for number in range(24):
+        rng = np.random.default_rng(number)
+        is_right = rng.random(N_QUERIES) < 0.9 - 0.025 * number
+        scores = [score for right in is_right for score in ([3.0, 2.0, 1.0] if right else [2.0, 3.0, 1.0])]
+        tracker.ingest({**shop_run(False, 1), "score": scores}, name=f"r{number}")
+    frame = tracker.history()
+    assert not frame["step"].any()
+    (row,) = frame[frame["drift_runs"].notna()].to_dict("records")
+    assert (row["run"], row["drift_between"], row["drift_runs"]) == ("r23", ("r0", "r23"), 24)
+    assert row["drift_ci"][0] < row["drift_change"] < row["drift_ci"][1] < 0
+    assert row["drift_change"] == pytest.approx(-0.025 * 23 * (1 - 1 / np.log2(3)), rel=0.2)
+
+
+METRIC = "ndcg(missing=skip, empty=skip)@10"
+
+
+def test_groups_that_not_all_runs_have(tracker: nt.Tracker) -> None:
+    """A run that lacks a few groups takes those from all; one that lacks many is left out and said."""
+    full = shop_run(False, 1, 100)
+    for name, n_queries in (("a", 100), ("b", 98), ("few", 20), ("c", 100)):
+        part = {key: column[: n_queries * 3] for key, column in shop_run(name == "c", 1, 100).items()}
+        part.pop("label")
+        labels = {key: full[key] for key in ("group", "item", "label")}
+        tracker.ingest(part, name=name, metrics=METRIC, labels=labels)
+    report = tracker.history_report(METRIC)
+    assert report.notes == (
+        "few has results for 20 groups, the runs beside it for 98: not compared with them",
+        "steps rest on the 98 groups that all runs have results for, of up to 100",
+    )
+    assert [row["delta"] is None for row in report.rows] == [True, False, True, False]
+    old, new = (nt.evaluate(shop_run(broken, 1, 98), METRIC).per_group[METRIC].to_numpy() for broken in (False, True))
+    assert report.rows[3]["delta"] == pytest.approx(paired_t(new - old).mean)
+
+
+def test_a_mean_that_no_test_covers_has_differences_and_no_steps(tracker: nt.Tracker) -> None:
+    metric = "ndcg(empty=1, empty_weight=one, weights=group)"
+    shop = {"group": ["q1", "q1", "q2"], "item": ["a", "b", "c"], "label": [0, 1, 0], "weight": [0.5, 0.5, 1.5]}
+    means = [
+        tracker.ingest({**shop, "score": score}, name=name, metrics=metric).metrics[0].mean or 0.0
+        for name, score in (("a", [2.0, 1.0, 1.0]), ("b", [1.0, 2.0, 1.0]))
+    ]
+    report = tracker.history_report(metric)
+    assert report.notes == (sentence(NO_INFERENCE),)
+    assert [row["delta"] for row in report.rows] == [None, means[1] - means[0]]
+    assert [row["step"] for row in report.rows] == [False, False]
+
+
+def test_the_words_of_a_filter() -> None:
+    full = HistoryFilter({"branch": "main"}, "abc", "2025-01-01", "2025-01-02", 5)
+    assert full.words == "tag branch=main, commit abc, since 2025-01-01, until 2025-01-02, last 5"
+    assert HistoryFilter().words == ""
+
+
+def test_groups_that_a_run_lacks_and_that_count_are_told(tracker: nt.Tracker) -> None:
+    groups = [f"q{number}" for number in range(30)]
+    for name, n_kept in (("whole", 30), ("half", 15)):
+        run = {"group": groups[:n_kept], "item": ["a"] * n_kept, "score": [1.0] * n_kept}
+        labels = {"group": groups, "item": ["a"] * 30, "label": [1] * 30}
+        tracker.ingest(run, name=name, labels=labels, dataset="shop", metrics=["ndcg@10", "trec_eval:map"])
+    (found,) = [
+        note
+        for note in tracker.history_report("ndcg@10", dataset="shop").history.notes
+        if note.kind == "history_lacking"
+    ]
+    assert found.facts == {"runs": [("half", 15)], "n_groups": 30, "metric": "ndcg@10"}
+    tracker.rescore(metrics=found.command[-1], dataset="shop")
+    for metric in (found.command[-1], "trec_eval:map"):
+        notes = tracker.history_report(metric, dataset="shop").history.notes
+        assert not any(note.kind == "history_lacking" for note in notes)

@@ -1,0 +1,204 @@
+"""``ndcg-track leaderboard`` in every format, and ``runs list`` by mean."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import CommandLine
+from ranked_runs import frame_of_ranks, labels_of_ranks
+from small_shop import BM25, frame_of, write_csv
+
+from ndcg_tracker.compare.results import LabelSetRef, RunRef
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.questions.leaderboard.decide import Leaderboard, metric_board
+from ndcg_tracker.questions.leaderboard.say import leaderboard_as, leaderboard_latex
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+def test_what_people_see(shop: CommandLine) -> None:
+    assert shop.done("leaderboard").splitlines() == [
+        "2 runs on shop: bm25 leads by ndcg@10; not shown to differ from it: dense",
+        "",
+        "   run    ndcg@10      95% interval  ranks  better than",
+        *shop.done("leaderboard").splitlines()[3:5],
+        "",
+        "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for",
+        "all at once",
+        "better than: the letters of the runs that it is significantly better than",
+        "",
+        *shop.done("leaderboard").splitlines()[10:13],
+        "",
+        "note: ndcg@10 counts the groups that a run lacks as 0, whatever becomes of missing ones here: dense",
+        "      (1 of 5); to rank without them, rank by the metric that this adds:",
+        "      ndcg-track rescore bm25 dense --dataset shop --metric 'ndcg(missing=skip)@10'",
+        "note: after that, the same without the groups that a run lacks:",
+        "      ndcg-track leaderboard --dataset shop --metric 'ndcg(missing=skip)@10' --missing intersect",
+    ]
+    markdown = shop.done("leaderboard", "--format", "markdown")
+    assert "|  | run | ndcg@10 | 95% interval | ranks | better than |" in markdown
+    assert shop.done("leaderboard", "--format", "html").startswith("<div><p><strong>2 runs on shop: bm25 leads")
+
+
+def test_what_programs_read(shop: CommandLine) -> None:
+    found = json.loads(shop("leaderboard", "bm*", "dense", "--format", "json").out)
+    assert list(found) == ["dataset", "labels", "runs", "metrics", "test", "notes"]
+    (board,) = found["metrics"]
+    assert list(board) == ["metric", "direction", "n", "standings", "pairs", "requested_as"]
+    (pair,) = board["pairs"]
+    assert list(pair) == ["a", "b", "delta", "ci", "p_value", "p_adjusted", "wins", "ties", "losses"]
+    assert (pair["a"], pair["b"]) == ("bm25", "dense")
+    rows = list(csv.DictReader(io.StringIO(shop("leaderboard", "--format", "csv").out)))
+    assert [row["run"] for row in rows] == ["bm25", "dense"]
+    assert [float(row["mean"]) for row in rows] == [row["mean"] for row in board["standings"]]
+
+
+def test_runs_by_mean(shop: CommandLine) -> None:
+    assert shop("runs", "tag", "dense", "study=s1").code == 0
+    listed = shop.rows("runs", "list", "--metric", "ndcg@10", "--sort", "mean")
+    assert [row["run"] for row in listed] == ["bm25", "dense"]
+    assert listed[0]["mean"] > listed[1]["mean"]
+    assert [row["run"] for row in shop.rows("runs", "list", "--tag", "study=s1")] == ["dense"]
+    assert len(shop.rows("runs", "list", "-m", "ndcg@10", "--sort", "mean", "--top", "1")) == 1
+    assert (
+        shop.refused("runs", "list", "--sort", "mean")
+        == "--sort mean needs its metric; add for example --metric ndcg@10"
+    )
+
+
+def test_runs_of_several_datasets_and_without_the_metric(shop: CommandLine, folder: Path) -> None:
+    write_csv(folder / "bm25.csv", frame_of(BM25))
+    shop.done("ingest", "bm25.csv", "--dataset", "books", "--labels", "labels.csv", "--metric", "RR")
+    assert shop("ingest", "bm25.csv", "--name", "other", "--dataset", "books", "--labels", "labels.csv").code == 0
+    listed = shop.rows("runs", "list", "--metric", "ndcg@10")
+    assert [(row["dataset"], row["run"], row["mean"] is None) for row in listed] == [
+        *(("shop", name, False) for name in ("bm25", "dense")), ("books", "bm25", True), ("books", "other", False),
+    ]  # fmt: skip
+    ranked = shop.rows("runs", "list", "--metric", "ndcg@10", "--sort", "mean", "--dataset", "books")
+    assert [row["run"] for row in ranked] == ["other", "bm25"]  # what has no mean stands last
+    assert shop.refused("runs", "list", "--metric", "ndcg@10", "--sort", "mean") == (
+        "there are 2 datasets (shop, books); name one with --dataset"
+    )
+    assert shop.refused("runs", "list", "--metric", "AP", code=5) == (
+        "no run has AP; add it with: ndcg-track rescore --all --metric AP"
+    )
+
+
+def test_what_is_refused(shop: CommandLine) -> None:
+    assert shop.refused("leaderboard", "bm25", "--all") == "--all and RUN are both given; leave one out"
+    assert shop.refused("leaderboard", "bm25") == (
+        "a leaderboard needs two runs or more with ndcg@10, and there is 1; see what there is with: "
+        "ndcg-track runs list"
+    )
+
+
+def test_the_table_of_a_paper_compiles(shop: CommandLine, folder: Path) -> None:
+    assert shop("runs", "rename", "dense", "dense_50%&#~^\\{}").code == 0
+    table = shop("leaderboard", "--format", "latex").out
+    assert "Queries that a run lacks count as 0." in table
+    assert r"(b) dense\_50\%\&\#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}" in table
+    program = shutil.which("pdflatex") or shutil.which("tectonic")
+    if program is None:
+        pytest.skip("there is no pdflatex and no tectonic")
+    document = [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", table, r"\end{document}"]
+    (folder / "paper.tex").write_text("\n".join(document), encoding="utf-8")
+    options = ["-interaction=nonstopmode", "-halt-on-error"] if program.endswith("pdflatex") else []
+    done = subprocess.run([program, *options, "paper.tex"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert (folder / "paper.pdf").stat().st_size > 1000
+
+
+def board_of(means: Sequence[float]) -> Leaderboard:
+    """Return a leaderboard of runs r0, r1, ... whose means are these."""
+    noise = np.array([-1e-3, 1e-3] * 20)
+    values = np.array(means)[:, None] + np.outer(np.arange(len(means)), noise)
+    names = [f"r{place}" for place in range(len(means))]
+    runs = tuple(RunRef(name, place) for place, name in enumerate(names))
+    return Leaderboard("shop", LabelSetRef(1, "0"), runs, (metric_board("ndcg@10", names, values),), "t")
+
+
+def test_means_that_look_alike_share_the_mark() -> None:
+    board = board_of([0.40254, 0.40251, 0.4, 0.3])
+    lines = [line for line in leaderboard_latex(board).splitlines() if line.startswith("(")]
+    marked = [re.sub(r"\\textsuperscript.*| \\\\$", "", line).split(" & ")[1] for line in lines]
+    assert marked == [r"\textbf{0.4025}", r"\textbf{0.4025}", r"\underline{0.4000}", "0.3000"]
+    page = leaderboard_as("html", board)
+    assert page.count(">0.4025</span>") == 2
+    told = "bold: the best run by ndcg@10, and those that are not shown to differ from it; coloured: the best mean"
+    assert f"<li>{told}</li>" in page
+    assert "bold" not in leaderboard_as("text", board_of([0.5, 0.4]))
+    assert "bold: the best run" in leaderboard_as("text", board_of([0.5, 0.4]), color=True)
+    assert "bold" not in leaderboard_as("markdown", board_of([0.5, 0.4]))
+
+
+def test_several_spans_of_letters_have_commas_between_them() -> None:
+    values = np.repeat(np.linspace(1, 0, 14)[:, None], 40, axis=1) + 1e-3 * np.random.default_rng(1).random((14, 40))
+    values[7] = values[0] + np.tile([-0.4, 0.4], 20)  # not told apart from the first one
+    names = [f"r{place}" for place in range(14)]
+    runs = tuple(RunRef(name, place) for place, name in enumerate(names))
+    board = Leaderboard("shop", LabelSetRef(1, "0"), runs, (metric_board("ndcg@10", names, values),), "t")
+    assert r"\textsuperscript{b--g,i--n}" in leaderboard_latex(board)
+
+
+def test_no_name_steers_a_paper() -> None:
+    hostile = f"[x] {chr(0x202E)}live -- a{chr(27)}[2J <b|c>"
+    board = board_of([0.5, 0.4])
+    table = leaderboard_latex(replace(board, dataset=hostile, runs=(RunRef(hostile, 1), RunRef("other", 2))))
+    printed = r"{[}x{]} \textbackslash{}u202elive -{}- a\textbackslash{}x1b{[}2J \textless{}b\textbar{}c\textgreater{}"
+    assert table.count(printed) == 2
+    assert all(character.isprintable() or character == "\n" for character in table)
+
+
+def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
+    values = np.repeat(np.linspace(1, 0, 30)[:, None], 40, axis=1) + 1e-3 * np.random.default_rng(1).random((30, 40))
+    names = [f"r{place}" for place in range(30)]
+    board = metric_board("ndcg@10", names, values)
+    runs = tuple(RunRef(name, place) for place, name in enumerate(names))
+    table = leaderboard_latex(Leaderboard("shop", LabelSetRef(1, "0"), runs, (board,), "t"))
+    rows = [line for line in table.splitlines() if line.startswith("(")]
+    assert rows[0].endswith(r"\textsuperscript{2--30} \\")
+    assert rows[27].endswith(r"\textsuperscript{29,30} \\")
+    sliced = Leaderboard("shop", LabelSetRef(1, "0"), runs, (board,), "t", "kind")
+    with pytest.raises(InputError) as refused:
+        leaderboard_as("latex", sliced)
+    assert str(refused.value) == (
+        "a table for a paper has no slices, and by='kind' asks for them; leave it out, or take another format"
+    )
+
+
+@pytest.mark.parametrize(
+    "asked", [("leaderboard",), ("compare", "whole", "half", "--missing", "intersect"), ("history",)]
+)
+def test_what_is_advised_where_runs_lack_groups_works_as_it_is_typed(
+    command: CommandLine, folder: Path, asked: tuple[str, ...]
+) -> None:
+    write_csv(folder / "labels.csv", labels_of_ranks(40))
+    for name, n in (("whole", 40), ("half", 20), ("most", 35)):
+        write_csv(folder / f"{name}.csv", frame_of_ranks(([1, 2] * 20)[:n]))
+    files = [f"{name}.csv" for name in ("whole", "half", "most")]
+    told = command("ingest", *files, "--labels", "labels.csv", "--dataset", "shop").err
+    metric = "ndcg(missing=skip)@10"
+    assert f"; '{metric}' leaves them out" in told
+    assert command("evaluate", "half.csv", "--labels", "labels.csv", "--metric", metric).code == 0
+    answer = command(*asked, "--dataset", "shop", "--format", "json")
+    rows = json.loads(answer.out)
+    notes = rows["notes"] if isinstance(rows, dict) else command(*asked, "--dataset", "shop").out.split("note: ")[1:]
+    found = [" ".join(note.split()) for note in notes]
+    typed = [note[note.index("ndcg-track ") :] for note in found if "rescore" in note or note.startswith("after that")]
+    assert len(typed) == 2
+    for line in typed:
+        printed = command(*shlex.split(line)[1:])
+        assert (printed.code, "error" in printed.err) == (0, False), printed.err
+    assert metric in printed.out
+    assert command("ingest", *files, "--dataset", "shop", "--metric", metric).code == 0

@@ -1,0 +1,71 @@
+"""``ndcg-track plot``: each picture is written, and what cannot be is refused before anything is read."""
+
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+PICTURES = {
+    "every.svg": ["compare", "bm25", "dense"],
+    "scatter.svg": ["compare", "bm25", "dense", "--kind", "scatter", "--metric", "ndcg@10"],
+    "forest.svg": ["compare", "bm25", "dense", "--kind", "forest", "--test", "permutation", "--ci", "bootstrap"],
+    "heatmap.svg": ["compare", "bm25", "dense", "dense", "--kind", "heatmap"],
+    "cutoffs.svg": ["cutoffs", "bm25", "dense"],
+    "moves.svg": ["explain", "bm25", "dense", "--group", "q2"],
+    "history.svg": ["history", "--dataset", "shop", "--last", "2"],
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture(shop: CommandLine, folder: Path, name: str) -> None:
+    assert shop.said("plot", *PICTURES[name], "-o", name, "--width", "300") == f"wrote {name}\n"
+    assert (folder / name).read_text("utf-8").startswith("<svg")
+
+
+def test_slices_a_training_and_costs(shop: CommandLine, folder: Path) -> None:
+    (folder / "groups.csv").write_text("group,kind\nq1,a\nq2,a\nq3,b\nq4,b\nq5,b\n", encoding="utf-8")
+    shop("groups", "set", "groups.csv", "--dataset", "shop")
+    shop("runs", "tag", "bm25", "latency_ms=3", "training=t", "stage=iteration", "iteration=10")
+    for name, words in (
+        ("a.svg", ["slices", "bm25", "dense", "--by", "kind"]),
+        ("b.svg", ["training", "t", "--dataset", "shop"]),
+        ("c.png", ["runs", "latency_ms", "--dataset", "shop", "--theme", "dark"]),
+    ):
+        shop.said("plot", *words, "-o", name)
+        assert (folder / name).stat().st_size > 1000
+
+
+def test_bad_input(shop: CommandLine, folder: Path) -> None:
+    pair = ["bm25", "dense"]
+    for words, message in (
+        (
+            ["compare", *pair, "-o", "x.gif"],
+            "cannot tell a format from 'x.gif'; give a name that ends in .svg, .png, .pdf or .html",
+        ),
+        (
+            ["compare", *pair, "-o", "x.svg", "--width", "3m"],
+            "'3m' is not a width; give --width in pixels, or with a unit, such as 84mm or 3.3in; at least 120 pixels",
+        ),
+        (
+            ["compare", *pair, "-o", "x.svg", "--by", "kind"],
+            "no group that was compared has an attribute 'kind'; there is none",
+        ),
+        (
+            ["explain", *pair, "-o", "x.svg", "--group", "q9"],
+            "no group 'q9' in dataset 'shop'; see all with: ndcg-track groups list --dataset shop",
+        ),
+        (
+            ["compare", *pair, "-o", "no/x.svg"],
+            "--output: cannot write 'no/x.svg': No such file or directory; give another file",
+        ),
+        (
+            ["runs", "cost", "--dataset", "shop", "-o", "x.svg"],
+            "no run has a number 'cost' among its parameters and tags; there is none; give runs one with --param of "
+            "ingest",
+        ),
+    ):
+        assert shop.refused("plot", *words) == message
+    assert not list(folder.glob("*.svg"))

@@ -1,0 +1,134 @@
+"""Charts of stored runs: they show what the commands of the same name print."""
+
+from collections.abc import Callable
+
+import pytest
+from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
+
+import ndcg_tracker as nt
+from ndcg_tracker.compare.gather import ComparisonResult
+from ndcg_tracker.compare.results import Comparison
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError
+from ndcg_tracker.render.charts.chart import Chart
+
+
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        for number, (name, run) in enumerate([("bm25", BM25), ("dense", DENSE)]):
+            tracker.ingest(
+                frame_of(run), name=name, labels=labels_frame(), dataset="shop", metrics=["ndcg@10", "AP"],
+                parameters={"latency_ms": str(10 + number), "model": name},
+            )  # fmt: skip
+        tracker.set_groups({"group": list(LABELS), "kind": ["a", "a", "b", "b", "b"]}, dataset="shop")
+
+
+@pytest.fixture
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
+    """Two runs with attributes, a cost each, and a training."""
+    fill_as(fill_shop)
+    return tracker
+
+
+def rows(chart: Chart) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = chart.spec["data"]["values"]
+    return found
+
+
+def test_charts_of_a_comparison(shop: nt.Tracker) -> None:
+    result = shop.compare("bm25", "dense", top=20)
+    comparison: Comparison = result.comparisons[0]
+    moved = {group.group: round(group.delta, 6) for group in (*comparison.worst, *comparison.best)}
+    assert {row["group"]: row["delta"] for row in rows(result.plot())} == moved
+    assert len(rows(result.plot("scatter"))) == comparison.groups.paired
+    assert [row["name"] for row in rows(result.plot("forest"))] == ["ndcg@10", "AP"]
+    by_kind = {row["name"]: row["delta"] for row in rows(result.plot("slices", by="kind"))}
+    slices = shop.compare("bm25", "dense", by="kind").comparisons[0].slices
+    assert slices is not None
+    assert by_kind == {
+        "ndcg@10": comparison.metrics[0].delta, **{f"kind: {row.value}": row.delta for row in slices},
+    }  # fmt: skip
+    assert {row["run"] for row in rows(result.plot("cutoffs"))} == {"bm25", "dense"}
+    assert sum(row["n"] for row in rows(result.plot("histogram"))) == len(moved)  # type: ignore[misc]
+    both = shop.compare("bm25", ["dense", "bm25"])
+    assert {row["candidate"] for row in rows(both.plot("heatmap"))} == {"bm25", "dense"}
+
+
+def test_what_cannot_be_drawn_is_told(shop: nt.Tracker) -> None:
+    result = shop.compare("bm25", "dense")
+    for arguments, message in (
+        ({"kind": "pie"}, "unknown chart 'pie': choose every, scatter, histogram, forest, slices, cutoffs, heatmap"),
+        ({"by": "colour"}, "no group that was compared has an attribute 'colour'; there is kind"),
+        ({"kind": "slices", "by": "colour"}, "no group that was compared has an attribute 'colour'; there is kind"),
+    ):
+        with pytest.raises(InputError) as caught:
+            result.plot(**arguments)  # type: ignore[arg-type]
+        assert str(caught.value) == message
+    with pytest.raises(InputError, match=r"^AP has no cutoff to vary, or no test applies to it; name another metric$"):
+        shop.compare("bm25", "dense", metrics="AP").plot("cutoffs")
+    with pytest.raises(InputError, match="no database behind it"):
+        ComparisonResult(result.comparisons).plot()
+
+
+def test_the_lists_of_a_group(shop: nt.Tracker) -> None:
+    explanation = shop.explain("bm25", "dense", group="q2", dataset="shop")
+    found = {row["item"]: (row["baseline"], row["candidate"]) for row in rows(explanation.plot())}
+    assert found == {"d": (1, 2), "a": (2, 1), "x": (3, None)}
+    with pytest.raises(InputError, match=r"^only the lists of one group can be drawn; name it with group=$"):
+        shop.explain("bm25", "dense", dataset="shop").plot()
+
+
+def test_a_history(shop: nt.Tracker) -> None:
+    report = shop.history_report("AP", dataset="shop")
+    assert [(row["run"], row["mean"]) for row in rows(report.plot())] == [
+        (row["run"], row["mean"]) for row in report.rows
+    ]
+
+
+def test_notebooks_show_the_chart_below_the_tables(shop: nt.Tracker) -> None:
+    for result in (shop.compare("bm25", "dense"), shop.explain("bm25", "dense", group="q2", dataset="shop")):
+        shown = result._repr_html_()
+        assert shown.startswith(result.to_html())
+        assert '<img alt="' in shown
+        assert 'src="data:image/svg+xml;base64,' in shown
+
+
+def test_a_comparison_that_the_database_no_longer_holds_is_not_drawn(shop: nt.Tracker) -> None:
+    result = shop.compare("bm25", "dense", metrics="AP")
+    table = result.to_html()
+    shop.ingest(frame_of(BM25), name="dense", dataset="shop", metrics="AP", replace=True)
+    with pytest.raises(InputError, match=r"^the database has changed since these runs were compared"):
+        result.plot()
+    assert result._repr_html_() == table  # a notebook keeps the tables
+    shop.delete_run("dense", dataset="shop")
+    assert result._repr_html_() == table
+
+
+def test_quality_against_a_number(shop: nt.Tracker) -> None:
+    found = {row["run"]: (row["x"], row["mean"]) for row in rows(shop.plot_runs("latency_ms", "AP", dataset="shop"))}
+    means = dict(shop.sql("SELECT run, mean FROM run_summary WHERE metric = 'AP'").itertuples(index=False, name=None))
+    assert found == {"bm25": (10.0, means["bm25"]), "dense": (11.0, means["dense"])}
+    shop.tag_run("dense", {"latency_ms": "3"}, dataset="shop")  # a parameter counts before a tag
+    assert rows(shop.plot_runs("latency_ms", "AP", dataset="shop"))[1]["x"] == 11.0
+    for parameter, tags, message in (
+        ("model", {}, "no run has a number 'model' among its parameters and tags; there is latency_ms"),
+        ("cost", {}, "no run has a number 'cost' among its parameters and tags; there is latency_ms"),
+    ):
+        with pytest.raises(InputError) as caught:
+            shop.plot_runs(parameter, "AP", dataset="shop", tags=tags)
+        assert str(caught.value) == message
+    with pytest.raises(ReferenceNotFoundError, match=r"^no run of dataset 'shop' that was asked for has P@3$"):
+        shop.plot_runs("latency_ms", "P@3", dataset="shop")
+
+
+def test_a_training(shop: nt.Tracker) -> None:
+    for number, run in ((10, BM25), (20, DENSE)):
+        shop.ingest(
+            frame_of(run), name=f"ranker/iter-{number:04}", dataset="shop",
+            tags={"training": "ranker", "stage": "iteration"}, parameters={"iteration": str(number)},
+        )  # fmt: skip
+    spec = shop.plot_training("ranker", dataset="shop").spec
+    assert [row["x"] for row in spec["data"]["values"]] == [10.0, 20.0]
+    shop.tag_run("dense", {"training": "ranker", "stage": "final"}, dataset="shop")
+    with pytest.raises(ReferenceNotFoundError) as caught:
+        shop.plot_training("rankre", dataset="shop")
+    assert str(caught.value) == "no iteration of a training 'rankre' in dataset 'shop' has ndcg@10; there is ranker"

@@ -1,0 +1,127 @@
+"""``ndcg-track suite``: every command, in text and for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from command_line import CommandLine
+from small_shop import BM25, DENSE, frame_of, labels_frame, write_csv
+
+from ndcg_tracker import Tracker
+
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture
+def two(shop: CommandLine, folder: Path) -> CommandLine:
+    """The shop, and the same runs but one as dataset books."""
+    write_csv(folder / "bm25.csv", frame_of(BM25))
+    write_csv(folder / "dense.csv", frame_of(DENSE))
+    write_csv(folder / "labels.csv", labels_frame())
+    for run in ("bm25", "dense"):
+        shop.done("ingest", f"{run}.csv", "--dataset", "books", "--labels", "labels.csv")
+    return shop
+
+
+def test_from_the_names_to_the_verdict(two: CommandLine) -> None:
+    assert two.said("suite", "create", "both", "shop", "books") == ("suite 'both' has 2 datasets: shop, books\n")
+    assert [row["dataset"] for row in two.rows("suite", "list")] == ["shop", "books"]
+    text = two.done("suite", "show", "both")
+    assert text.startswith("2 systems on suite both (2 datasets): ")
+    assert "\nmacro: each dataset counts once; micro: each query counts once\n" in text
+    with Tracker(two.url) as tracker:
+        assert two.rows("suite", "show", "both") == tracker.suite("both").to_dict()
+        assert two.rows("suite", "compare", "both", "bm25", "dense") == (
+            tracker.compare_suite("both", "bm25", "dense").to_dict()
+        )
+    text = two.done("suite", "compare", "both", "bm25", "dense")
+    assert text.startswith("dense against bm25 on suite both: macro ndcg@10 ")
+    table = list(csv.DictReader(io.StringIO(two.done("suite", "compare", "both", "bm25", "dense", "--format", "csv"))))
+    assert [row["dataset"] for row in table] == ["shop", "books"]
+    assert two.said("suite", "delete", "both") == "deleted suite 'both'; its datasets stay\n"
+    assert two.rows("suite", "list") == []
+
+
+def test_what_another_suite_of_the_name_needs(two: CommandLine) -> None:
+    two.said("suite", "create", "both", "shop", "books")
+    told = "suite 'both' has other datasets: shop, books; give --replace for these ones instead"
+    assert two.refused("suite", "create", "both", "shop").endswith(told)
+    two.said("suite", "create", "both", "shop", "--replace")
+    assert [row["dataset"] for row in two.rows("suite", "list")] == ["shop"]
+
+
+def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None:
+    two.said("suite", "create", "both", "shop", "books")
+    asked = ("suite", "gate", "both", "dense", "--baseline", "bm25", "--margin", "0.9")
+    text = two(*asked)
+    assert text.code in (0, 3, 4)
+    with Tracker(two.url) as tracker:
+        found = tracker.gate_suite("both", "dense", baseline="bm25", margin=0.9, dry_run=True)
+        printed = two(*asked, "--dry-run", "--format", "json")
+        assert json.loads(printed.out) == json.loads(json.dumps(found.to_dict())) | {"decision_number": 2}
+    assert printed.code == {"pass": 0, "fail": 3, "inconclusive": 4}[found.decision]
+    assert text.out.startswith(f"{found.decision.upper()}: ")
+    assert "no dataset has 25 groups" not in text.out  # nobody asked
+    report = folder / "gate.xml"
+    strict = ("--dataset-margin", "0.1", "--strict-datasets", "--junit", str(report), "--on-inconclusive", "fail")
+    assert two(*asked, *strict).code in (0, 3)
+    case = ElementTree.parse(report).find(".//testcase")
+    assert case is not None
+    assert case.get("classname") == "ndcg-track.suite.both"
+    assert "no dataset has 25 groups, so none was judged" in two(*asked, "--dataset-margin", "0.1").out
+    overridden = two(*asked, "--acknowledge", "known bug 42")
+    assert overridden.code == 0
+    row = next(csv.DictReader(io.StringIO(two(*asked, "--format", "csv").out)))
+    assert (row["suite"], row["decision"]) == ("both", found.decision)
+    told = (
+        "--strict-datasets needs --dataset-margin: how large a drop a dataset is allowed, in absolute points, such as "
+    )
+    assert two.refused(*asked, "--strict-datasets") == f"{told}--dataset-margin 0.05"
+    lacking = (
+        "'third' or 'bm25' has no run on shop, and a gate decides on every dataset of suite 'both'; see what there "
+    )
+    write_csv(folder / "third.csv", frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}))
+    two.done("ingest", "third.csv", "--dataset", "books")
+    of_third = ("suite", "gate", "both", "third", "--baseline", "bm25", "--margin", "0.1")
+    assert two.refused(*of_third, code=5) == f"{lacking}is with: ndcg-track suite show both"
+
+
+def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
+    two.said("suite", "create", "both", "shop", "books")
+    pair = ("both", "bm25", "dense")
+    said = two.said("suite", "report", *pair, "--output", str(folder / "suite.html"))
+    assert said == f"wrote {folder / 'suite.html'}: open it in a browser\n"
+    page = (folder / "suite.html").read_text(encoding="utf-8")
+    assert "<h1>dense against bm25 on suite both: ndcg@10</h1>" in page
+    assert "2 systems on suite both (2 datasets): " in page
+    two.said("plot", "suite", *pair, "--output", str(folder / "suite.svg"))
+    picture = (folder / "suite.svg").read_text(encoding="utf-8")
+    for row in ("shop", "books", "macro, other queries", "macro, other datasets", "micro, other queries"):
+        assert f">{row}</text>" in picture
+
+
+def test_a_table_for_a_paper(two: CommandLine) -> None:
+    two.said("suite", "create", "both_&", "shop", "books")
+    printed = two.done("suite", "show", "both_&", "--format", "latex")
+    assert r"on suite both\_\& (queries: " in printed
+    assert r"\begin{tabular}{lrrl}" in printed
+    assert r"System & shop & books & Macro \\" in printed
+    assert printed.count(r"\textbf{") >= 3
+    assert "<table" in two.done("suite", "show", "both_&", "--format", "html")
+
+
+def test_a_missing_run_is_seen(two: CommandLine, folder: Path) -> None:
+    write_csv(folder / "third.csv", frame_of({**BM25, "q3": {"f": 2.0, "e": 1.0}}))
+    two.done("ingest", "third.csv", "--dataset", "books")
+    two.said("suite", "create", "both", "shop", "books")
+    text = two.done("suite", "show", "both", "--format", "markdown")
+    assert "| third | - | " in text
+    assert "no run there, so no mean over the suite (1 system)" in text
+    text = two.done("suite", "compare", "both", "bm25", "third")
+    assert text.startswith("third against bm25 on 1 of the 2 datasets of suite both: ")
+    assert "no run of both on  shop\n" in text

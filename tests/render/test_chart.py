@@ -1,0 +1,102 @@
+"""Charts as pictures: each format is that format, of the width that was asked for; wrong input is told."""
+
+import sys
+from pathlib import Path
+
+import altair
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.questions.plot.chart import RunPoint, pareto_front, quality_against, training
+from ndcg_tracker.render.charts.chart import Chart, pixels_of
+from ndcg_tracker.render.charts.theme import COLORS
+
+POINTS = [RunPoint("a", 3, 0.5, (0.4, 0.6)), RunPoint("b", 7, 0.625), RunPoint("c", 9, 0.6)]
+CHART = Chart(quality_against(POINTS, "ndcg@10", "latency_ms"))
+
+
+def test_each_format(tmp_path: Path) -> None:
+    for ending, beginning in (
+        (".svg", b"<svg"),
+        (".png", b"\x89PNG"),
+        (".pdf", b"%PDF"),
+        (".html", b"<!doctype html>"),
+    ):
+        CHART.save(tmp_path / f"x{ending}")
+        assert (tmp_path / f"x{ending}").read_bytes().startswith(beginning)
+    assert b"DejaVu" in (tmp_path / "x.pdf").read_bytes()  # the font is inside
+    assert "latency_ms</text>" in (tmp_path / "x.svg").read_text("utf-8")  # text stays text
+
+
+def test_themes(tmp_path: Path) -> None:
+    assert COLORS["light"]["card"] in CHART.svg()
+    assert COLORS["dark"]["card"] in CHART.svg(theme="dark")
+
+
+@pytest.mark.parametrize(
+    "chart", [CHART, Chart(training(POINTS, "AP", "a long name of a training " * 4, final=POINTS[-1]))]
+)
+@pytest.mark.parametrize(("width", "pixels"), [("84mm", 317.48), (900, 900.0), ("3.3in", 316.8)])
+def test_the_whole_picture_has_the_width(chart: Chart, width: str | float, pixels: float) -> None:
+    found = chart.svg(width=width).split('width="')[1].split('"')[0]
+    assert float(found) == pytest.approx(pixels, abs=0.01)
+
+
+def test_a_pdf_has_its_width_in_points(tmp_path: Path) -> None:
+    CHART.save(tmp_path / "x.pdf", width="84mm")
+    box = (tmp_path / "x.pdf").read_bytes().split(b"/MediaBox [")[1].split(b"]")[0].split()
+    assert float(box[2]) == pytest.approx(84 / 25.4 * 72, abs=0.1)
+
+
+@pytest.mark.parametrize("width", ["84", "84 mm", "-3", "nan", "3m", "1e3", "", "20px", "99999in", "٣٠٠"])
+def test_what_is_no_width(width: str) -> None:
+    with pytest.raises(InputError) as caught:
+        pixels_of(width)
+    assert str(caught.value) == (
+        f"{width!r} is not a width; give width= in pixels, or with a unit, such as 84mm or 3.3in; at least 120 pixels"
+    )
+
+
+@pytest.mark.parametrize("name", ["x", "x.gif", "x.svg.gz", ".png"])
+def test_an_unknown_ending(name: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^cannot tell a format from '.*'; give a name that ends in .svg, .png, .pdf"):
+        CHART.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(InputError) as caught:
+        CHART.save(tmp_path / "x.svg")
+    assert str(caught.value) == (
+        "pictures need vl-convert; install it with: pip install 'ndcg-tracker[plot]', "
+        "or write .html, which needs nothing"
+    )
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match=r"^pictures need altair"):
+        CHART.to_altair()
+    CHART.save(tmp_path / "x.html")
+    assert (tmp_path / "x.html").exists()
+
+
+def test_altair_takes_it() -> None:
+    found = CHART.to_altair()
+    assert isinstance(found, altair.LayerChart)
+    assert CHART._repr_mimebundle_()["image/svg+xml"].startswith("<svg")
+    assert repr(CHART) == "Chart('ndcg@10 against latency_ms')"
+
+
+points = st.builds(RunPoint, st.uuids().map(str), st.integers(0, 5), st.sampled_from([0.1, 0.2, 0.3, 0.4]))
+
+
+@given(st.lists(points, max_size=12))
+def test_no_run_of_the_front_is_beaten_and_every_other_is(runs: list[RunPoint]) -> None:
+    def is_beaten(one: RunPoint) -> bool:
+        return any(
+            other.x <= one.x and other.mean >= one.mean and (other.x, other.mean) != (one.x, one.mean) for other in runs
+        )
+
+    assert {run.run for run in pareto_front(runs)} == {run.run for run in runs if not is_beaten(run)}

@@ -1,0 +1,605 @@
+"""Runs written as Parquet files and read again: the same in every engine, or one clear line and nothing stored."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from rankings_of import labels_of
+from small_shop import BM25, DENSE, LABELS, frame_of
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
+from ndcg_tracker.ingest.groups import GroupTable
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.runs.export_files import LATER, RECORD, ExportWriter
+from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
+from ndcg_tracker.storage.database import upgrade
+from ndcg_tracker.storage.views import VIEWS
+
+FULL = """
+import resource, sys
+from pathlib import Path
+import ndcg_tracker as nt
+sys.dont_write_bytecode = True  # modules cut short would be read by every later process
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+try:
+    nt.Tracker(Path(sys.argv[1], "one.db")).export_runs(Path(sys.argv[1], "out"))
+except nt.InputError as error:
+    print(error)
+"""
+METRICS = ["ndcg@10", "AP", "ndcg(missing=skip)@3", "lightgbm:ndcg@5"]
+CHANGING = {
+    "run_id",
+    "decision_id",
+    "label_set_version",
+    "created_at_utc",
+    "created_at",
+    "updated_at_utc",
+    "updated_at",
+    "since_utc",
+    "since",
+    "until_utc",
+    "until",
+}
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[nt.Tracker]:
+    """A second database of either engine."""
+    if request.param == "sqlite":
+        with nt.Tracker(f"sqlite:///{tmp_path / 'other.db'}") as tracker:
+            yield tracker
+        return
+    server = request.getfixturevalue("postgres_server")
+    server.create_database("other", request.getfixturevalue("postgres_template"))
+    with nt.Tracker(server.url("other")) as tracker:
+        yield tracker
+    server.drop_database("other")
+
+
+@pytest.fixture
+def filled(tracker: nt.Tracker) -> nt.Tracker:
+    """Two runs under two versions of the labels, with weights, attributes, hostile ids and an undefined result."""
+    tracker.ingest(
+        frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", metrics=METRICS, git_commit="abc",
+        parameters={"lr": "0.1"}, tags={"branch": "main"},
+    )  # fmt: skip
+    tracker.ingest(frame_of(DENSE), name="<b>dense</b>; \u202e", metrics=METRICS[:2], git_commit="")
+    strange = {"q1": {"a": 1.0, "'; --": 1.0, "\u202e": -0.0, "é" * 40: 5e-324}}
+    tracker.ingest(
+        frame_of(strange), labels=frame_of({"q1": {"a": 0.1, "'; --": 1e300}}, "label"), name="b", dataset="o"
+    )
+    tracker.add_labels(labels_of({**LABELS, "q1": {"a": 1}}))
+    tracker.rescore(["bm25"])
+    weights = np.array([2.0, 0.1])
+    tracker.set_groups(GroupTable(Keys.from_strings(["q1", "q3"]), weights, {"kind": ["new", None], "size": [0.1, 3]}))
+    return tracker
+
+
+def shown(tracker: nt.Tracker, leave_out: set[str] = CHANGING) -> dict[str, list[tuple[object, ...]]]:
+    """Return the rows of every view without ids and times, which differ between databases."""
+    found = {}
+    for view in VIEWS:
+        names = ", ".join(name for name in view.columns if name not in leave_out)
+        rows = tracker.query(f"SELECT {names} FROM {view.name}").rows
+        found[view.name] = sorted(rows, key=repr)
+    return found
+
+
+def digests(tracker: nt.Tracker) -> list[tuple[str, str, str]]:
+    return [(run.dataset, run.name, run.digest) for run in tracker.runs()]
+
+
+def test_a_round_trip_is_exact(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    done = filled.export_runs(tmp_path / "out")
+    assert (done.n_runs, done.n_items, done.n_label_sets) == (3, 24, 3)
+    found = other.import_runs(tmp_path / "out")
+    assert [(run.run, run.outcome) for run in found.runs] == [
+        ("bm25", "stored"),
+        ("<b>dense</b>; \u202e", "stored"),
+        ("b", "stored"),
+    ]
+    assert found.notes == ()
+    assert digests(other) == digests(filled)
+    only_ids = {"run_id", "updated_at_utc"}
+    here, there = shown(filled, only_ids), shown(other, only_ids)
+    for view in here:
+        for one, another in zip(here[view], there[view], strict=True):
+            if view == "items":  # the score to 1 ulp: SQLite's own JSON reader
+                assert one[:-1] == another[:-1]
+                assert one[-1] == pytest.approx(another[-1], rel=4e-16, abs=0)
+            else:
+                assert one == another
+    again = other.import_runs(tmp_path / "out")
+    assert {(run.outcome, run.n_evaluations) for run in again.runs} == {("already stored", 0)}
+    assert shown(other, only_ids) == there
+    other.export_runs(tmp_path / "back")
+    for file in sorted((tmp_path / "out").iterdir()):
+        one, another = (
+            sorted(map(repr, pq.read_table(folder / file.name).to_pylist()))
+            for folder in (tmp_path / "out", tmp_path / "back")
+        )
+        assert one == another
+
+
+def test_evaluations_that_are_missing_are_added(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", ["bm25"])
+    other.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", metrics="P@1", git_commit="")
+    (run,) = other.import_runs(tmp_path / "out").runs
+    assert (run.outcome, run.n_evaluations) == ("already stored", 2 * len(METRICS))
+    assert len(other.run("bm25")[1]) == 1 + 2 * len(METRICS)
+
+
+def test_labels_that_are_new_here_become_the_newest(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", ["bm25"])
+    other.ingest(frame_of(DENSE), labels=frame_of({"q1": {"a": 2}}, "label"), name="dense", git_commit="")
+    assert other.import_runs(tmp_path / "out").notes == tuple(
+        f"labels version {version} of the export is version {version + 1} of dataset 'default' here, its newest; runs "
+        "under older versions need rescore to be comparable"
+        for version in (1, 2)
+    )
+
+
+def test_another_name_for_the_dataset(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", dataset="o")
+    (run,) = other.import_runs(tmp_path / "out", dataset="new").runs
+    assert (run.dataset, [one.dataset for one in other.runs()]) == ("new", ["new"])
+    filled.export_runs(tmp_path / "both")
+    with pytest.raises(InputError) as caught:
+        other.import_runs(tmp_path / "both", dataset="new")
+    assert str(caught.value) == "the export holds the datasets default, o; dataset= is for an export of one"
+
+
+def test_a_name_with_other_content(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", ["bm25"])
+    other.ingest(frame_of(DENSE), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+    before = shown(other)
+    with pytest.raises(ConflictError) as caught:
+        other.import_runs(tmp_path / "out")
+    assert str(caught.value) == (
+        "run 'bm25' of dataset 'default' is already stored with other content; import into another dataset with "
+        "dataset=, or first give the run here another name with: ndcg-track runs rename bm25 NEW"
+    )
+    assert shown(other) == before
+
+
+def test_what_cannot_be_exported(tracker: nt.Tracker, tmp_path: Path) -> None:
+    tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+    (tmp_path / "there").mkdir()
+    for folder, reason in (
+        ("there", "already exists; give another folder"),
+        ("no/where", "cannot be created (No such file or directory); give another folder"),
+    ):
+        with pytest.raises(InputError) as caught:
+            tracker.export_runs(tmp_path / folder)
+        assert str(caught.value) == f"{tmp_path / folder}: {reason}"
+    with pytest.raises(ReferenceNotFoundError):
+        tracker.export_runs(tmp_path / "out", ["nope"])
+    tracker.delete_run("bm25")
+    with pytest.raises(ReferenceNotFoundError) as missing:
+        tracker.export_runs(tmp_path / "out")
+    assert str(missing.value) == "there are no runs to export; store one with: ndcg-track ingest FILE"
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir() and path.name != "there"] == []
+
+
+def with_column(name: str, change: Callable[[pa.Array], pa.Array]) -> Callable[[pa.Table], pa.Table]:
+    def changed(table: pa.Table) -> pa.Table:
+        place = table.column_names.index(name)
+        return table.set_column(place, name, change(table[name].combine_chunks()))
+
+    return changed
+
+
+def first_value(value: object) -> Callable[[pa.Array], pa.Array]:
+    return lambda array: pa.array([value, *array.to_pylist()[1:]], array.type)
+
+
+DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
+    ("items", lambda table: table.slice(1), "has 10 rows left, not the 11 of dataset 'default', run 'bm25'"),
+    ("labels", lambda table: pa.concat_tables([table, table]), "has 8 rows without an owner"),
+    ("items", with_column("score", first_value(7.5)), "the content of run 'bm25' is not that which was exported"),
+    ("items", with_column("score", first_value(np.inf)), "has a number that is not finite in column 'score'"),
+    ("items", with_column("item_key", first_value(None)), "has a null in column 'item_key'"),
+    ("labels", with_column("grade", first_value(7.0)), "the content of labels version 1 is not that which was "),
+    ("runs", lambda table: table.drop_columns("tags"), "has other columns than dataset, run, digest, created_at_utc, "
+     "git_commit, source, parameters, tags, n_groups, n_items"),
+    ("runs", with_column("tags", first_value("[1]")), "holds facts that are no JSON object"),
+    ("groups", with_column("weight", first_value(-1.0)), "has a weight that is not from 0 to 1e+30"),
+    ("evaluations", with_column("metric", first_value("ndcg@@")), "holds a metric that this program does not know"),
+    ("items", with_column("run", first_value("x")), "its rows are not in the order in which they were written: "
+     "those of dataset 'default', run 'bm25'"),
+    ("label_sets", lambda table: table.slice(1), "lacks version 1 of dataset 'default'"),
+    ("group_results", with_column("metric", first_value("x")), "its rows are not in the order in which they were"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "change", "message"), DAMAGE, ids=[message for _, _, message in DAMAGE])
+def test_what_does_not_hold_together_is_refused(
+    name: str, change: Callable[[pa.Table], Any], message: str, tmp_path: Path
+) -> None:
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+        tracker.set_groups(GroupTable(Keys.from_strings(["q1"]), np.array([2.0]), {}))
+        tracker.export_runs(tmp_path / "out")
+    file = tmp_path / "out" / f"{name}.parquet"
+    pq.write_table(change(pq.read_table(file)), file)
+    upgrade(str(tmp_path / "other.db"))
+    with nt.Tracker(tmp_path / "other.db") as other:
+        with pytest.raises(InputError) as caught:
+            other.import_runs(tmp_path / "out")
+        assert other.runs() == []
+    assert str(caught.value).startswith(f"{file}: {message}")
+    assert str(caught.value).endswith("; export the runs again")
+
+
+def test_of_what_is_not_finished_nothing_stays(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        with ExportWriter(tmp_path / "out") as writer:
+            writer.add("groups", {"dataset": "shop", "group_key": ["q"], "weight": [1.0], "attributes": None}, 1)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("n_bytes", [0, 2, 500, 2000])
+def test_a_disk_that_is_full(tmp_path: Path, n_bytes: int) -> None:
+    """A file that may not grow beyond some size fails as one on a full disk does: at its first byte, or later."""
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+    words = [sys.executable, "-c", FULL, str(tmp_path), str(n_bytes)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert done.stdout == f"{tmp_path / 'out'}: cannot be written (File too large); is the disk full?\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["one.db"]
+
+
+def test_a_pipe_in_the_folder_is_not_waited_for(tmp_path: Path) -> None:
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+        tracker.export_runs(tmp_path / "out")
+    file = tmp_path / "out" / "items.parquet"
+    file.rename(tmp_path / "items.parquet")
+    file.symlink_to(tmp_path / "items.parquet")
+    upgrade(str(tmp_path / "other.db"))
+    with nt.Tracker(tmp_path / "other.db") as other:
+        assert len(other.import_runs(tmp_path / "out").runs) == 1
+        file.unlink()
+        os.mkfifo(file)
+        with pytest.raises(InputError) as caught:
+            other.import_runs(tmp_path / "out")
+    assert str(caught.value) == f"{file}: is not a regular file; export the runs again"
+
+
+def test_files_that_are_missing_or_broken(tmp_path: Path) -> None:
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+        tracker.export_runs(tmp_path / "out")
+        digest = tracker.run("bm25")[0].digest
+        file = tmp_path / "out" / "items.parquet"
+        content = file.read_bytes()
+        with pytest.raises(InputError, match=r"none: no such folder; give a folder written by ndcg-track export"):
+            tracker.import_runs(tmp_path / "none")
+        file.unlink()
+        with pytest.raises(InputError, match=r"items\.parquet: no such file; export the runs again"):
+            tracker.import_runs(tmp_path / "out")
+    upgrade(str(tmp_path / "other.db"))
+    with nt.Tracker(tmp_path / "other.db") as other:
+        for length in range(0, len(content), 61):
+            file.write_bytes(content[:length])
+            with pytest.raises(InputError, match=r"items\.parquet: no readable Parquet file .*; export the runs again"):
+                other.import_runs(tmp_path / "out")
+        for place in range(0, len(content), 37):
+            file.write_bytes(content[:place] + bytes([content[place] ^ 0xFF]) + content[place + 1 :])
+            message = ""
+            try:
+                other.import_runs(tmp_path / "out")
+            except InputError as error:
+                message = str(error)
+            if message:
+                assert message.startswith(f"{file}: ")
+                assert other.runs() == []
+            else:  # the byte stands for nothing
+                assert other.run("bm25")[0].digest == digest
+                other.delete_run("bm25")
+
+
+def test_row_numbers_are_row_numbers_in_the_other_database_too(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    numbered = {"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}
+    tracker.ingest(numbered, name="numbered")
+    tracker.export_runs(tmp_path / "out")
+    other.import_runs(tmp_path / "out")
+    assert other.ingest(numbered | {"score": [1.0, 2.0]}, name="again").label_set_version == 1
+    with pytest.raises(ConflictError, match=r"^the labels of dataset 'default' know items by row numbers, and here "):
+        other.ingest({"q": {"1": 2.0, "2": 1.0}}, name="ids")
+    other.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", dataset="ids")
+    with pytest.raises(
+        ConflictError, match=r"^the labels of dataset 'ids' have item ids, and here items are known by "
+    ):
+        other.import_runs(tmp_path / "out", dataset="ids")
+
+
+def test_of_labels_in_an_older_export_nobody_knows_how_items_are_known(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    tracker.ingest({"group": ["q", "q"], "score": [2.0, 1.0], "label": [0, 1]}, name="numbered")
+    tracker.export_runs(tmp_path / "out")
+    path = tmp_path / "out" / "label_sets.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["by_row_number", "judge", "created_at_utc"]), path)
+    other.import_runs(tmp_path / "out")
+    assert other.ingest({"q": {"1": 1.0, "2": 2.0}}, name="ids").metrics[0].mean == 1.0
+
+
+def test_labels_keep_their_judge_and_those_of_an_older_export_have_none(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25")
+    tracker.add_labels(labels_of({"q1": {"a": 1}}), judge="gpt")
+    tracker.rescore(judge="gpt")
+    tracker.export_runs(tmp_path / "out")
+    other.import_runs(tmp_path / "out")
+    assert [(one.version, one.judge, one.n_runs) for one in other.label_versions()] == [(1, "", 1), (2, "gpt", 1)]
+    assert other.import_runs(tmp_path / "out").runs[0].n_evaluations == 0
+    path = tmp_path / "out" / "label_sets.parquet"
+    pq.write_table(pq.read_table(path).drop_columns(["judge", "created_at_utc"]), path)
+    other.import_runs(tmp_path / "out", dataset="older")
+    assert [one.judge for one in other.label_versions("older")] == ["", ""]
+
+
+def test_results_are_computed_again_whatever_the_metric(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    """Single precision cannot tell scores apart that stood in an order once; that order is not kept."""
+    close = {f"q{number}": {"a": 1.0, "b": float(np.nextafter(1.0, 2)), "c": 0.5} for number in range(6)}
+    labels = {group: {"a": number % 3, "b": 1, "c": number % 2} for number, group in enumerate(close)}
+    metrics = ["ndcg(score_type=f32, ties=input)@2", "ndcg(arithmetic=f32)", "RR", "GMAP", "NumRet"]
+    tracker.ingest(frame_of(close), labels=frame_of(labels, "label"), name="close", metrics=metrics, git_commit="")
+    tracker.export_runs(tmp_path / "out")
+    (run,) = other.import_runs(tmp_path / "out").runs
+    assert (run.outcome, run.n_evaluations, run.n_not_verifiable) == ("stored", len(metrics), 0)
+    path = tmp_path / "out" / "group_results.parquet"
+    pq.write_table(with_column("value", first_value(0.01))(pq.read_table(path)), path)
+    with pytest.raises(InputError, match=r"value 0\.01 of group 'q0' is stated, and its items and labels give "):
+        other.import_runs(tmp_path / "out", dataset="again")
+
+
+def test_what_cannot_be_computed_again_is_said_to_be_so(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    weighted = {"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [1.0, 2.0, 1.0], "label": [1, 2, 0]}
+    tracker.ingest(
+        weighted | {"w": [1.0, 5.0, 2.0]}, name="weighted", weight="w", git_commit="", tags={"imported": "yes"},
+        metrics=["ndcg(weights=item_mean)@2", "ndcg(weights=group)@2"],
+    )  # fmt: skip
+    tracker.log_results({"q": 7.0, "r": 9.0}, name="measured", metric="latency", direction="lower", range=(0, 100))
+    tracker.export_runs(tmp_path / "out")
+    found = other.import_runs(tmp_path / "out")
+    text = "external:latency(direction=lower, range=0..100)"
+    assert [(run.run, run.n_evaluations, run.n_not_verifiable) for run in found.runs] == [
+        ("weighted", 2, 1), ("measured", 1, 1)
+    ]  # fmt: skip
+    told = "of dataset 'default' has not verifiable results, stored as they came, and the tag imported=not verifiable: "
+    assert found.notes == (
+        f"run 'weighted' {told}ndcg(weights=item_mean)@2",
+        f"run 'measured' {told}{text}",
+    )
+    assert [run.tags for run in other.runs()] == [{"imported": "not verifiable"}] * 2
+    assert other.import_runs(tmp_path / "out").notes == ()
+
+
+def test_the_share_of_judged_items_that_is_here_stays(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+    tracker.export_runs(tmp_path / "out")
+    other.import_runs(tmp_path / "out")
+    before = shown(other)
+    path = tmp_path / "out" / "label_coverage.parquet"
+    pq.write_table(with_column("judged_share", first_value(0.0))(pq.read_table(path)), path)
+    other.import_runs(tmp_path / "out")
+    assert shown(other) == before
+
+
+def fill_all(tracker: nt.Tracker) -> None:
+    """Store all that a database may hold: what people did, runs without items, and labels that no run has."""
+    metrics = ["ndcg@3", "AP"]
+    for month, (name, run) in enumerate((("pruned", DENSE), ("means", BM25), ("old", DENSE), ("bm25", BM25)), 1):
+        tracker.ingest(
+            frame_of(run), labels=frame_of(LABELS, "label"), name=name, metrics=metrics, git_commit="abc",
+            parameters={"k1": "0.9"}, tags={"stage": name}, created_at=f"2025-0{month}-01T00:00:00Z",
+        )  # fmt: skip
+    tracker.ingest(frame_of(BM25), name="gone", metrics=metrics, git_commit="")
+    for name, run in (("bm25", DENSE), ("old", BM25)):
+        tracker.ingest(frame_of(run), labels=frame_of(LABELS, "label"), name=name, dataset="books", metrics=metrics)
+    tracker.add_labels(labels_of({"q1": {"a": 1}}), judge="gpt")
+    tracker.set_groups({"group": ["q1", "q2"], "weight": [2.0, 1.0], "locale": ["de", "en"]}, dataset="default")
+    tracker.add_texts({"group": ["q1"], "title": ["shoes"]})
+    tracker.set_alias("baseline", "old", "default")
+    tracker.gate("bm25", baseline="@baseline", metric="ndcg@3", margin=0.5, dataset="default")
+    tracker.gate("gone", baseline="bm25", metric="ndcg@3", margin=0.5, dataset="default")
+    for alias, run in (("baseline", "bm25"), ("champion", "gone"), ("champion", "bm25")):
+        tracker.set_alias(alias, run, "default")
+    tracker.delete_alias("champion", "default")
+    tracker.create_suite("both", ["default", "books"])
+    tracker.gate_suite("both", "bm25", baseline="old", metric="ndcg@3", margin=0.5)
+    tracker.rename_run("gone", "lost")
+    tracker.delete_run("lost")
+    tracker.prune("2025-01-15", apply=True)
+    tracker.prune("2025-02-15", summaries_only=True, apply=True)
+    tracker.log_results({"q1": 7.0, "q2": 9.0}, name="measured", metric="latency", direction="lower", range=(0, 100))
+    values, differences = Summary.of(np.array([0.5, 0.25])), Summary.of(np.array([0.25, -0.5]))
+    tracker.log_summaries([SliceSummary("ndcg@10", values)], name="sums")
+    tracker.log_summaries(
+        [SliceSummary("ndcg@10", values, paired=PairedSums(differences, 0.4))], name="more sums", baseline="sums"
+    )
+
+
+NUMBERS = {"run_id", "baseline_run_id", "decision_id"}
+
+
+def all_of(tracker: nt.Tracker) -> dict[str, list[tuple[object, ...]]]:
+    """Return every view with its times, and what no view shows; without the tag that an import adds."""
+    found = shown(tracker, NUMBERS)
+    found["run_tags"] = [row for row in found["run_tags"] if "imported" not in row]
+    found["items"] = [row[:-1] for row in found["items"]]
+    with tracker.store().read() as tx:
+        found["datasets"] = [(one.name, one.created_at_utc) for one in tx.datasets.all()]
+        for dataset in tx.datasets.all():
+            found[f"labels of {dataset.name}"] = [
+                (one.version, one.digest, one.judge, one.source, one.created_at_utc, one.by_row_number)
+                for one in tx.labels.sets(dataset.id, None)
+            ]
+            found[f"weights of {dataset.name}"] = [
+                tuple(map(tuple, (column.tolist() for column in tx.groups.weights(dataset.id))))
+            ]
+        for run in tx.runs.all():
+            own = tx.runs.prunings(run.id).get(run.id)
+            gone = None if own is None else (own.created_at_utc, own.summaries_only, own.kept_share, own.is_of_sums)
+            keys = tx.groups.keys(run.dataset_id, tx.runs.group_ids(run.id)).to_list()
+            found[f"run {run.dataset} {run.name}"] = [
+                (run.digest, run.n_groups, run.n_items, gone, sorted(keys)),
+                *(
+                    (one.metric, one.created_at_utc, one.std_dev, one.requested_as)
+                    for one in tx.evaluations.of_run(run.id)
+                ),
+            ]
+        names = {run.id: (run.dataset, run.name) for run in tx.runs.all()}
+        found["suites"] = [(one.name, one.datasets, one.created_at_utc) for one in tx.suites.all()]
+        found["runs of suites"] = [
+            (dataset, of["label_set_version"], names.get(of["baseline_run_id"]), names.get(of["candidate_run_id"]))
+            for one in tx.decisions.on_suite(None)
+            for dataset, of in one.runs.items()
+        ]
+        found["texts"] = [(one.item_key, one.text, one.title, one.url) for one in tx.texts.all(tx.datasets.all()[0].id)]
+    return found
+
+
+def test_a_whole_database_moves_to_another_engine(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    fill_all(tracker)
+    exported = tracker.export_runs(tmp_path / "out", texts=True)
+    assert (exported.n_runs, exported.n_pruned, exported.n_aliases, exported.n_decisions) == (9, 4, 1, 3)
+    found = other.import_runs(tmp_path / "out")
+    assert (found.n_aliases, found.n_decisions) == (2, 3)
+    assert {run.run: run.n_not_verifiable for run in found.runs if run.n_not_verifiable} == {
+        "pruned": 2, "means": 2, "measured": 1, "sums": 1, "more sums": 1
+    }  # fmt: skip
+    here, there = all_of(tracker), all_of(other)
+    for what in here:
+        assert there[what] == here[what], what
+    assert [run.tags.get("imported") for run in other.runs() if run.name == "means"] == ["not verifiable"]
+    compared = [one.compare("sums", "more sums").to_dict()["metrics"] for one in (tracker, other)]
+    assert compared[0] == compared[1]
+    history = [one.history("ndcg@3", dataset="default").drop(columns=["run_id", "tags"]) for one in (tracker, other)]
+    for column in history[0]:
+        assert repr(history[0][column].tolist()) == repr(history[1][column].tolist()), column
+    with tracker.store().read() as one, other.store().read() as another:
+        assert another.damage() == one.damage() == []
+    again = other.import_runs(tmp_path / "out")
+    assert (again.n_aliases, again.n_decisions, again.notes) == (0, 0, ())
+    assert all_of(other) == there
+
+
+def test_the_record_can_be_left_out(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    fill_all(tracker)
+    tracker.export_runs(tmp_path / "out", record=False)
+    assert not (tmp_path / "out" / "aliases.parquet").exists()
+    tracker.export_runs(tmp_path / "whole")
+    assert other.import_runs(tmp_path / "whole", record=False).n_decisions == 0
+    assert (other.aliases(), other.query("SELECT * FROM gate_decisions").rows) == ([], [])
+    assert other.import_runs(tmp_path / "whole").n_decisions == 3
+
+
+def test_of_named_runs_comes_what_concerns_them_alone(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    fill_all(tracker)
+    tracker.export_runs(tmp_path / "out", ["bm25"], dataset="default")
+    other.import_runs(tmp_path / "out")
+    assert [(one.name, one.run) for one in other.aliases()] == [("baseline", "bm25")]
+    assert other.query("SELECT * FROM gate_decisions").rows == []
+    tracker.export_runs(tmp_path / "two", ["bm25", "old"], dataset="default")
+    assert other.import_runs(tmp_path / "two").n_decisions == 1
+    assert other.query("SELECT baseline, candidate, baseline_alias FROM gate_decisions").rows == [
+        ("old", "bm25", "baseline")
+    ]
+    assert other.suites() == []
+
+
+def test_an_alias_goes_on_and_one_that_went_another_way_stays(
+    tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path
+) -> None:
+    for name, run in (("one", BM25), ("two", DENSE)):
+        tracker.ingest(frame_of(run), labels=frame_of(LABELS, "label"), name=name, git_commit="")
+    tracker.set_alias("baseline", "one")
+    tracker.export_runs(tmp_path / "first")
+    other.import_runs(tmp_path / "first")
+    tracker.set_alias("baseline", "two")
+    tracker.export_runs(tmp_path / "second")
+    assert other.import_runs(tmp_path / "second").n_aliases == 1
+    assert [one.run for one in other.aliases()] == ["two"]
+    history = "SELECT run, since_utc FROM alias_history ORDER BY since_utc"
+    assert other.query(history).rows == tracker.query(history).rows
+    assert other.import_runs(tmp_path / "first").notes == ()
+    assert [one.run for one in other.aliases()] == ["two"]
+    other.set_alias("baseline", "one")
+    tracker.set_alias("baseline", "two")
+    tracker.set_alias("baseline", "one")
+    tracker.set_alias("baseline", "two")
+    tracker.export_runs(tmp_path / "third")
+    found = other.import_runs(tmp_path / "third")
+    assert found.notes == (
+        "alias @baseline of dataset 'default' points at 'one' here and points at 'two' in the export: it stays",
+    )
+    assert [one.run for one in other.aliases()] == ["one"]
+
+
+def test_an_older_export_has_no_record_and_no_dates(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
+    tracker.set_alias("baseline", "bm25")
+    tracker.export_runs(tmp_path / "out")
+    for name in RECORD:
+        (tmp_path / "out" / f"{name}.parquet").unlink()
+    for name, columns in LATER.items():
+        path = tmp_path / "out" / f"{name}.parquet"
+        pq.write_table(pq.read_table(path).drop_columns(list(columns)), path)
+    (run,) = other.import_runs(tmp_path / "out").runs
+    assert (run.outcome, run.n_evaluations, other.aliases()) == ("stored", 1, [])
+
+
+RECORD_DAMAGE: list[tuple[str, str, object, str]] = [
+    ("aliases", "run", "nope", "points @baseline at run 'nope', which is not there"),
+    ("aliases", "created_at_utc", "soon", "'soon' is not a time; write it as 2025-01-31T08:00:00.000000Z"),
+    ("aliases", "dataset", "nope", "names dataset 'nope', of which nothing else is here"),
+    ("alias_moves", "run", "a\0", "has a text with a NUL character, which no database keeps"),
+    ("decisions", "decision", "maybe", "has a decision 'maybe'"),
+    ("decisions", "metric", "ndcg@@", "holds a metric that this program does not know"),
+    ("decisions", "delta", float("inf"), "has a number that is not finite"),
+    ("decisions", "label_set_version", 9, "lacks version 9 of dataset 'default'"),
+    ("decisions", "reason", None, "has a decision without reason"),
+    ("suite_decisions", "runs", "[" * 5000, "holds runs that no decision has"),
+    ("paired_sums", "sums", "{}", "holds sums that are none"),
+    ("prunings", "kept_share", 7.0, "says that 7.0 of the groups of run 'pruned' have items"),
+    ("prunings", "n_groups", 3, "has 3 groups of 4 for run 'pruned'"),
+]
+
+
+@pytest.mark.parametrize(("name", "column", "value", "message"), RECORD_DAMAGE, ids=[one[-1] for one in RECORD_DAMAGE])
+def test_a_record_that_cannot_be_is_refused(
+    name: str, column: str, value: object, message: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
+) -> None:
+    export = tmp_path_factory.getbasetemp() / "record of all"
+    if not export.exists():
+        with nt.Tracker(tmp_path / "one.db") as tracker:
+            fill_all(tracker)
+            tracker.export_runs(export)
+    shutil.copytree(export, tmp_path / "out")
+    path = tmp_path / "out" / f"{name}.parquet"
+    pq.write_table(with_column(column, first_value(value))(pq.read_table(path)), path)
+    with nt.Tracker(tmp_path / "other.db") as other:
+        with pytest.raises(InputError) as caught:
+            other.import_runs(tmp_path / "out")
+        assert other.runs() == []
+    assert message in str(caught.value)
+    assert str(caught.value).count("\n") == 0

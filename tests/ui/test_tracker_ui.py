@@ -1,0 +1,125 @@
+"""What the pages of the ui show, as facts: the same on both engines."""
+
+from collections.abc import Iterator
+
+import pytest
+from small_shop import BM25, DENSE, frame_of, labels_frame
+
+from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
+from ndcg_tracker.runs.groups import group_id
+from ndcg_tracker.storage.read import ReadTransaction
+from ndcg_tracker.storage.records import DatasetCounts, DatasetRecord, MetricUse
+from ndcg_tracker.ui.overviews import (
+    datasets_overview,
+    group_over_time,
+    groups_containing,
+    groups_of_run,
+    labels_overview,
+    runs_overview,
+    usual_metric,
+)
+
+
+@pytest.fixture
+def tx(ready_url: str) -> Iterator[ReadTransaction]:
+    """One state of a shop with two runs, whose labels have two versions; the second run has both."""
+    with Tracker(ready_url) as tracker:
+        shop = {"dataset": "shop", "metrics": ["ndcg@10", "p@5"]}
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), **shop)
+        tracker.ingest(frame_of(DENSE), name="dense", labels=labels_frame(), **shop)
+        tracker.ingest(
+            frame_of({"Q_1%": {"a": 1.0}}), name="x", labels=labels_frame({"Q_1%": {"a": 1}}), dataset="other"
+        )
+        labels = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}, "q3": {"e": 1}}
+        tracker.ingest(frame_of(DENSE), name="dense", labels=labels_frame(labels), **shop)
+        tracker.set_alias("best", "dense", "shop")
+        tracker.set_groups({"group": ["q1"], "device": ["phone"]}, dataset="shop")
+        with tracker.store().read() as found:
+            yield found
+
+
+def dataset(tx: ReadTransaction, name: str = "shop") -> DatasetRecord:
+    """Return a dataset that is there."""
+    found = tx.datasets.named(name)
+    assert found is not None
+    return found
+
+
+def test_datasets(tx: ReadTransaction) -> None:
+    other, shop = datasets_overview(tx)
+    assert (other.dataset.name, shop.dataset.name) == ("other", "shop")
+    assert shop.counts == DatasetCounts(2, 5, 2)
+    assert shop.metric == MetricUse("ndcg@10", "ndcg@10", 2)
+    assert len(shop.means) == 2
+
+
+def test_metrics_in_use(tx: ReadTransaction) -> None:
+    found = tx.evaluations.metrics(dataset(tx).id)
+    assert [(one.metric, one.n_runs) for one in found] == [("ndcg@10", 2), ("P@5", 2)]
+    assert usual_metric(found, "P@5") == found[1]
+    assert usual_metric(found[1:]) == found[1]
+    assert usual_metric([]) is None
+    with pytest.raises(ReferenceNotFoundError, match="no run of this dataset has the metric 'map'"):
+        usual_metric(found, "map")
+
+
+def test_runs_with_the_mean_under_their_newest_labels(tx: ReadTransaction) -> None:
+    metric = tx.evaluations.metrics(dataset(tx).id)[0]
+    bm25, dense = runs_overview(tx, dataset(tx), metric)
+    assert (bm25.run.name, bm25.label_set_version, list(bm25.aliases)) == ("bm25", 1, [])
+    assert (dense.run.name, dense.label_set_version, list(dense.aliases)) == ("dense", 2, ["best"])
+    of_dense = {
+        one.label_set_version: one.mean for one in tx.evaluations.of_run(dense.run.id) if one.metric == "ndcg@10"
+    }
+    assert dense.mean == of_dense[2]
+    assert [one.mean for one in runs_overview(tx, dataset(tx), None)] == [None, None]
+
+
+def test_a_group_in_every_run(tx: ReadTransaction) -> None:
+    shop = dataset(tx)
+    found = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop.id, shop.name, "q1"))
+    assert [(one.run, one.label_set_version, round(one.value or 0.0, 4)) for one in found] == [
+        ("bm25", 1, 0.5869),
+        ("dense", 2, 1.0),
+    ]
+    gone = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop.id, shop.name, "q5"))
+    assert [(one.run, one.value is None) for one in gone] == [("bm25", False), ("dense", True)]  # unlabelled by now
+    assert group_over_time(tx, shop, "map", group_id(tx, shop.id, shop.name, "q1")) == []
+    with pytest.raises(ReferenceNotFoundError, match="no group 'Q_1%' in dataset 'shop'"):
+        group_id(tx, shop.id, shop.name, "Q_1%")
+
+
+def test_groups_of_a_run(tx: ReadTransaction) -> None:
+    run = tx.runs.resolve("bm25", "shop")
+    evaluation = tx.evaluations.of_run(run.id)[0]
+    found = groups_of_run(tx, run, evaluation)
+    assert sorted(found.keys) == ["q1", "q2", "q3", "q4", "q5"]
+    assert len(found.values) == 5
+
+
+def test_groups_that_contain_a_text(tx: ReadTransaction) -> None:
+    shop, other = dataset(tx), dataset(tx, "other")
+    metric = tx.evaluations.metrics(shop.id)[0]
+    some, newest = groups_containing(tx, shop, metric, "Q", 2, 1)
+    assert ([one.key for one in some], newest) == (["q2", "q3"], "dense")
+    first = groups_containing(tx, shop, metric, "q1", 5, 0)[0][0]
+    assert (first.attributes, first.value) == ({"device": "phone"}, 1.0)
+    assert groups_containing(tx, shop, metric, "q5", 5, 0)[0][0].value is None
+    for text, n in (("q_1%", 1), ("_1%", 1), ("%", 1), ("q1", 0), ("\\", 0), ("", 1)):
+        assert len(groups_containing(tx, other, None, text, 5, 0)[0]) == n, text
+
+
+def test_labels(tx: ReadTransaction) -> None:
+    found = labels_overview(tx, dataset(tx))
+    assert [one.version for one in found.label_sets] == [2, 1]
+    dense = tx.runs.resolve("dense", "shop").id
+    assert list(found.judged) == [dense]  # the other run is not evaluated under the newest
+    assert set(found.judged[dense]) == {5, 10}
+
+
+def test_a_long_history_has_changes_but_no_steps(tx: ReadTransaction) -> None:
+    short, long = (history_of(tx, "shop", "ndcg@10", HistoryFilter(), most_steps=most) for most in (2, 1))
+    assert [row["mean"] for row in short.rows] == [row["mean"] for row in long.rows]
+    assert all(not row["step"] and row["p_adjusted"] is None for row in long.rows)

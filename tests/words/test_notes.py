@@ -1,0 +1,347 @@
+"""Notes in words: every kind has a sentence, and a command stands behind it."""
+
+from typing import get_args
+
+import pytest
+
+from ndcg_tracker.words.notes import Fact, Kind, Note
+from ndcg_tracker.words.sentences import command_line, few_differences, low_information, note_text, sentence, told
+
+SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
+    "weightless": ({"n": 1}, "1 group of weight 0 left out"),
+    "no_group": ({}, "no group has a result in both runs, so there is nothing to compare"),
+    "one_group": ({}, "one group says nothing about others: no interval and no p-value"),
+    "same_difference": (
+        {"n": 1200, "has_p": True},
+        "all 1,200 groups differ by the same amount: the interval is undefined",
+    ),
+    "low_information": (
+        {"n": 9, "skewness": -8.04},
+        "low information: the differences are very skewed (skewness -8.0 over 9 groups), and the t interval may be too "
+        "narrow",
+    ),
+    "few_in_strata": (
+        {"n": 1030, "n_nonzero": 35, "enough": 100},
+        "low information: of 1,030 queries those of small datasets weigh so much in the macro mean that it says as "
+        "much as 35 nonzero differences, and below 100 the t interval may be too narrow",
+    ),
+    "one_repeat": (
+        {"run": "bm25"},
+        "bm25 is one run: how much another training would differ is not in the interval",
+    ),
+    "retraining": (
+        {"sd": 0.00671, "n_runs": 40, "families": ["aa=old", "the recipe of new-0"], "n_seeds": 3},
+        "repeated trainings scatter by sd 0.0067 (40 runs of aa=old and the recipe of new-0), and the interval covers "
+        "groups, not trainings; 3 seeds of each would be enough to decide",
+    ),
+    "slices_regressed": (
+        {"slices": [["segment", "de", -0.25, 40], ["segment", "fr", -0.125, 1]]},
+        "2 slices regressed though the whole passes: segment='de' (-0.2500, 40 groups), segment='fr' (-0.1250, 1 "
+        "group); to see all",
+    ),
+    "small_slices_regressed": (
+        {"slices": [["segment", "de", -0.25, 10]]},
+        "a slice regressed though the whole passes: segment='de' (-0.2500, 10 groups); too few of its groups differ to "
+        "be sure; to see all",
+    ),
+    "slices_too_small": (
+        {"attribute": "city", "fewest": 25},
+        "no slice by city has 25 groups to be judged by: slice by an attribute of fewer values; to add one",
+    ),
+    "tests_symmetry": ({}, "the Wilcoxon test tests symmetry, not the mean"),
+    "means_weigh_groups": (
+        {},
+        "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item "
+        "added unweighted): no interval and no p-value",
+    ),
+    "diagnostic": ({}, "shown, not compared: it says nothing about quality"),
+    "no_mean_of_groups": (
+        {},
+        "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
+    ),
+    "fewer_judged": (
+        {"run": "candidate", "cutoffs": [10, 3, None]},
+        "the candidate has fewer judged items in its top 10, top 3 and whole lists, and may be better than it looks, "
+        "which could change the verdict; to see how far",
+    ),
+    "none_judged": (
+        {"run": "baseline"},
+        "the baseline has no judged item there at all: are its ids spelled as in the labels?",
+    ),
+    "nothing_judged": (
+        {"metrics": ["AP", "P@1"]},
+        "no judged item counts in either run under AP, P@1: are the ids of groups and items spelled as in the labels? "
+        "see those with",
+    ),
+    "runs_lacking": (
+        {"n": 2, "first": "bm25", "version": 3, "metrics": ["AP"]},
+        "left out: 2 runs without AP under labels version 3, such as bm25; to add them",
+    ),
+    "in_no_run": (
+        {"n": 20, "n_groups": 50},
+        "20 groups of 50 with labels are in no run: 0 in all; to leave them out, as trec_eval does",
+    ),
+    "small_slices": (
+        {"n": 2, "attribute": "device", "fewest": 2},
+        "left out: 2 slices by device with fewer than 2 groups",
+    ),
+    "runs_without_results": (
+        {"n": 1, "first": "bm25"},
+        "left out: 1 run whose group results were pruned, such as bm25",
+    ),
+    "newer_labels": (
+        {"newest": 3, "version": 1},
+        "labels version 3 is newer than version 1, which the runs share; to use it",
+    ),
+    "not_evaluated": (
+        {"version": 2, "runs": ["dense", "splade"]},
+        "no results under version 2 of the labels for 'dense' and 'splade' and the baseline together; to add them",
+    ),
+    "not_under_judge": (
+        {"version": 3, "judge": "gpt", "n": 2, "metrics": ["ndcg@10"]},
+        "2 runs have no ndcg@10 under version 3 of the labels (judge 'gpt'): left out; to add them",
+    ),
+    "positives_only": ({}, "no label has grade 0: an item without a label is unknown here, not irrelevant"),
+    "ties": (
+        {"metrics": [], "low": -0.01, "high": 0.02},
+        "ties in scores could change the decision: however they are broken, delta lies between -0.0100 and +0.0200",
+    ),
+    "no_alias": ({}, "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with"),
+    "same_run": ({}, "candidate and baseline are one and the same run"),
+    "group_not_in_run": ({"group": "q1", "run": "a", "value": 0.0}, "group 'q1' is not in run 'a': its value is 0"),
+    "in_one_run_only": ({"n": 2}, "2 groups have a result in one run only: left out"),
+    "unjudged_items": (
+        {"cutoff": None, "baseline": 1200, "candidate": 0},
+        "unjudged items in the lists: 1,200 in the baseline, 0 in the candidate",
+    ),
+    "no_item_judged": (
+        {"cutoff": 10, "baseline": 2, "candidate": 3},
+        "no item among the first 10 has a label (2 in the baseline, 3 in the candidate), so nothing is compared; do "
+        "the ids match?",
+    ),
+    "no_split": (
+        {},
+        "no split into ranking, labels and coverage: the group has no value in one of the steps between",
+    ),
+    "ranking_in_detail": ({}, "the ranking's part in detail"),
+    "worst_group": ({}, "the group that lost most"),
+    "different_labels": (
+        {"versions": [(1, 3), (2, 1)]},
+        "runs under different labels are not compared (version 1: 3 runs, version 2: 1 run); to evaluate all against "
+        "the newest",
+    ),
+    "shown_only": (
+        {"metric": "NumRet", "why": "diagnostic"},
+        "NumRet: shown, not compared: it says nothing about quality",
+    ),
+    "other_groups": (
+        {"run": "few", "n": 20, "n_beside": 1098},
+        "few has results for 20 groups, the runs beside it for 1,098: not compared with them",
+    ),
+    "shared_groups": (
+        {"n": 98, "most": 100},
+        "steps rest on the 98 groups that all runs have results for, of up to 100",
+    ),
+    "few_runs": (
+        {"n": 3, "fewest": 8},
+        "steps allow for chance in the groups, but not in training: estimating that takes 8 runs that changed, and "
+        "there are 3; repeats of one unchanged system do as well",
+    ),
+    "run_scatter": (
+        {"sd": 0.00671, "own": 0.002},
+        "from run to run the mean scatters by sd 0.0067, and groups explain 0.0020 of it: a step is what exceeds that",
+    ),
+    "pruned": (
+        {"run": "bm25", "at": "2026-01-31T08:00:00.000000Z"},
+        "run 'bm25' was pruned at 2026-01-31T08:00:00.000000Z: its items are gone, so none are shown",
+    ),
+    "without_items": (
+        {"run": "bm25", "kept_share": 0.01},
+        "run 'bm25' was stored with the items of 0.01 of its groups, so none are shown",
+    ),
+    "summaries_only": (
+        {"n": 2},
+        "2 runs were pruned to their means: not compared with the runs beside",
+    ),
+    "sums_only": ({"n": 1}, "1 run was stored as sums: not compared with the runs beside"),
+    "study": (
+        {"n": 1200, "n_runs": 1300, "study": "grid 1"},
+        "1,200 of these 1,300 runs are trials of study 'grid 1', whose order says little; whether the best one beats "
+        "the next",
+    ),
+    "rank_conflict": (
+        {"n": 3000, "first": "q7"},
+        "the rank column contradicts the scores in 3,000 groups (the first: 'q7'); the scores decide, as in trec_eval: "
+        "if lower scores are better here, negate them",
+    ),
+    "scores_like_ranks": (
+        {"n": 3000, "first": "q7"},
+        "the scores of all 3,000 groups, such as 'q7', look like positions in a list, and the highest counts as the "
+        "best: if the lowest is, negate them; a minus before the name of a score column does that",
+    ),
+    "no_score": (
+        {"n": 1200},
+        "1,200 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores",
+    ),
+    "no_label": ({}, "none of its items has a label, so every result is 0 or undefined; do the ids match?"),
+    "without_cluster": (
+        {"n": 12, "n_groups": 400, "attribute": "user"},
+        "12 groups of 400 have no user, and each counts as a cluster of its own",
+    ),
+    "nothing_to_extend": (
+        {"judge": "ada", "other": "", "version": 2},
+        "there were no labels of judge 'ada' to extend, so these stand alone; to add them to version 2, which has no "
+        "judge",
+    ),
+    "after_that": ({}, "after that, the same without the groups that a run lacks"),
+    "alias_kept": (
+        {"alias": "prod", "dataset": "shop", "here": "bm25", "there": None},
+        "alias @prod of dataset 'shop' points at 'bm25' here and is deleted in the export: it stays",
+    ),
+    "suite_kept": (
+        {"suite": "beir", "datasets": ["fiqa", "scifact"]},
+        "suite 'beir' has other datasets here and stays as it is; in the export it has fiqa, scifact",
+    ),
+    "not_verifiable": (
+        {"run": "bm25", "dataset": "shop", "metrics": ["external:clicks", "ndcg@10"]},
+        "run 'bm25' of dataset 'shop' has not verifiable results, stored as they came, and the tag imported=not "
+        "verifiable: external:clicks, ndcg@10",
+    ),
+    "missing_that_count": (
+        {"n": 3, "metric": "ndcg@10"},
+        "ndcg@10 counts the groups that a run lacks as 0 (3 here), and they stay; to leave them out, compare by "
+        "the metric that this adds",
+    ),
+    "runs_of_other_groups": (
+        {"n": 2, "first": "covid"},
+        "left out: 2 runs without any group of these labels, such as covid: are the groups spelled as in the labels?",
+    ),
+    "no_group_label": (
+        {},
+        "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?",
+    ),
+    "one_score": ({}, "the scores of each list are all equal, so the order is that of ties, not of a model"),
+    "groups_lacking": (
+        {"runs": [("a", 5), ("b", 25)], "n_groups": 30, "metric": "ndcg@10"},
+        "ndcg@10 counts the groups that a run lacks as 0, whatever becomes of missing ones here: a (5 of 30), b (25 of "
+        "30); to rank without them, rank by the metric that this adds",
+    ),
+    "labels_gone": (
+        {"n_groups": 86, "n_labels": 2703, "version": 2},
+        "2,703 labels of version 2 are not in it, and 86 groups with none left: to keep such labels, add with extend",
+    ),
+    "new_groups": (
+        {"n": 20, "n_groups": 50},
+        "20 of its 50 groups are new: a run without them has 0 there under metrics such as ndcg@10",
+    ),
+    "history_lacking": (
+        {"runs": [("half", 157)], "n_groups": 403, "metric": "ndcg@10"},
+        "ndcg@10 counts the groups that a run lacks as 0, and a step there may come from that: half (157 of 403); for "
+        "a history without them, ask for the metric that this adds",
+    ),
+    "shorter_lists": (
+        {"run": "short", "n_short": 5.04, "n_long": 20.0, "metric": "ndcg@10"},
+        "the lists of short have 5.0 items on average, those of the other run 20.0: ndcg@10 looks past the "
+        "end of the shorter ones",
+    ),
+    "some_groups_missing": (
+        {
+            "n_missing": 1500,
+            "n_labelled": 2000,
+            "n_unlabelled": 61,
+            "metric": "ndcg@10",
+            "skipping": "ndcg(missing=skip)@10",
+        },
+        "1,500 of 2,000 groups with labels are not in the run, and ndcg@10 counts each as an empty list; "
+        "'ndcg(missing=skip)@10' leaves them out; 61 groups of the run have no labels: are the groups spelled alike?",
+    ),
+    "equal_metrics": (
+        {"metrics": ["map", "trec_eval:map"]},
+        "map and trec_eval:map are equal in every group, and p-values are corrected for both: name one, to ask once",
+    ),
+    "all_one": (
+        {"n": 3000, "metric": "ndcg@10"},
+        "all 3,000 groups score 1 by ndcg@10, and no other run can do better: a log of clicks alone does so; it needs "
+        "the items that were shown and not clicked, too",
+    ),
+    "swapped": ({}, "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"),
+    "same_content": ({"run": "bm25"}, "its content equals that of run 'bm25'"),
+    "alias_moved": ({"alias": "prod", "run_id": 3}, "alias @prod now points at the new content (run 3)"),
+    "new_labels": (
+        {"version": 2},
+        "its labels are new: version 2 of the dataset; older runs need rescore to be comparable",
+    ),
+    "other_version": (
+        {"version": 1, "here": 4, "dataset": "shop"},
+        "labels version 1 of the export is version 4 of dataset 'shop' here, its newest; runs under older versions "
+        "need rescore to be comparable",
+    ),
+    "not_pushed": (
+        {"what": "tag", "key": "c@d"},
+        "tag 'c@d' was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name",
+    ),
+    "other_parameter": (
+        {"key": "depth", "there": "6", "here": "7"},
+        "parameter 'depth' is '6' in MLflow, which never changes a parameter, and '7' here",
+    ),
+    "other_mean": (
+        {"metric": "AP", "here": 0.25, "there": 0.5, "version": 2, "dataset": "shop"},
+        "AP is 0.25 here and 0.5 in MLflow: here it uses labels version 2 of dataset 'shop'; use another dataset to "
+        "keep both",
+    ),
+    "no_report": ({"why": "no common labels"}, "no report page: no common labels"),
+    "no_mean": ({"metric": "AP"}, "AP has no value for any group, so MLflow gets no mean"),
+    "missing_groups": (
+        {"n": 2, "dataset": "shop"},
+        "2 groups of dataset 'shop' are not in this data; the metric decides how a missing group counts (by default "
+        "as 0); to avoid that, give evaluator_config another 'dataset'",
+    ),
+}
+
+
+def test_every_kind_has_a_sentence() -> None:
+    assert set(SENTENCES) == set(get_args(Kind))
+
+
+@pytest.mark.parametrize("kind", get_args(Kind))
+def test_the_sentence_of_a_kind(kind: Kind) -> None:
+    facts, expected = SENTENCES[kind]
+    assert sentence(Note(kind, facts)) == note_text(Note(kind, facts)) == expected
+
+
+def test_a_single_group_or_row() -> None:
+    assert sentence(Note("rank_conflict", {"n": 1, "first": "q7"})).startswith(
+        "the rank column contradicts the scores in a group ('q7'); "
+    )
+    assert sentence(Note("no_score", {"n": 1})).startswith("1 row has no score, ")
+
+
+def test_bounds_over_ties_have_the_digits_that_tell_them_apart() -> None:
+    told_so = sentence(Note("ties", {"metrics": ["AP"], "low": 0.0100001, "high": 0.0100012}))
+    assert told_so == (
+        "ties in scores could change the verdict on AP: however they are broken, delta lies between +0.010000 and "
+        "+0.010001"
+    )
+
+
+def test_a_command_stands_behind_the_sentence() -> None:
+    note = Note("worst_group", command=("ndcg-track", "explain", "a b", "$x"))
+    assert (told(note).sentence, told(note).command) == ("the group that lost most", "ndcg-track explain 'a b' '$x'")
+    assert note_text(note) == "the group that lost most: ndcg-track explain 'a b' '$x'"
+
+
+@pytest.mark.parametrize(
+    ("word", "typed"), [("a", "a"), ("a b", "'a b'"), ("it's", '"it\'s"'), ("it's $5", "'it'\"'\"'s $5'"), ("", "''")]
+)
+def test_words_of_a_command_are_quoted_for_a_shell(word: str, typed: str) -> None:
+    assert command_line(["ndcg-track", word]) == f"ndcg-track {typed}"
+
+
+@pytest.mark.parametrize(
+    ("interval", "end"),
+    [("the t interval", ", and below 100 the t interval may be too narrow"), ("", "")],
+)
+def test_low_information_names_the_interval_that_is_shown(interval: str, end: str) -> None:
+    told_so = low_information(300, 60, enough=100, interval=interval)
+    assert told_so == f"low information: 60 of 300 differences are nonzero{end}"
+    assert few_differences(25, interval).endswith("too narrow") is bool(interval)
