@@ -144,11 +144,8 @@ def compared(
     without a candidate, for an attribute that no group has, and for methods that do not apply; NotComparableError where
     two runs share no metric, with the command that fixes it.
     """
-    run = tx.runs.resolve(baseline, options.dataset)
-    others = [
-        tx.runs.resolve(candidate, options.dataset)
-        for candidate in named_runs(tx, candidates, options.dataset, baseline)
-    ]
+    candidates = named_runs(tx, candidates, options.dataset, baseline)
+    run, *others = tx.runs.resolve_all([baseline, *candidates], options.dataset)
     if not others:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
     pairs = [resolved_pair(tx, run, other, options.metrics, options.labels, options.judge) for other in others]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import partial
@@ -65,6 +65,7 @@ _IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
 """The order of runs: by the time they were made, and by their ids where that is the same."""
 
 Record = TypeVar("Record")
+Answer = TypeVar("Answer")
 
 
 class Session:
@@ -77,6 +78,44 @@ class Session:
         self.connection = connection
         self.locks = locks or WriterLocks()
         self.bulk = _bulk(connection, arrow)
+        self._answers: dict[Hashable, Any] = {}
+        self.named_runs: list[int] = []
+
+    def once(self, question: Hashable, ask: Callable[[], Answer]) -> Answer:
+        """Return the answer to a question that may have been asked before (see ``look_again``)."""
+        if question not in self._answers:
+            self._answers[question] = ask()
+        found: Answer = self._answers[question]
+        return found
+
+    def look_again(self) -> None:
+        """Forget all answers: this transaction has written, or others may have while it waited."""
+        self._answers.clear()
+
+    def keep_creators_out(self) -> bool:
+        """Take the lock of who creates datasets, groups, labels and metrics; return whether to look again."""
+        taken = self.locks.keep_creators_out()
+        if taken:
+            self.look_again()
+        return taken
+
+    def once_each(
+        self, question: str, run_ids: Sequence[int], ask: Callable[[Sequence[int]], Mapping[int, Answer]]
+    ) -> dict[int, Answer]:
+        """Return what is known of each of some runs (see ``once``), left out where there is nothing.
+
+        What is asked of one run that a reference named will be asked of the others: it is read of all of them.
+        """
+        if new := [one for one in run_ids if (question, one) not in self._answers]:
+            more = [one for one in self.named_runs if one not in new and (question, one) not in self._answers]
+            found = ask([*new, *more])
+            self.keep(question, {one: found.get(one) for one in [*new, *more]})
+        each = ((one, self._answers[question, one]) for one in run_ids)
+        return {one: answer for one, answer in each if answer is not None}
+
+    def keep(self, question: str, answers: Mapping[int, object]) -> None:
+        """Keep what is known of some runs, None where there is nothing."""
+        self._answers.update({(question, one): answer for one, answer in answers.items()})
 
     def records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
         """Return a record per row, by column names; SQLAlchemy's row mapping takes twice as long."""
@@ -89,6 +128,7 @@ class Session:
 
     def execute(self, statement: sa.Executable, values: Any = None) -> sa.CursorResult[Any]:
         """Run a statement, with the values of one row or of several."""
+        self.look_again()
         return self.connection.execute(statement, values)
 
     def rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
@@ -97,6 +137,7 @@ class Session:
 
     def insert(self, table: sa.Table, values: Mapping[str, Any]) -> int:
         """Insert a row and return its id."""
+        self.look_again()
         return int(self.connection.execute(table.insert().returning(table.c.id), values).scalar_one())
 
 
@@ -123,6 +164,10 @@ class ReadTransaction:
         self.evaluations = EvaluationReads(session, self.runs)
         self.decisions = DecisionReads(session)
         self.texts = TextReads(session)
+
+    def look_again(self) -> None:
+        """Read anew what was read before: a writer on Postgres sees what others have stored meanwhile."""
+        self._session.look_again()
 
     def damage(self) -> list[str]:
         """Return one sentence per kind of damage in the whole database, none if it is intact."""
@@ -156,14 +201,14 @@ class DatasetReads:
 
     def named(self, name: str) -> DatasetRecord | None:
         """Return the dataset of this name, None if it does not exist."""
-        found = self._session.records(DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.name == name))
+        query = sa.select(schema.datasets).where(schema.datasets.c.name == name)
+        found = self._session.once(("dataset", name), partial(self._session.records, DatasetRecord, query))
         return found[0] if found else None
 
     def with_id(self, dataset_id: int) -> DatasetRecord:
         """Return the dataset of this id."""
-        return self._session.records(
-            DatasetRecord, sa.select(schema.datasets).where(schema.datasets.c.id == dataset_id)
-        )[0]
+        query = sa.select(schema.datasets).where(schema.datasets.c.id == dataset_id)
+        return self._session.once(("dataset", dataset_id), partial(self._session.records, DatasetRecord, query))[0]
 
     def known(self, name: str) -> DatasetRecord:
         """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none."""
@@ -181,6 +226,9 @@ class AliasReads:
 
     def all(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases of a dataset (None: of all), by dataset and name."""
+        return self._session.once(("aliases", dataset), partial(self._all, dataset))
+
+    def _all(self, dataset: str | None) -> list[AliasRecord]:
         query = (
             sa.select(schema.aliases, schema.datasets.c.name.label("dataset"), schema.runs.c.name.label("run"))
             .join_from(schema.aliases, schema.datasets)
@@ -290,10 +338,25 @@ class RunReads:
 
     def with_id(self, run_id: int) -> RunRecord:
         """Return the run of this id (ReferenceNotFoundError if it does not exist)."""
-        records = self._session.records(RunRecord, sa.select(schema.runs).where(schema.runs.c.id == run_id))
-        if not records:
+        found = self._session.once_each("run", [run_id], self._records)
+        if not found:
             raise ReferenceNotFoundError(f"no run with id {run_id}", advice="list all with: ndcg-track runs list")
-        return records[0]
+        return found[run_id]
+
+    def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:
+        """Return some runs by id, and keep what is gone of each, which comes with them."""
+        runs, gone = schema.runs, _prunings()
+        columns = [column.label(f"gone_{column.name}") for column in gone.c]
+        query = sa.select(runs, *columns).join_from(runs, gone, gone.c.run_id == runs.c.id, isouter=True)
+        found: dict[int, RunRecord] = {}
+        prunings: dict[int, PruningRecord | None] = {}
+        rows: list[dict[str, Any]] = self._session.records(dict, query.where(runs.c.id.in_(run_ids)))
+        for row in rows:
+            of_pruning = {name.removeprefix("gone_"): row.pop(name) for name in list(row) if name.startswith("gone_")}
+            run = found[row["id"]] = RunRecord(**row)
+            prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
+        self._session.keep("pruning", prunings)
+        return found
 
     def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
         """Return the run that a reference names: exact name, id, ``@alias``, ``latest~N`` or unique prefix.
@@ -301,13 +364,38 @@ class RunReads:
         Parameters: ``dataset`` narrows the search. Raises: ReferenceNotFoundError for an unknown or ambiguous
         reference or an unknown dataset, with the candidates.
         """
+        return self.with_id(self._referenced(reference, dataset))
+
+    def resolve_all(self, references: Sequence[str], dataset: str | None = None) -> list[RunRecord]:
+        """Return the run that each reference names (see ``resolve``), read together."""
+        ids = [self._referenced(reference, dataset) for reference in references]
+        return [self.with_id(run_id) for run_id in ids]
+
+    def _referenced(self, reference: str, dataset: str | None) -> int:
         if dataset is not None:
             self._datasets.known(dataset)
-        query = sa.select(schema.runs.c.id, schema.runs.c.name, schema.runs.c.dataset).order_by(*_IN_TIME)
-        if dataset is not None:
-            query = query.where(schema.runs.c.dataset == dataset)
-        names = [RunName(row.id, row.name, row.dataset) for row in self._session.rows(query)]
-        return self.with_id(referenced_run(reference, names, self._aliases.all(dataset), dataset))
+        names = self._session.once(("names of runs", dataset), partial(self._names, dataset))
+        run_id = referenced_run(reference, names, partial(self._aliases.all, dataset), dataset)
+        self._session.named_runs.append(run_id)
+        return run_id
+
+    def _names(self, dataset: str | None) -> list[RunName]:
+        """Return the names of all runs, oldest first, and keep their aliases, which come with them."""
+        runs, aliases = schema.runs, schema.aliases
+        query = (
+            sa.select(runs.c.id, runs.c.name, runs.c.dataset, *(one.label(f"a_{one.name}") for one in aliases.c))
+            .join_from(runs, aliases, aliases.c.run_id == runs.c.id, isouter=True)
+            .order_by(*_IN_TIME, aliases.c.name)
+        )
+        rows = self._session.rows(query if dataset is None else query.where(runs.c.dataset == dataset))
+        found = [
+            AliasRecord(**{c.name: getattr(row, f"a_{c.name}") for c in aliases.c}, dataset=row.dataset, run=row.name)
+            for row in rows
+            if row.a_name is not None
+        ]
+        found.sort(key=lambda alias: (alias.dataset_id, alias.name))
+        self._session.once(("aliases", dataset), lambda: found)
+        return list(dict.fromkeys(RunName(row.id, row.name, row.dataset) for row in rows))
 
     def chosen(self, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
         """Return the runs with these references or patterns, all (of a dataset) where none is named.
@@ -369,19 +457,20 @@ class RunReads:
                 wanted = np.intersect1d(group_ids, of_run)
             if not found.group_ids.size or found.group_ids.size < wanted.size:
                 raise pruned_error(self.with_id(run_id).name, pruning)
-        return Ranking(*self._groups.keyed(found))
+        known = self._session.once_each("run", [run_id], self._records).get(run_id)
+        return Ranking(*self._groups.keyed(found, None if known is None else known.dataset_id))
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return what is gone of pruned runs (of all, or of these), by the id of the run."""
-        table = schema.prunings
-        of_sums = sa.and_(
-            table.c.summaries_only, table.c.kept_share == 0, sa.func.length(table.c.packed_group_ids) == 0
-        )
-        is_of_sums = sa.func.coalesce(of_sums, sa.false()).label("is_of_sums")
-        columns = (table.c.run_id, table.c.created_at_utc, table.c.summaries_only, table.c.kept_share)
-        query = sa.select(*columns, is_of_sums).order_by(table.c.run_id)
-        chosen = query.where(table.c.run_id.in_(run_ids)) if run_ids else query
-        return {one.run_id: one for one in self._session.records(PruningRecord, chosen)}
+        table = _prunings()
+        query = sa.select(table).order_by(table.c.run_id)
+
+        def read(chosen: Select[Any]) -> dict[int, PruningRecord]:
+            return {one.run_id: one for one in self._session.records(PruningRecord, chosen)}
+
+        if not run_ids:
+            return self._session.once("prunings", partial(read, query))
+        return self._session.once_each("pruning", run_ids, lambda ids: read(query.where(table.c.run_id.in_(ids))))
 
     def refuse_pruned(self, run_id: int, *, results: bool = False) -> None:
         """Raise InputError for a run whose items, or group results if ``results`` says so, were pruned."""
@@ -437,12 +526,15 @@ class LabelReads:
     def __init__(self, session: Session, groups: GroupReads) -> None:
         self._session = session
         self._groups = groups
+        self._dataset_of: dict[int, int] = {}
 
     def sets(self, dataset_id: int, judge: str | None = "") -> list[LabelSetRecord]:
         """Return the label sets of a judge of a dataset by version; ``judge``: None for those of all."""
         table = schema.label_sets
         query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
-        return self._session.records(LabelSetRecord, query if judge is None else query.where(table.c.judge == judge))
+        every = self._session.once(("label sets", dataset_id), partial(self._session.records, LabelSetRecord, query))
+        self._dataset_of.update((one.id, dataset_id) for one in every)
+        return [one for one in every if judge is None or one.judge == judge]
 
     def newest(self, dataset_id: int, judge: str | None = "") -> LabelSetRecord | None:
         """Return the label set with the highest version, None if there are no labels (see ``sets``)."""
@@ -451,7 +543,8 @@ class LabelReads:
 
     def lists(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
         """Return the labels of a label set, of some groups or all, groups by ascending id."""
-        return LabelLists(*self._groups.keyed(self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)))
+        found = self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)
+        return LabelLists(*self._groups.keyed(found, self._dataset_of.get(label_set_id)))
 
     def has_judged_zero(self, label_set_id: int) -> bool:
         """Return whether any label says that an item is not relevant: grade 0 or below.
@@ -475,8 +568,15 @@ class EvaluationReads:
     def of_run(self, run_id: int) -> list[EvaluationRecord]:
         """Return the evaluations of a run in the order in which they were stored."""
         table = schema.evaluations
-        query = _evaluations().where(table.c.run_id == run_id).order_by(table.c.id)
-        return self._session.records(EvaluationRecord, query)
+
+        def read(run_ids: Sequence[int]) -> dict[int, list[EvaluationRecord]]:
+            found: dict[int, list[EvaluationRecord]] = {}
+            query = _evaluations().where(table.c.run_id.in_(run_ids)).order_by(table.c.id)
+            for one in self._session.records(EvaluationRecord, query):
+                found.setdefault(one.run_id, []).append(one)
+            return found
+
+        return self._session.once_each("evaluations", [run_id], read).get(run_id, [])
 
     def history(self, dataset_id: int, metric: str, label_set_id: int | None = None) -> list[HistoryRecord]:
         """Return the evaluations of all runs of a dataset under a metric, by run and label set version.
@@ -588,11 +688,18 @@ class EvaluationReads:
     def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of a run has a label, by cutoff; the whole list last."""
         table = schema.coverages
-        chosen = (table.c.run_id == run_id, table.c.label_set_id == label_set_id)
-        query = sa.select(table.c.cutoff, table.c.judged_share).where(*chosen).order_by(table.c.cutoff)
-        rows = self._session.rows(query)
-        cutoffs = [CoverageRecord(run_id, label_set_id, row.cutoff or None, row.judged_share) for row in rows]
-        return sorted(cutoffs, key=lambda record: record.cutoff is None)
+        columns = (table.c.run_id, table.c.label_set_id, table.c.cutoff, table.c.judged_share)
+
+        def read(run_ids: Sequence[int]) -> dict[int, list[CoverageRecord]]:
+            found: dict[int, list[CoverageRecord]] = {}
+            for row in self._session.rows(sa.select(*columns).where(table.c.run_id.in_(run_ids))):
+                one = CoverageRecord(row.run_id, row.label_set_id, row.cutoff or None, row.judged_share)
+                found.setdefault(row.run_id, []).append(one)
+            return found
+
+        found = self._session.once_each("coverages", [run_id], read).get(run_id, [])
+        of_labels = (one for one in found if one.label_set_id == label_set_id)
+        return sorted(of_labels, key=lambda one: (one.cutoff is None, one.cutoff))
 
     def results(self, evaluation_id: int, *, components: bool = False) -> GroupResultColumns:
         """Return the group results of an evaluation as columns; ``components``: with dcg and ideal_dcg."""
@@ -746,12 +853,13 @@ class GroupReads:
         query = sa.select(table.c.id, table.c.attributes).where(*chosen).order_by(table.c.id)
         return {row.id: row.attributes for row in self._session.rows(query)}
 
-    def keyed(self, lists: Lists) -> tuple[Keys, Index, Keys, Floats]:
-        """Return lists with the keys of their groups in place of the ids."""
+    def keyed(self, lists: Lists, dataset_id: int | None = None) -> tuple[Keys, Index, Keys, Floats]:
+        """Return lists with the keys of their groups in place of the ids; ``dataset_id``: of the groups, if known."""
         if not lists.group_ids.size:
             return Keys.from_bytes([]), lists.offsets, lists.item_keys, lists.numbers
-        query = sa.select(schema.groups.c.dataset_id).where(schema.groups.c.id == int(lists.group_ids[0]))
-        dataset_id = self._session.connection.execute(query).scalar()
+        if dataset_id is None:
+            query = sa.select(schema.groups.c.dataset_id).where(schema.groups.c.id == int(lists.group_ids[0]))
+            dataset_id = self._session.connection.execute(query).scalar()
         if dataset_id is None:
             raise ReferenceNotFoundError(f"no group with id {lists.group_ids[0]}")
         return self.keys(dataset_id, lists.group_ids), lists.offsets, lists.item_keys, lists.numbers
@@ -825,6 +933,14 @@ def pruned_error(run: str, pruning: PruningRecord) -> InputError:
 
 def _counted(table: sa.Table) -> Select[Any]:
     return sa.select(table.c.dataset_id, sa.func.count()).group_by(table.c.dataset_id)
+
+
+def _prunings() -> sa.Subquery:
+    table = schema.prunings
+    of_sums = sa.and_(table.c.summaries_only, table.c.kept_share == 0, sa.func.length(table.c.packed_group_ids) == 0)
+    is_of_sums = sa.func.coalesce(of_sums, sa.false()).label("is_of_sums")
+    columns = (table.c.run_id, table.c.created_at_utc, table.c.summaries_only, table.c.kept_share)
+    return sa.select(*columns, is_of_sums).subquery()
 
 
 def _escaped(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -27,17 +27,18 @@ class RunName:
 
 
 def referenced_run(
-    reference: str, runs: Sequence[RunName], aliases: Sequence[AliasRecord], dataset: str | None = None
+    reference: str, runs: Sequence[RunName], aliases: Callable[[], Sequence[AliasRecord]], dataset: str | None = None
 ) -> int:
     """Return the id of the run that a reference names.
 
     Tried in this order: exact name, id, ``@alias``, ``latest`` or ``latest~N``, a pattern or prefix of one name alone.
 
-    Parameters: ``runs``, oldest first, and ``aliases``: those of ``dataset``, or of all datasets where it is None.
-    Raises: ReferenceNotFoundError for an unknown or ambiguous reference, with the candidates.
+    Parameters: ``runs``, oldest first, and ``aliases``, asked for only where they matter: those of ``dataset``, or of
+    all datasets where it is None. Raises: ReferenceNotFoundError for an unknown or ambiguous reference, with the
+    candidates.
 
     >>> runs = [RunName(1, "bm25", "shop"), RunName(2, "dense", "shop")]
-    >>> [referenced_run(text, runs, []) for text in ("bm25", "2", "latest", "latest~1", "de")]
+    >>> [referenced_run(text, runs, list) for text in ("bm25", "2", "latest", "latest~1", "de")]
     [1, 2, 2, 1, 2]
     """
     if exact := [run for run in runs if run.name == reference]:
@@ -45,7 +46,7 @@ def referenced_run(
     if reference.isascii() and reference.isdigit() and (same := [r for r in runs if r.id == int(reference[:19])]):
         return same[0].id
     if reference.startswith("@"):
-        return _alias(reference[1:], aliases, dataset)
+        return _alias(reference[1:], aliases(), dataset)
     if reference.startswith(ARM):
         raise ReferenceNotFoundError(
             f"{reference!r} is an arm of several runs, which only compare takes", advice="name one run"
@@ -56,7 +57,7 @@ def referenced_run(
     starting = [run for run in runs if reference and run.name.startswith(reference)]
     if fitting or starting:
         return _only(reference, fitting or starting)
-    if any(alias.name == reference for alias in aliases):
+    if any(alias.name == reference for alias in aliases()):
         raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}", advice=f"did you mean @{reference}?")
     raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}", advice=_advice(reference, runs, dataset))
 

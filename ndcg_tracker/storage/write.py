@@ -68,11 +68,12 @@ class WriteTransaction(ReadTransaction):
 
         Return whether they may have done so until now: then look again at what is there.
         """
-        return self._session.locks.keep_creators_out()
+        return self._session.keep_creators_out()
 
     def keep_marks(self) -> None:
         """Keep others from setting tags and aliases and from recording decisions until the end."""
         self._session.locks.keep_marks()
+        self._session.look_again()
 
     def check(self) -> None:
         """Raise DatabaseError if written data is incomplete; called before the commit."""
@@ -106,7 +107,7 @@ class DatasetWrites:
     def ensure(self, name: str, created_at_utc: str | None = None) -> DatasetRecord:
         """Return the dataset of this name, created if it does not exist; ``created_at_utc``: then, now if None."""
         found = self._read.datasets.named(checked_name("dataset", name))
-        if found is None and self._session.locks.keep_creators_out():
+        if found is None and self._session.keep_creators_out():
             found = self._read.datasets.named(name)
         if found is not None:
             return found
@@ -129,7 +130,7 @@ class GroupWrites:
         check_group_keys(keys)
         ids = self._read.groups.ids(dataset_id, keys)
         missing = np.flatnonzero(ids < 0)
-        if missing.size and self._session.locks.keep_creators_out():
+        if missing.size and self._session.keep_creators_out():
             self._read.groups.look_again(dataset_id)
             ids = self._read.groups.ids(dataset_id, keys)
             missing = np.flatnonzero(ids < 0)
@@ -206,7 +207,7 @@ class LabelWrites:
         created_at_utc: str | None = None,
     ) -> int:
         """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
-        self._session.locks.keep_creators_out()
+        self._session.keep_creators_out()
         newest = self._read.labels.newest(dataset_id, None)
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
@@ -592,7 +593,7 @@ class EvaluationWrites:
         table = schema.metrics
         query = sa.select(table.c.id).where(table.c.text == text)
         found = self._session.rows(query)
-        if not found and self._session.locks.keep_creators_out():
+        if not found and self._session.keep_creators_out():
             found = self._session.rows(query)
         return int(found[0][0]) if found else self._session.insert(table, {"text": text})
 

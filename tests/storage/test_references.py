@@ -43,13 +43,13 @@ ALIASES = [alias("baseline", 1), alias("prod", 2), alias("prod", 4, "books")]
     ],
 )
 def test_references(reference: str, run_id: int) -> None:
-    assert referenced_run(reference, RUNS, ALIASES) == run_id
+    assert referenced_run(reference, RUNS, lambda: ALIASES) == run_id
 
 
 def test_a_dataset_narrows() -> None:
-    assert referenced_run("bm25", SHOP, ALIASES[:2], "shop") == 1
-    assert referenced_run("latest", SHOP, ALIASES[:2], "shop") == 7
-    assert referenced_run("@prod", SHOP, ALIASES[:2], "shop") == 2
+    assert referenced_run("bm25", SHOP, lambda: ALIASES[:2], "shop") == 1
+    assert referenced_run("latest", SHOP, lambda: ALIASES[:2], "shop") == 7
+    assert referenced_run("@prod", SHOP, lambda: ALIASES[:2], "shop") == 2
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_dataset_narrows() -> None:
 )
 def test_references_that_name_no_run(reference: str, message: str) -> None:
     with pytest.raises(ReferenceNotFoundError) as caught:
-        referenced_run(reference, RUNS, ALIASES)
+        referenced_run(reference, RUNS, lambda: ALIASES)
     assert str(caught.value) == message
 
 
@@ -100,7 +100,7 @@ def test_references_that_name_no_run(reference: str, message: str) -> None:
 )
 def test_references_within_a_dataset(reference: str, runs: list[RunName], message: str) -> None:
     with pytest.raises(ReferenceNotFoundError) as caught:
-        referenced_run(reference, runs, [], "shop")
+        referenced_run(reference, runs, list, "shop")
     assert str(caught.value) == message
 
 
@@ -112,5 +112,5 @@ def test_unknown_datasets() -> None:
 
 def test_an_alias_without_its_sign_is_pointed_at() -> None:
     with pytest.raises(ReferenceNotFoundError) as caught:
-        referenced_run("prod", SHOP, ALIASES[:2], "shop")
+        referenced_run("prod", SHOP, lambda: ALIASES[:2], "shop")
     assert str(caught.value) == "no run 'prod' in dataset 'shop'; did you mean @prod?"

@@ -241,6 +241,7 @@ def gated(
         with recording(store, "marks") as tx:
             basis = _basis(tx, question)
             found = _decided(tx, question, basis, acknowledgement)
+            tx.look_again()
             if _basis(tx, question) == basis:  # on Postgres runs may be stored and changed meanwhile
                 return _recorded(tx, question, basis, found)
     with recording(store, "alone") as tx:
@@ -279,14 +280,19 @@ class _Basis:
 
 def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
     """Return what the decision rests on as the database has it now; no group results are read."""
-    baseline = tx.runs.resolve(question.baseline, question.dataset)
-    candidate = tx.runs.resolve(question.candidate, question.dataset)
+    baseline, candidate = tx.runs.resolve_all([question.baseline, question.candidate], question.dataset)
     runs = resolved_pair(tx, baseline, candidate, [question.metric], question.labels)
     alias = question.alias
     return _Basis(
         runs,
         tuple(of_gate(tx.decisions.all(baseline.dataset_id), str(question.metric), alias)),
-        None if alias is None else next(one for one in tx.aliases.all(baseline.dataset) if one.name == alias),
+        None
+        if alias is None
+        else next(
+            one
+            for one in tx.aliases.all(question.dataset)
+            if one.name == alias and one.dataset_id == baseline.dataset_id
+        ),
         _learned(tx, question, runs) if question.margin == "auto" else None,
     )
 

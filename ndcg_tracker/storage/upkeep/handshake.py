@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-import sqlite3
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import OperationalError
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.storage.connection import FailedDatabaseError, Reason, read_transaction
@@ -27,6 +27,7 @@ SEPARATOR = "\n;\n"
 
 _SEARCH_PATH = re.compile(r"(?:-c\s*|--)search[_-]path=((?:\\.|[^\s\\])+)", re.DOTALL)
 _SQLITE_TABLES = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+_HEADER = b"SQLite format 3\0"
 _SMALLEST_DATABASE = 512  # bytes: the smallest page that SQLite has
 _POSTGRES_TABLES = """
     SELECT relname FROM pg_class c
@@ -143,11 +144,19 @@ def found_state(engine: Engine, location: Location) -> State:
         if not path.is_file():
             return State(Kind.NOT_A_DATABASE, "it is a folder" if path.is_dir() else "it is not a regular file")
         # SQLite takes any file of a few bytes for an empty database, and would overwrite it.
-        if 0 < path.stat().st_size < _SMALLEST_DATABASE or _is_no_sqlite(engine):
+        if 0 < path.stat().st_size < _SMALLEST_DATABASE or _is_no_sqlite(path):
             return State(Kind.NOT_A_DATABASE, "it is a file of another kind")
     with read_transaction(engine, location) as connection:
         _check_options(connection, location)
         return state_within(connection)
+
+
+def _is_no_sqlite(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return not _HEADER.startswith(file.read(len(_HEADER)))
+    except OSError:  # opening it as a database says why
+        return False
 
 
 def _check_options(connection: Connection, location: Location) -> None:
@@ -181,16 +190,6 @@ def _names(path: str) -> list[str]:
     return [name.strip(' "') for name in path.split(",")]
 
 
-def _is_no_sqlite(engine: Engine) -> bool:
-    try:
-        with engine.connect() as connection:
-            connection.exec_driver_sql("SELECT count(*) FROM sqlite_master")
-    except (sqlite3.DatabaseError, DBAPIError) as error:
-        reported = error.orig if isinstance(error, DBAPIError) else error
-        return getattr(reported, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
-    return False
-
-
 def state_within(connection: Connection) -> State:
     """Return what the database of this connection holds, as its transaction sees it.
 
@@ -198,6 +197,9 @@ def state_within(connection: Connection) -> State:
     the first schema that has them, so tables of ours in a later one could not be told from those of other programs.
     """
     if connection.dialect.name == "sqlite":
+        with suppress(OperationalError):  # mostly there is no such table
+            if _revisions(connection) == [newest_revision()]:
+                return State(Kind.CURRENT, newest_revision())
         return _state_of(connection, sorted(connection.exec_driver_sql(_SQLITE_TABLES).scalars()))
     path = connection.exec_driver_sql("SELECT current_schemas(false)").scalar_one()
     schema = path[0] if path else None
@@ -215,12 +217,16 @@ def state_within(connection: Connection) -> State:
 def _state_of(connection: Connection, tables: list[str]) -> State:
     if VERSION_TABLE not in tables:
         return State(Kind.FOREIGN, tables[0]) if tables else State(Kind.EMPTY)
-    revisions = sorted(connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars())
+    revisions = _revisions(connection)
     if not revisions and tables == [VERSION_TABLE]:
         return State(Kind.EMPTY)
     if len(revisions) != 1:
         return State(Kind.UNKNOWN, ", ".join(revisions) or "none")
     return State(_age(revisions[0]), revisions[0])
+
+
+def _revisions(connection: Connection) -> list[str]:
+    return sorted(connection.exec_driver_sql(f"SELECT version_num FROM {VERSION_TABLE}").scalars())
 
 
 def _age(revision: str) -> Kind:
