@@ -323,6 +323,7 @@ class RunReads:
         self._datasets = datasets
         self._aliases = aliases
         self._groups = groups
+        self._dataset_of: dict[int, int] = {}
 
     def all(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the runs of a dataset (None: of all), oldest first."""
@@ -354,6 +355,7 @@ class RunReads:
         for row in rows:
             of_pruning = {name.removeprefix("gone_"): row.pop(name) for name in list(row) if name.startswith("gone_")}
             run = found[row["id"]] = RunRecord(**row)
+            self._dataset_of[run.id] = run.dataset_id
             prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
         self._session.keep("pruning", prunings)
         return found
@@ -457,8 +459,7 @@ class RunReads:
                 wanted = np.intersect1d(group_ids, of_run)
             if not found.group_ids.size or found.group_ids.size < wanted.size:
                 raise pruned_error(self.with_id(run_id).name, pruning)
-        known = self._session.once_each("run", [run_id], self._records).get(run_id)
-        return Ranking(*self._groups.keyed(found, None if known is None else known.dataset_id))
+        return Ranking(*self._groups.keyed(found, self._dataset_of.get(run_id)))
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return what is gone of pruned runs (of all, or of these), by the id of the run."""

@@ -36,13 +36,16 @@ def listed(items: GroupedItems | None) -> list[tuple[str, str, float]] | None:
 
 
 def run_parts(table: Any) -> tuple[Any, ...]:
-    """Return everything in a RankedTable as plain Python values, then its notes but for how many rows have no score."""
+    """Return everything in a RankedTable as plain Python values, then its notes but for those that count rows or groups.
+
+    How many rows have no score, and that scores look like positions, a stream says of the blocks that are so.
+    """
     weights = table.weights and (
         table.weights.group_keys.to_list(),
         table.weights.values.tolist(),
         table.weights.varies.tolist(),
     )
-    notes = [note for note in table.notes if note.kind != "no_score"]
+    notes = [note for note in table.notes if note.kind not in ("no_score", "scores_like_ranks")]
     return listed(table.ranking), listed(table.labels), weights, *notes
 
 
