@@ -28,9 +28,8 @@ from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
 from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.runs.scoring import NO_ITEMS, GatheredValues, meeting_notes, n_unordered, unordered_notes
-from ndcg_tracker.words.notes import Note, all_one_notes
+from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.quoting import shown
-from ndcg_tracker.words.sentences import in_words
 
 if TYPE_CHECKING:
     import pandas as pd

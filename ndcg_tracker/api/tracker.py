@@ -46,15 +46,13 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.gather import GateResult, Margin
     from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult
     from ndcg_tracker.questions.labels.decide import JudgesAgreement, LabelsDiff, LabelVersion
-    from ndcg_tracker.questions.labels.gather_needed import LabelsNeededResult
-    from ndcg_tracker.questions.labels.gather_versions import VersionsResult
+    from ndcg_tracker.questions.labels.gather import LabelsNeededResult, VersionsResult
     from ndcg_tracker.questions.leaderboard.decide import LeaderboardTest
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardResult
     from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.questions.reproduce.gather import ReproductionResult
     from ndcg_tracker.questions.show.decide import ShownRun
-    from ndcg_tracker.questions.suite.gather import SuiteComparisonResult, SuiteResult
-    from ndcg_tracker.questions.suite.gather_gate import SuiteGateResult
+    from ndcg_tracker.questions.suite.gather import SuiteComparisonResult, SuiteGateResult, SuiteResult
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.render.charts.chart import Chart
     from ndcg_tracker.runs.exchange import Exported, Imported
@@ -428,7 +426,7 @@ class Tracker:
         ``extends``: whether it was to extend that one; a note tells where the judge had none.
         """
         from ndcg_tracker.runs.labels import change_of_labels
-        from ndcg_tracker.words.sentences import in_words
+        from ndcg_tracker.words.notes import in_words
 
         with self.store().read() as tx:
             return in_words(change_of_labels(tx, dataset, version, extends=extends))
@@ -456,7 +454,7 @@ class Tracker:
         """
         from ndcg_tracker.compare.gather import named_runs
         from ndcg_tracker.metrics.language.text import parse_metric
-        from ndcg_tracker.questions.labels.gather_needed import LabelsNeededResult, labels_needed
+        from ndcg_tracker.questions.labels.gather import LabelsNeededResult, labels_needed
 
         asked = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
@@ -502,7 +500,7 @@ class Tracker:
         which runs are ordered and compared. ``top``: how many labels to keep of those whose grades differ. Raises:
         InputError where it is not clear which two are meant, or one has no labels.
         """
-        from ndcg_tracker.questions.labels.gather_agreement import judges_agreement
+        from ndcg_tracker.questions.labels.gather import judges_agreement
 
         parsed = parse_metric(metric)
         with self.store().read() as tx:
@@ -585,7 +583,7 @@ class Tracker:
         """
         from ndcg_tracker.compare.gather import CompareOptions
         from ndcg_tracker.compare.inference import Methods
-        from ndcg_tracker.questions.labels.gather_versions import VersionsResult, compared_versions
+        from ndcg_tracker.questions.labels.gather import VersionsResult, compared_versions
 
         methods = Methods(test, ci, equivalence)
         options = CompareOptions(
@@ -975,7 +973,7 @@ class Tracker:
     def suite_page(self, found: SuiteComparisonResult, *, by_tag: str | None = None, missing: Missing = "error") -> str:
         """Return a page of HTML: two systems on a suite as a picture and in numbers, then all its systems."""
         from ndcg_tracker.questions.suite.say import suite_comparison_report, suite_table_report
-        from ndcg_tracker.render.pages.chart import chart_page
+        from ndcg_tracker.render.pages.page import chart_page
 
         comparison = found.comparison
         table = self.suite(comparison.suite, metric=comparison.metric, by_tag=by_tag, missing=missing).table
@@ -1008,7 +1006,7 @@ class Tracker:
         on some dataset.
         """
         from ndcg_tracker.questions.gate.gather import acknowledged
-        from ndcg_tracker.questions.suite.gather_gate import SuiteGateQuestion, SuiteGateResult, gated_suite
+        from ndcg_tracker.questions.suite.gather import SuiteGateQuestion, SuiteGateResult, gated_suite
 
         question = SuiteGateQuestion(
             name,

@@ -54,8 +54,7 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.storage.references import is_pattern
-from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,10 +17,9 @@ from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.runs.known_metrics import advice_for_lacking, known_metric, storing_command
-from ndcg_tracker.runs.label_sets import numbered_labels
+from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, MEANS_AGREE, NO_LABELS_HERE
-from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.sentences import sentence
+from ndcg_tracker.words.notes import Note, sentence
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.results import LabelSetRef

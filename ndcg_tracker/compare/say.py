@@ -36,9 +36,8 @@ from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.equivalence import Equivalence
 from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE, SUMMED_JUDGE
-from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.notes import T_INTERVAL, Note, few_differences, low_information, renamed, sentence, told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, p_text, percent, points, shown_margin
-from ndcg_tracker.words.sentences import T_INTERVAL, few_differences, low_information, renamed, sentence, told
 
 SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
 RUNS_SHOWN = 5

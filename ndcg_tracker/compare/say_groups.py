@@ -8,9 +8,8 @@ from dataclasses import replace
 from ndcg_tracker.compare.results import Comparison, GroupDelta, ItemMove, SliceComparison, Verdict
 from ndcg_tracker.render.report import Column, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
-from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.notes import Note, few_differences, sentence
 from ndcg_tracker.words.numbers import counted, interval, p_text, points
-from ndcg_tracker.words.sentences import few_differences, sentence
 
 SLICES_SHOWN = 10
 """So many of the worst slices and so many of the best are shown to people."""

@@ -22,9 +22,8 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.runs.labels import NO_LABELS
 from ndcg_tracker.runs.scoring import NO_ITEMS
-from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.quoting import shown
-from ndcg_tracker.words.sentences import in_words
 
 SIDE = "of_labels"
 """The column that tells rows of labels (true) from rows of the run, where both come in one stream."""

@@ -17,7 +17,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.tie_bounds import values_with_bounds
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.weights import GroupWeights
-from ndcg_tracker.runs.label_sets import numbered_labels
+from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Literal
 
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.words.notes import Told
 from ndcg_tracker.words.numbers import UNDEFINED, points
-from ndcg_tracker.words.sentences import Told
 
 Format = Literal["text", "json", "markdown", "csv"]
 WIDTH = 100

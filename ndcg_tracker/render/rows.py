@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.sentences import note_text
+from ndcg_tracker.words.notes import Note, note_text
 
 _PLAIN = frozenset([str, int, float, bool, type(None)])  # nearly all that there is
 _shapes: dict[type, Callable[[Any], Mapping[str, object]]] = {}

@@ -18,7 +18,7 @@ from ndcg_tracker.render.terminal import (
     visible,
     wrapped,
 )
-from ndcg_tracker.words.sentences import Told
+from ndcg_tracker.words.notes import Told
 
 NARROWEST = 60
 CELL_WIDTH = 60

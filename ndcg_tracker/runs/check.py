@@ -23,9 +23,8 @@ from ndcg_tracker.rankings.grouping import is_descending
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.runs.labels import label_source
-from ndcg_tracker.runs.say_verification import contradiction_text, difference_text
 from ndcg_tracker.runs.scoring import Scores, stored_weights
-from ndcg_tracker.runs.verification import SHARES_AGREE, can_be_computed, verdicts
+from ndcg_tracker.runs.verification import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.statistics.summary import sample_std_dev
 from ndcg_tracker.storage.records import SUMMED_JUDGE
 from ndcg_tracker.storage.store import Store

@@ -22,13 +22,11 @@ from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
 from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord
-from ndcg_tracker.runs.say_verification import contradiction_text, difference_text
 from ndcg_tracker.runs.scoring import restore_results, scores_of, settle_weights
-from ndcg_tracker.runs.verification import SHARES_AGREE, can_be_computed, verdicts
+from ndcg_tracker.runs.verification import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.storage.records import SUMMED_JUDGE, PairedSumsRecord, PruningRecord
-from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric

@@ -32,8 +32,7 @@ from ndcg_tracker.runs.scoring import (
 )
 from ndcg_tracker.runs.staged import StagedBlocks
 from ndcg_tracker.storage.checks import checked_name, stored_time
-from ndcg_tracker.words.notes import Note, all_one_notes
-from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -12,12 +12,13 @@ from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.rankings.weights import GroupWeights
-from ndcg_tracker.runs.label_sets import HELD_LABELS, numbered_labels
 from ndcg_tracker.runs.labels import (
+    HELD_LABELS,
     HeldLabels,
     KnownLabels,
     add_labels,
     label_source,
+    numbered_labels,
     settled_lists,
     stored_version,
 )
@@ -29,7 +30,7 @@ from ndcg_tracker.runs.scoring import (
     stored_scores,
     stored_weights,
 )
-from ndcg_tracker.runs.sums import refuse_sums
+from ndcg_tracker.runs.summaries import refuse_sums
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 
 if TYPE_CHECKING:

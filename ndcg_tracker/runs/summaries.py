@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.write import WriteTransaction
 
+
 _CLOSE = 1e-9  # the same values added up again, in another order
 
 
@@ -157,3 +158,11 @@ def _label_set(tx: WriteTransaction, dataset: DatasetRecord, digest: str | None)
             return one
     label_set_id = tx.write.labels.begin(dataset.id, by_row_number=None, judge=SUMMED_JUDGE)
     return tx.write.labels.finish(label_set_id, wanted, 0, 0)
+
+
+def refuse_sums(tx: ReadTransaction, runs: Sequence[RunRecord]) -> None:
+    """Raise InputError for a run that was stored as sums, in questions about groups."""
+    for run in runs:
+        found = tx.runs.prunings(run.id).get(run.id)
+        if found is not None and found.is_of_sums:
+            tx.runs.refuse_pruned(run.id)

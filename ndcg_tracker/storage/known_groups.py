@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ndcg_tracker.rankings.key_places import KeyPlaces
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import KeyPlaces, Keys
 from ndcg_tracker.rankings.types import Index
 
 

@@ -31,8 +31,8 @@ from ndcg_tracker.ui.overviews import (
     usual_metric,
 )
 from ndcg_tracker.ui.rendering import Question, link, metric_name, position, rendered, sparkline
+from ndcg_tracker.words.notes import note_text
 from ndcg_tracker.words.numbers import points
-from ndcg_tracker.words.sentences import note_text
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.read import ReadTransaction

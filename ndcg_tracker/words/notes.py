@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+import shlex
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Literal, cast
+
+from ndcg_tracker.words.numbers import counted, points
+from ndcg_tracker.words.quoting import in_a_row, shown
 
 Kind = Literal[
     # compare and gate
@@ -40,7 +45,7 @@ _FEWEST_GROUPS = 5
 class Note:
     """Something to keep in mind: its ``kind``, the ``facts`` of it by name, and a ``command`` to type, word by word.
 
-    As text it is these facts; ``ndcg_tracker.words.sentences`` makes a sentence of them.
+    As text it is these facts; ``ndcg_tracker.words.notes`` makes a sentence of them.
 
     >>> print(Note("low_information", {"n": 396, "n_nonzero": 55}))
     low information: n=396, n_nonzero=55
@@ -65,3 +70,390 @@ def all_one_notes(means: Iterable[tuple[str, float | None, int]]) -> list[Note]:
     """
     found = ((name, n) for name, mean, n in means if mean == 1.0 and n >= _FEWEST_GROUPS)
     return [Note("all_one", {"n": n, "metric": name}) for name, n in found][:1]
+
+
+T_INTERVAL = "the t interval"
+_SLICES_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A note or a warning in words, and the command it ends with, "" for none."""
+
+    kind: Literal["note", "warning"]
+    sentence: str
+    command: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.sentence}: {self.command}" if self.command else self.sentence
+
+
+def sentence(note: Note) -> str:
+    """Return what a note says, without the command.
+
+    >>> sentence(Note("weightless", {"n": 2}))
+    '2 groups of weight 0 left out'
+    """
+    words = _WORDS[note.kind]
+    return words if isinstance(words, str) else words(**note.facts)
+
+
+def told(note: Note) -> Told:
+    """Return a note in words."""
+    return Told("note", sentence(note), command_line(note.command))
+
+
+def renamed(note: Note, names: Mapping[str, str]) -> Note:
+    """Return a note with other names for its metrics.
+
+    >>> renamed(Note("nothing_judged", {"metrics": ["AP", "P@5"]}), {"AP": "map"}).facts
+    {'metrics': ['map', 'P@5']}
+    """
+    metrics = cast("Sequence[str]", note.facts.get("metrics", ()))
+    return replace(note, facts={**note.facts, "metrics": [names.get(one, one) for one in metrics]}) if metrics else note
+
+
+def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
+    """Return notes as Python users read them, each in one line."""
+    return tuple(map(note_text, notes))
+
+
+def note_text(note: Note) -> str:
+    """Return a note in one line, as JSON has it.
+
+    >>> note_text(Note("newer_labels", {"newest": 2, "version": 1}, ("ndcg-track", "rescore", "bm25")))
+    'labels version 2 is newer than version 1, which the runs share; to use it: ndcg-track rescore bm25'
+    """
+    return str(told(note))
+
+
+def command_line(command: Sequence[str]) -> str:
+    """Return a command as one types it, SQL in double quotes where that needs no escapes.
+
+    >>> print(command_line(["ndcg-track", "sql", "SELECT 'a b'"]))
+    ndcg-track sql "SELECT 'a b'"
+    """
+    return " ".join(
+        f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word) for word in command
+    )
+
+
+def low_information(
+    n: int,
+    n_nonzero: int | None = None,
+    enough: int = 0,
+    skewness: float = 0.0,
+    of_clusters: bool = False,
+    interval: str = T_INTERVAL,
+) -> str:
+    """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
+    if n_nonzero is not None:
+        found = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
+        narrow = f", and below {enough} {interval} may be too narrow"
+    else:
+        found = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} groups)"
+        narrow = f", and {interval} may be too narrow"
+    return f"low information: {found}" + (narrow if interval else "")
+
+
+def few_differences(enough: object, interval: str = T_INTERVAL) -> str:
+    """Return the warning of low information that rows of a table share."""
+    found = f"low information (under {enough} nonzero differences)"
+    return f"{found}: {interval} may be too narrow" if interval else found
+
+
+def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
+    places = ["whole lists" if cutoff is None else f"top {cutoff}" for cutoff in cutoffs]
+    return (
+        f"the {run} has fewer judged items in its {in_a_row(places)}, and may be better than it looks, which could "
+        "change the verdict; to see how far"
+    )
+
+
+def _same_difference(n: int, has_p: bool) -> str:
+    what = "the interval is" if has_p else "the interval and the p-value are"
+    return f"all {n:,} groups differ by the same amount: {what} undefined"
+
+
+def _ties(metrics: Sequence[str], low: float, high: float) -> str:
+    what = f"the verdict on {metrics[0]}" if metrics else "the decision"
+    shown_as = [[points(bound, signed=True, digits=digits) for bound in (low, high)] for digits in range(4, 13)]
+    first, last = next((pair for pair in shown_as if pair[0] != pair[1]), shown_as[-1])
+    return f"ties in scores could change {what}: however they are broken, delta lies between {first} and {last}"
+
+
+def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
+    where = "in the lists" if cutoff is None else f"among the first {cutoff}"
+    found = f"{baseline:,} in the baseline, {candidate:,} in the candidate"
+    if any_judged:
+        return f"unjudged items {where}: {found}"
+    return f"no item {where} has a label ({found}), so nothing is compared; do the ids match?"
+
+
+def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
+    found = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
+    return f"runs under different labels are not compared ({found}); to evaluate all against the newest"
+
+
+def _rank_conflict(n: int, first: str) -> str:
+    where = f"a group ({shown(first)})" if n == 1 else f"{counted(n, 'group')} (the first: {shown(first)})"
+    return (
+        f"the rank column contradicts the scores in {where}; the scores decide, as in trec_eval: "
+        "if lower scores are better here, negate them"
+    )
+
+
+def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | None) -> str:
+    of = " and ".join(families)
+    decide = "" if n_seeds is None else f"; {counted(n_seeds, 'seed')} of each would be enough to decide"
+    return (
+        f"repeated trainings scatter by sd {sd:.4f} ({counted(n_runs, 'run')} of {of}), and the interval covers "
+        f"groups, not trainings{decide}"
+    )
+
+
+def named_slices(slices: Sequence[tuple[str, str | None, float, int]]) -> str:
+    """Return slices with their deltas in a row; of each: its attribute and value, its delta, and its groups.
+
+    >>> named_slices([("product", "tent", -0.25, 10), ("product", None, -0.125, 1)])
+    "product='tent' (-0.2500, 10 groups), no product (-0.1250, 1 group)"
+    """
+    named = [
+        f"{f'no {attribute}' if value is None else f'{attribute}={shown(value)}'} "
+        f"({points(delta, signed=True)}, {counted(n, 'group')})"
+        for attribute, value, delta, n in slices[:_SLICES_NAMED]
+    ]
+    return ", ".join(named) + (f" and {len(slices) - _SLICES_NAMED} more" if len(slices) > _SLICES_NAMED else "")
+
+
+def _slices_regressed(slices: Sequence[tuple[str, str, float, int]], are_sure: bool = True) -> str:
+    what, whose = ("a slice", "its") if len(slices) == 1 else (f"{len(slices)} slices", "their")
+    doubt = "" if are_sure else f"; too few of {whose} groups differ to be sure"
+    return f"{what} regressed though the whole passes: {named_slices(slices)}{doubt}; to see all"
+
+
+def _labels_gone(n_groups: int, n_labels: int, version: int) -> str:
+    groups = f", and {counted(n_groups, 'group')} with none left" if n_groups else ""
+    return (
+        f"{counted(n_labels, 'label')} of version {version} {'is' if n_labels == 1 else 'are'} not in it{groups}: to "
+        "keep such labels, add with extend"
+    )
+
+
+def _some_groups_missing(
+    n_missing: int, n_labelled: int, n_unlabelled: int = 0, metric: str = "", skipping: str = ""
+) -> str:
+    counts = f", and {metric} counts each as an empty list; {skipping!r} leaves them out" if metric else ""
+    if n_unlabelled:
+        counts += f"; {n_unlabelled:,} groups of the run have no labels: are the groups spelled alike?"
+    return f"{n_missing:,} of {n_labelled:,} groups with labels are not in the run{counts}"
+
+
+def _points(run: str | None) -> str:
+    return "is deleted" if run is None else f"points at {run!r}"
+
+
+def _lacking(runs: Sequence[tuple[str, int]], n_groups: int) -> str:
+    named = ", ".join(f"{name} ({n:,} of {n_groups:,})" for name, n in runs[:_SLICES_NAMED])
+    return named + (f" and {len(runs) - _SLICES_NAMED} more" if len(runs) > _SLICES_NAMED else "")
+
+
+def _groups_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
+    return (
+        f"{metric} counts the groups that a run lacks as 0, whatever becomes of missing ones here: "
+        f"{_lacking(runs, n_groups)}; to rank without them, rank by the metric that this adds"
+    )
+
+
+def _history_lacking(runs: Sequence[tuple[str, int]], n_groups: int, metric: str) -> str:
+    return (
+        f"{metric} counts the groups that a run lacks as 0, and a step there may come from that: "
+        f"{_lacking(runs, n_groups)}; for a history without them, ask for the metric that this adds"
+    )
+
+
+_WORDS: Mapping[Kind, str | Callable[..., str]] = {
+    "slices_regressed": _slices_regressed,
+    "small_slices_regressed": partial(_slices_regressed, are_sure=False),
+    "slices_too_small": lambda attribute, fewest: (
+        f"no slice by {attribute} has {fewest} groups to be judged by: slice by an attribute of fewer values; to add "
+        "one"
+    ),
+    "equal_metrics": lambda metrics: (
+        f"{' and '.join(metrics)} are equal in every group, and p-values are corrected for both: name one, to ask once"
+    ),
+    "without_cluster": lambda n, n_groups, attribute: (
+        f"{counted(n, 'group')} of {n_groups:,} {'has' if n == 1 else 'have'} no {attribute}, and each counts as a "
+        "cluster of its own"
+    ),
+    "after_that": "after that, the same without the groups that a run lacks",
+    "missing_that_count": lambda n, metric: (
+        f"{metric} counts the groups that a run lacks as 0 ({n:,} here), and they stay; to leave them out, compare by "
+        "the metric that this adds"
+    ),
+    "shorter_lists": (
+        "the lists of {run} have {n_short:.1f} items on average, those of the other run {n_long:.1f}: {metric} looks "
+        "past the end of the shorter ones"
+    ).format,
+    "one_repeat": "{run} is one run: how much another training would differ is not in the interval".format,
+    "retraining": _retraining,
+    "weightless": lambda n: f"{counted(n, 'group')} of weight 0 left out",
+    "no_group": "no group has a result in both runs, so there is nothing to compare",
+    "one_group": "one group says nothing about others: no interval and no p-value",
+    "same_difference": _same_difference,
+    "low_information": low_information,
+    "few_in_strata": lambda n, n_nonzero, enough: (
+        f"low information: of {n:,} queries those of small datasets weigh so much in the macro mean that it says as "
+        f"much as {n_nonzero:,} nonzero differences, and below {enough} {T_INTERVAL} may be too narrow"
+    ),
+    "tests_symmetry": "the Wilcoxon test tests symmetry, not the mean",
+    "means_weigh_groups": (
+        "the means weigh groups in a way that no test covers (weights of items, or groups without a relevant item "
+        "added unweighted): no interval and no p-value"
+    ),
+    "diagnostic": "shown, not compared: it says nothing about quality",
+    "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
+    "fewer_judged": _fewer_judged,
+    "none_judged": "the {run} has no judged item there at all: are its ids spelled as in the labels?".format,
+    "not_under_judge": lambda version, judge, n, metrics: (
+        f"{counted(n, 'run')} {'has' if n == 1 else 'have'} no {metrics[0]} under version {version} of the labels"
+        f"{f' (judge {judge!r})' if judge else ''}: left out; to add them"
+    ),
+    "positives_only": "no label has grade 0: an item without a label is unknown here, not irrelevant",
+    "nothing_judged": lambda metrics: (
+        f"no judged item counts in either run under {', '.join(metrics)}: are the ids of groups and items spelled as "
+        "in the labels? see those with"
+    ),
+    "runs_lacking": lambda n, first, version, metrics: (
+        f"left out: {counted(n, 'run')} without {', '.join(metrics)} under labels version {version}, such as {first}; "
+        "to add them"
+    ),
+    "runs_of_other_groups": lambda n, first: (
+        f"left out: {counted(n, 'run')} without any group of these labels, such as {first}: are the groups spelled as "
+        "in the labels?"
+    ),
+    "groups_lacking": _groups_lacking,
+    "history_lacking": _history_lacking,
+    "in_no_run": lambda n, n_groups: (
+        f"{counted(n, 'group')} of {n_groups:,} with labels {'is' if n == 1 else 'are'} in no run: 0 in all; to leave "
+        f"{'it' if n == 1 else 'them'} out, as trec_eval does"
+    ),
+    "small_slices": lambda n, attribute, fewest: (
+        f"left out: {counted(n, 'slice')} by {attribute} with fewer than {fewest} groups"
+    ),
+    "runs_without_results": lambda n, first: (
+        f"left out: {counted(n, 'run')} whose group results were pruned, such as {first}"
+    ),
+    "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
+    "not_evaluated": lambda version, runs: (
+        f"no results under version {version} of the labels for {' and '.join(map(repr, runs))} and the baseline "
+        "together; to add them"
+    ),
+    "ties": _ties,
+    "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",
+    "pruned": "run {run!r} was pruned at {at}: its items are gone, so none are shown".format,
+    "without_items": lambda run, kept_share: (
+        f"run {run!r} was stored with the items of {f'{kept_share:.3g} of its' if kept_share else 'no'} groups, so "
+        "none are shown"
+    ),
+    "summaries_only": lambda n: (
+        f"{counted(n, 'run')} {'was' if n == 1 else 'were'} pruned to {'its mean' if n == 1 else 'their means'}: not "
+        "compared with the runs beside"
+    ),
+    "sums_only": lambda n: (
+        f"{counted(n, 'run')} {'was' if n == 1 else 'were'} stored as sums: not compared with the runs beside"
+    ),
+    "same_run": "candidate and baseline are one and the same run",
+    "group_not_in_run": lambda group, run, value: f"group {group!r} is not in run {run!r}: its value is {value:g}",
+    "in_one_run_only": lambda n: (
+        f"{counted(n, 'group')} {'has' if n == 1 else 'have'} a result in one run only: left out"
+    ),
+    "unjudged_items": _unjudged_items,
+    "no_item_judged": partial(_unjudged_items, any_judged=False),
+    "no_split": "no split into ranking, labels and coverage: the group has no value in one of the steps between",
+    "ranking_in_detail": "the ranking's part in detail",
+    "worst_group": "the group that lost most",
+    "different_labels": _different_labels,
+    "shown_only": lambda metric, why: f"{metric}: {_WORDS[why]}",
+    "other_groups": (
+        "{run} has results for {n:,} groups, the runs beside it for {n_beside:,}: not compared with them"
+    ).format,
+    "shared_groups": "steps rest on the {n:,} groups that all runs have results for, of up to {most:,}".format,
+    "few_runs": (
+        "steps allow for chance in the groups, but not in training: estimating that takes {fewest} runs that changed, "
+        "and there are {n}; repeats of one unchanged system do as well"
+    ).format,
+    "run_scatter": lambda sd, own: (
+        f"from run to run the mean scatters by sd {points(sd)}, and groups explain {points(own)} of it: a step is what "
+        "exceeds that"
+    ),
+    "study": (
+        "{n:,} of these {n_runs:,} runs are trials of study {study!r}, whose order says little; whether the best one "
+        "beats the next"
+    ).format,
+    "rank_conflict": _rank_conflict,
+    "scores_like_ranks": lambda n, first: (
+        f"the scores of {'its group' if n == 1 else f'all {n:,} groups, such as'} {shown(first)}, look like positions "
+        "in a list, and the highest counts as the best: if the lowest is, negate them; a minus before the name of a "
+        "score column does that"
+    ),
+    "no_score": lambda n: (
+        f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "
+        "failed on them, fix the scores"
+    ),
+    "no_label": "none of its items has a label, so every result is 0 or undefined; do the ids match?",
+    "no_group_label": (
+        "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?"
+    ),
+    "some_groups_missing": _some_groups_missing,
+    "one_score": "the scores of each list are all equal, so the order is that of ties, not of a model",
+    "all_one": (
+        "all {n:,} groups score 1 by {metric}, and no other run can do better: a log of clicks alone does so; it needs "
+        "the items that were shown and not clicked, too"
+    ).format,
+    "swapped": "its scores are whole numbers and the labels are not: are the run and the labels exchanged?",
+    "same_content": "its content equals that of run {run!r}".format,
+    "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,
+    "new_labels": (
+        "its labels are new: version {version} of the dataset; older runs need rescore to be comparable"
+    ).format,
+    "labels_gone": _labels_gone,
+    "nothing_to_extend": lambda judge, other, version: (
+        f"there were no labels {f'of judge {judge!r}' if judge else 'without a judge'} to extend, so these stand "
+        f"alone; to add them to version {version}, {f'those of judge {other!r}' if other else 'which has no judge'}"
+    ),
+    "new_groups": lambda n, n_groups: (
+        f"{n:,} of its {counted(n_groups, 'group')} {'is' if n == 1 else 'are'} new: a run without them has 0 there "
+        "under metrics such as ndcg@10"
+    ),
+    "other_version": (
+        "labels version {version} of the export is version {here} of dataset {dataset!r} here, its newest; runs under "
+        "older versions need rescore to be comparable"
+    ).format,
+    "not_verifiable": lambda run, dataset, metrics: (
+        f"run {run!r} of dataset {dataset!r} has not verifiable results, stored as they came, and the tag "
+        f"imported=not verifiable: {', '.join(metrics)}"
+    ),
+    "alias_kept": lambda alias, dataset, here, there: (
+        f"alias @{alias} of dataset {dataset!r} {_points(here)} here and {_points(there)} in the export: it stays"
+    ),
+    "suite_kept": lambda suite, datasets: (
+        f"suite {suite!r} has other datasets here and stays as it is; in the export it has {', '.join(datasets)}"
+    ),
+    "not_pushed": (
+        "{what} {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
+    ).format,
+    "other_parameter": (
+        "parameter {key!r} is {there!r} in MLflow, which never changes a parameter, and {here!r} here"
+    ).format,
+    "other_mean": (
+        "{metric} is {here:.6g} here and {there:.6g} in MLflow: here it uses labels version {version} of dataset "
+        "{dataset!r}; use another dataset to keep both"
+    ).format,
+    "no_report": "no report page: {why}".format,
+    "no_mean": "{metric} has no value for any group, so MLflow gets no mean".format,
+    "missing_groups": lambda n, dataset: (
+        f"{counted(n, 'group')} of dataset {dataset!r} {'is' if n == 1 else 'are'} not in this data; the metric "
+        "decides how a missing group counts (by default as 0); to avoid that, give evaluator_config another 'dataset'"
+    ),
+}

@@ -32,8 +32,7 @@ from ndcg_tracker.statistics.equivalence import equivalence_test
 from ndcg_tracker.statistics.resampling import bootstrap_interval, sign_flip_test
 from ndcg_tracker.statistics.t_test import paired_t
 from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
-from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.sentences import note_text
+from ndcg_tracker.words.notes import Note, note_text
 
 BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef(3, "ab" * 16)
 SHOP, BACK = ComparedRuns(BASELINE, CANDIDATE, "shop", LABELS), ComparedRuns(CANDIDATE, BASELINE, "shop", LABELS)

@@ -16,7 +16,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run
 from ndcg_tracker.compare.gather import ComparisonResult
 from ndcg_tracker.errors import NdcgTrackerWarning
-from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.notes import in_words
 
 OTHER_LABELS: Run = {**LABELS, "q5": {"h": 0, "x": 1}}
 CLI_MD_KEYS = {

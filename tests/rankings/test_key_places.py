@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.rankings.key_places import KeyPlaces
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import KeyPlaces, Keys
 
 _IDS = st.text("abü", max_size=4)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ndcg_tracker.render import cells
+from ndcg_tracker.render import csv as cells
 from ndcg_tracker.render import csv as tested
 from ndcg_tracker.render.csv import csv_of_columns, csv_text, safe_cell
 

@@ -7,7 +7,7 @@ from stored_rows import row_counts
 
 import ndcg_tracker as nt
 from ndcg_tracker.compare.run_pair import NO_INFERENCE
-from ndcg_tracker.words.sentences import sentence
+from ndcg_tracker.words.notes import sentence
 
 pytestmark = pytest.mark.both_engines
 

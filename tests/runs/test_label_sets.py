@@ -7,7 +7,7 @@ from rankings_of import labels_of
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.runs import label_sets
+from ndcg_tracker.runs import labels as label_sets
 
 pytestmark = pytest.mark.both_engines
 

@@ -24,8 +24,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.weights import GroupWeights
 from ndcg_tracker.runs import labels as labels_module
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails
-from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.sentences import note_text
+from ndcg_tracker.words.notes import Note, note_text
 
 pytestmark = pytest.mark.both_engines
 

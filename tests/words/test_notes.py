@@ -4,8 +4,17 @@ from typing import get_args
 
 import pytest
 
-from ndcg_tracker.words.notes import Fact, Kind, Note
-from ndcg_tracker.words.sentences import command_line, few_differences, low_information, note_text, sentence, told
+from ndcg_tracker.words.notes import (
+    Fact,
+    Kind,
+    Note,
+    command_line,
+    few_differences,
+    low_information,
+    note_text,
+    sentence,
+    told,
+)
 
 SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "weightless": ({"n": 1}, "1 group of weight 0 left out"),

@@ -17,8 +17,7 @@ from ndcg_tracker.integrations.mlflow.predictions import frame_of
 from ndcg_tracker.integrations.mlflow.recording import named_means, record
 from ndcg_tracker.integrations.mlflow.tracking import shown_uri
 from ndcg_tracker.integrations.stored_run import StoredRun, stored_run
-from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.notes import Note, in_words
 
 if TYPE_CHECKING:
     from mlflow.entities import Run

@@ -16,8 +16,7 @@ from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, s
 from ndcg_tracker.integrations.stored_run import FACTS, metric_name
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.runs.ingest import RunDetails
-from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

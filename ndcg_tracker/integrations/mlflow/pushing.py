@@ -10,8 +10,7 @@ from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RUN_ID_TAG, TAG, 
 from ndcg_tracker.integrations.mlflow.recording import named_means, record, set_parameters, set_tags
 from ndcg_tracker.integrations.mlflow.tracking import experiment_named, live_run, mlflow_client, shown_uri
 from ndcg_tracker.integrations.stored_run import REPORT, report_page, run_identity, stored_run
-from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.notes import Note, in_words
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

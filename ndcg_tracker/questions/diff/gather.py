@@ -18,7 +18,7 @@ from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.rows import as_object
-from ndcg_tracker.runs.sums import refuse_sums
+from ndcg_tracker.runs.summaries import refuse_sums
 from ndcg_tracker.statistics.rank_similarity import SharedRanks
 
 if TYPE_CHECKING:

@@ -50,12 +50,11 @@ from ndcg_tracker.questions.explain.say import (
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.runs.groups import group_id
-from ndcg_tracker.runs.label_sets import numbered_labels
+from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
-from ndcg_tracker.runs.sums import refuse_sums
+from ndcg_tracker.runs.summaries import refuse_sums
 from ndcg_tracker.runs.texts import texts_of
-from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:

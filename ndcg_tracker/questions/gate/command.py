@@ -19,7 +19,7 @@ from ndcg_tracker.errors import InputError
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.result import Gated
     from ndcg_tracker.questions.gate.say import Outcome
-    from ndcg_tracker.questions.suite.decide_gate import SuiteGated
+    from ndcg_tracker.questions.suite.decide import SuiteGated
 
 FAIL, INCONCLUSIVE = 3, 4
 

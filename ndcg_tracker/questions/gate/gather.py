@@ -47,8 +47,7 @@ from ndcg_tracker.questions.gate.say import gate_as, gate_html, gate_object, gat
 from ndcg_tracker.runs.known_metrics import known_metric
 from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
-from ndcg_tracker.words.notes import Kind, Note
-from ndcg_tracker.words.sentences import command_line, in_words, sentence
+from ndcg_tracker.words.notes import Kind, Note, command_line, in_words, sentence
 
 if TYPE_CHECKING:
     import pandas as pd

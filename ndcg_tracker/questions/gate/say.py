@@ -20,9 +20,9 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Format, Report, Table, columns
 from ndcg_tracker.render.rows import as_object, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted, Style, visible
+from ndcg_tracker.words.notes import Told, named_slices, told
 from ndcg_tracker.words.numbers import counted, points, shown_margin
 from ndcg_tracker.words.quoting import shown
-from ndcg_tracker.words.sentences import Told, named_slices, told
 
 SLICES_NAMED = 5
 Outcome = Literal["passed", "failed", "skipped"]

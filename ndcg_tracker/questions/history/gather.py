@@ -21,8 +21,7 @@ from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repea
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE
-from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.sentences import in_words
+from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
     import pandas as pd

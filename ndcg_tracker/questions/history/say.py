@@ -12,9 +12,8 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Format, Report, Table, columns
 from ndcg_tracker.render.rows import paths, picked
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
-from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.numbers import interval, means_of_blocks, p_equation, points, sparkline
-from ndcg_tracker.words.sentences import told
 
 SPARKLINE_BLOCKS = 60
 """How wide a sparkline may be; each block of a longer history stands for several runs."""

@@ -167,7 +167,7 @@ def labels_needed(
     They are those that could move a difference most. The answers go back with labels add --extend; csv, quepid and
     elasticsearch have a place for each grade.
     """
-    from ndcg_tracker.questions.labels.say_needed import needed_as
+    from ndcg_tracker.questions.labels.say import needed_as
     from ndcg_tracker.render.whole_file import whole_file
 
     asked = options.metric_asked_for(metric)

@@ -2,21 +2,72 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections import Counter
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.compare.run_pair import label_set_ref
-from ndcg_tracker.runs.label_sets import GROUPS_AT_ONCE, HELD_LABELS, numbered_labels
+from ndcg_tracker.compare.arms import arm_or_run, comparisons
+from ndcg_tracker.compare.decide import adjusted_jointly, compare_metrics
+from ndcg_tracker.compare.gather import CompareOptions, named_runs
+from ndcg_tracker.compare.results import Comparison, RunRef
+from ndcg_tracker.compare.run_pair import (
+    RunPair,
+    Side,
+    adding_command,
+    check_one_dataset,
+    label_set_ref,
+    paired_results,
+)
+from ndcg_tracker.errors import InputError, NotComparableError, argument
+from ndcg_tracker.metrics.kernel.mean import GroupValues, aligned_weights
+from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.metrics.unjudged_bounds import possible_moves, unjudged_items, what_stops
+from ndcg_tracker.questions.labels.decide import (
+    Conclusion,
+    JudgesAgreement,
+    NeededLabels,
+    RunUnderJudges,
+    VersionsComparison,
+    judges_kappa,
+    kendall_tau,
+    labels_diff,
+    most_needed,
+    turned_verdicts,
+)
+from ndcg_tracker.questions.labels.say import (
+    NeededFormat,
+    needed_as,
+    versions_as,
+    versions_object,
+    versions_reports,
+    versions_rows,
+)
+from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, numbered_labels
+from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.compare.results import MetricComparison
     from ndcg_tracker.questions.labels.decide import GradeFrequency, LabelsDiff, LabelVersion
     from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.rankings.types import Floats
+    from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.storage.read import ReadTransaction
-    from ndcg_tracker.storage.records import LabelSetRecord
+    from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
 
 
 def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:
@@ -65,3 +116,296 @@ def label_sets_diff(
     after = numbered_labels(tx, dataset.id, dataset.name, second, before.judge if second is None else None)
     one, other = (tx.labels.lists(label_set.id) for label_set in (before, after))
     return labels_diff(dataset.name, (label_set_ref(before), label_set_ref(after)), one, other, top=top)
+
+
+def labels_needed(
+    tx: ReadTransaction,
+    baseline: RunRecord,
+    candidates: Sequence[RunRecord],
+    metric: Metric | None,
+    budget: int,
+    judge: str | None = None,
+) -> NeededLabels:
+    """Return which items to judge next (see ``Tracker.labels_needed``).
+
+    Raises: InputError for a budget below 1, a metric without bounds, and labels without a grade that is worth
+    something; NotComparableError for runs of several datasets, or without a metric in common.
+    """
+    if budget < 1:
+        raise InputError(f"the budget must be 1 label or more, not {budget}")
+    if not candidates:
+        raise InputError("what to judge next takes two runs or more", advice="name a candidate after the baseline")
+    for candidate in candidates:
+        check_one_dataset(baseline, candidate, "judged together")
+    label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, judge=judge)
+    labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
+    metric = _metric(tx, [baseline, *candidates], metric, np.unique(labels.grades), labels.n_groups)
+    one = judged(tx.runs.ranking(baseline.id), labels)
+    moves, unjudged = [], set[tuple[str, str]]()
+    for candidate in candidates:
+        found = _moves(one, judged(tx.runs.ranking(candidate.id), labels), metric, weights)
+        unjudged.update(found)
+        moves.append(found)
+    return NeededLabels(
+        RunRef(baseline.name, baseline.id),
+        tuple(RunRef(candidate.name, candidate.id) for candidate in candidates),
+        baseline.dataset,
+        label_set_ref(label_set),
+        str(metric),
+        len(unjudged),
+        most_needed(moves, budget),
+    )
+
+
+def _metric(
+    tx: ReadTransaction, runs: Sequence[RunRecord], metric: Metric | None, grades: Floats, n_groups: int
+) -> Metric:
+    """Return the metric that was asked for, else the first that all runs have and that has bounds."""
+    if metric is not None:
+        stop = what_stops(metric, grades, n_groups)
+        if stop is not None:
+            what = "for this measure" if stop == "measure" else f"with {stop}"
+            raise InputError(
+                f"how far unjudged items leave it open is not known {what}",
+                where=metric.requested_as,
+                advice=f"use {argument('metric', 'ndcg@10')}",
+            )
+        return metric
+    evaluated = [[one.metric for one in tx.evaluations.of_run(run.id)] for run in runs]
+    shared = [parse_metric(text) for text in evaluated[0] if all(text in of_run for of_run in evaluated[1:])]
+    known = [one for one in shared if what_stops(one, grades, n_groups) is None]
+    if not known:
+        raise NotComparableError(
+            "the runs share no metric of which is known how far unjudged items leave it open, such as ndcg@10",
+            advice=f"type: {shlex.join(adding_command(runs, ['ndcg@10']))}",
+        )
+    return known[0]
+
+
+def _moves(
+    baseline: JudgedRanking, candidate: JudgedRanking, metric: Metric, weights: GroupWeights | None
+) -> dict[tuple[str, str], float]:
+    """Return how far each unjudged item could move the mean difference, by group and item."""
+    values: list[GroupValues] = [group_values(side, [metric])[0] for side in (baseline, candidate)]
+    keys = values[0].group_keys
+    one, other = values[0].values, np.append(values[1].values, np.nan)[places_of(keys, values[1].group_keys)]
+    paired = np.flatnonzero(~np.isnan(one + other))
+    of_groups = aligned_weights(values[0], weights)
+    shares = np.ones(paired.size) if of_groups is None else of_groups[paired]
+    keys = keys.take(paired)
+    items = unjudged_items(baseline, candidate, metric, keys)
+    moves = (
+        possible_moves(items, one[paired], other[paired]) * (shares / max(float(shares.sum()), 1e-300))[items.groups]
+    )
+    pairs = zip(keys.take(items.groups).to_list(), items.keys.to_list(), strict=True)
+    return dict(zip(pairs, moves.tolist(), strict=True))
+
+
+@dataclass(frozen=True)
+class LabelsNeededResult:
+    """What to judge next; notebooks and ``print`` show it as a table.
+
+    ``needed``: the typed rows.
+    """
+
+    needed: NeededLabels
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track labels needed --format json`` prints."""
+        found: dict[str, Any] = as_object(self.needed)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per item: group, item, and how far its grade could move the mean difference."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict()["items"], columns=["group", "item", "could_move"])
+
+    def save(self, path: str | os.PathLike[str], format: NeededFormat = "csv") -> None:
+        """Write the items for judges, as a file that ``labels add`` reads once grades are filled in.
+
+        ``format``: "csv", "quepid" or "elasticsearch", or one without a place for grades. Raises: InputError where it
+        cannot be written.
+        """
+        from ndcg_tracker.render.whole_file import whole_file
+
+        with whole_file(os.fspath(path), "path") as write:
+            write(needed_as(format, self.needed))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return needed_as("text", self.needed)
+
+
+def judges_agreement(
+    tx: ReadTransaction, dataset_name: str, judges: Sequence[str], metric: Metric, *, top: int = 10
+) -> JudgesAgreement:
+    """Return how far the newest labels of two judges agree, and what they make of the runs that have a metric.
+
+    ``judges``: two; one is held against the unnamed judge; none: the only named one. ``top``: how many labels to keep
+    of those whose grades differ. Raises: InputError where it is not clear which two, or one has no labels.
+    """
+    dataset = tx.datasets.known(dataset_name)
+    two = _two(tx, dataset.id, dataset.name, judges)
+    first, second = sets = [numbered_labels(tx, dataset.id, dataset.name, judge=judge) for judge in two]
+    one, other = (tx.labels.lists(label_set.id) for label_set in sets)
+    text, runs = str(metric), tx.runs.all(dataset.name)
+    evaluations = [tx.evaluations.of_run(run.id) for run in runs]
+    sides = [
+        [Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True)] for label_set in sets
+    ]
+    has_metric = [{side.run.id for side in of_set if text in side.evaluations} for of_set in sides]
+    notes = [
+        _left_out(label_set, [run for run in runs if run.id in there - here], text)
+        for label_set, here, there in zip(sets, has_metric, reversed(has_metric), strict=True)
+        if there - here
+    ]
+    known = [[side for side in of_set if side.run.id in has_metric[0] & has_metric[1]] for of_set in sides]
+    order = _means(known[0], known[1], text)
+    pairs = list(combinations(range(len(known[0])), 2))
+    verdicts = [[_compared(tx, of_set[i], of_set[j], metric) for i, j in pairs] for of_set in known]
+    names = [(known[0][i].run.name, known[0][j].run.name) for i, j in pairs]
+    return JudgesAgreement(
+        labels_diff(dataset.name, (label_set_ref(first), label_set_ref(second)), one, other, top=top),
+        judges_kappa(one, other),
+        text,
+        order,
+        kendall_tau(order),
+        len(pairs),
+        turned_verdicts(names, *verdicts),
+        tuple(notes),
+    )
+
+
+def _left_out(label_set: LabelSetRecord, runs: Sequence[RunRecord], metric: str) -> Note:
+    """Return a note on runs that lack a metric under the labels of one judge."""
+    command = adding_command(runs, [metric], judge=label_set.judge)
+    facts: dict[str, Fact] = {"version": label_set.version, "judge": label_set.judge, "n": len(runs)}
+    return Note("not_under_judge", {**facts, "metrics": [metric]}, command)
+
+
+def _two(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Sequence[str]) -> Sequence[str]:
+    """Return the two judges that are meant."""
+    if len(judges) > 2 or len(set(judges)) < len(judges):
+        given = ", ".join(map(repr, judges))
+        raise InputError(f"two judges are held against each other, not {given}", advice="name two")
+    if len(judges) == 2:
+        return judges
+    if judges:
+        return ["", *judges]
+    named = list(dict.fromkeys(one.judge for one in tx.labels.sets(dataset_id, None) if one.judge))
+    if not named:
+        advice = "add some with ndcg-track labels add FILE --judge NAME"
+        raise InputError(f"dataset {dataset!r} has no labels of a named judge", advice=advice)
+    if len(named) > 1:
+        raise InputError(
+            f"dataset {dataset!r} has labels of judges {', '.join(map(repr, named))}",
+            advice=f"choose with {argument('judge')}",
+        )
+    return ["", *named]
+
+
+def _means(first: Sequence[Side], second: Sequence[Side], metric: str) -> tuple[RunUnderJudges, ...]:
+    """Return the runs that have a mean under both, best first under the first judge."""
+    found = []
+    for one, other in zip(first, second, strict=True):
+        means = one.evaluations[metric].mean, other.evaluations[metric].mean
+        if means[0] is not None and means[1] is not None:
+            found.append(RunUnderJudges(one.run.name, means[0], means[1]))
+    return tuple(sorted(found, key=lambda run: -run.first))
+
+
+def _compared(tx: ReadTransaction, one: Side, other: Side, metric: Metric) -> MetricComparison:
+    both = RunPair(one, other, (metric,), one.label_set.version, are_labels_named=True)
+    return compare_metrics([paired_results(tx, both, metric, "intersect")])[0]
+
+
+def compared_versions(
+    tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
+) -> VersionsComparison:
+    """Return the comparison of a run or an arm with each candidate under every version of the labels that has both.
+
+    Without metrics, those that all versions of a candidate have, if any, so that p-values are corrected over the same
+    ones. Parameters and raises: as ``comparisons``.
+    """
+    names = named_runs(tx, candidates, options.dataset, baseline)
+    arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
+    versions = [one.version for one in tx.labels.sets(arms[baseline].runs[0].dataset_id, options.judge or "")]
+    found: dict[str, dict[int, Comparison]] = {name: {} for name in names}
+    lacking: list[tuple[str, int]] = []
+    for name, version in product(names, versions):
+        try:
+            (found[name][version],) = comparisons(tx, baseline, [name], replace(options, labels=version))
+        except NotComparableError:
+            lacking.append((name, version))
+    if not any(found.values()):
+        comparisons(tx, baseline, candidates, options)  # says why
+    for name, of_name in found.items():
+        texts = [[metric.metric for metric in one.metrics] for one in of_name.values()]
+        shared = [text for text in texts[-1] if all(text in of_version for of_version in texts)] if texts else []
+        for version, one in of_name.items():
+            if shared and len(one.metrics) > len(shared):
+                chosen = replace(options, labels=version, metrics=tuple(map(parse_metric, shared)))
+                (of_name[version],) = comparisons(tx, baseline, [name], chosen)
+    for version in versions:
+        beside = [name for name in found if version in found[name]]
+        if len(beside) > 1:
+            corrected = adjusted_jointly([found[name][version] for name in beside])
+            for name, one in zip(beside, corrected, strict=True):
+                found[name][version] = one
+    every = [one for of_name in found.values() for one in of_name.values()]
+    metrics = list(dict.fromkeys(metric.metric for one in every for metric in one.metrics))
+    notes = []
+    for version in dict.fromkeys(version for _, version in lacking):
+        without = [arms[name] for name, of in lacking if of == version]
+        runs = [run for arm in (arms[baseline], *without) for run in arm.runs]
+        command = adding_command(runs, metrics, version)
+        notes.append(Note("not_evaluated", {"version": version, "runs": [arm.name for arm in without]}, command))
+    return VersionsComparison(
+        tuple(every), tuple((arms[name].name, version) for name, version in lacking), tuple(notes)
+    )
+
+
+@dataclass(frozen=True)
+class VersionsResult:
+    """A baseline compared with its candidates under every version of the labels; notebooks show it as a report.
+
+    ``found``: the typed rows.
+    """
+
+    found: VersionsComparison
+
+    @property
+    def conclusions(self) -> tuple[Conclusion, ...]:
+        """The verdicts on each candidate and metric by version, and whether they change."""
+        return self.found.conclusions
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else to know, in words."""
+        return in_words(self.found.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track compare --labels all --format json`` prints."""
+        return versions_object(self.found)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per candidate, version and metric."""
+        import pandas as pd
+
+        return pd.DataFrame(versions_rows(self.found))
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML, in which ids are text and never markup."""
+        return reports_html(versions_reports(self.found))
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return versions_as("text", self.found)

@@ -20,11 +20,10 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, LeaderboardTest, MetricBoard, metric_board, order_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_as, leaderboard_rows
 from ndcg_tracker.runs.known_metrics import advice_for_lacking, known_metric
-from ndcg_tracker.runs.label_sets import numbered_labels
-from ndcg_tracker.runs.sums import refuse_sums
+from ndcg_tracker.runs.labels import numbered_labels
+from ndcg_tracker.runs.summaries import refuse_sums
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
-from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.sentences import command_line, in_words
+from ndcg_tracker.words.notes import Fact, Note, command_line, in_words
 
 if TYPE_CHECKING:
     import pandas as pd

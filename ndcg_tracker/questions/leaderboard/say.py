@@ -17,8 +17,8 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Report, Table, columns
 from ndcg_tracker.render.rows import as_object, fields_of, shape_of
 from ndcg_tracker.render.terminal import Painted, visible
+from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, points
-from ndcg_tracker.words.sentences import told
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26

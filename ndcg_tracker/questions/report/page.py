@@ -25,8 +25,8 @@ from ndcg_tracker.render.pages.page import page, themes
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.render.texts import query_cell, text_cell, web_address
+from ndcg_tracker.words.notes import command_line, sentence
 from ndcg_tracker.words.numbers import counted, interval, p_text, points
-from ndcg_tracker.words.sentences import command_line, sentence
 from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:

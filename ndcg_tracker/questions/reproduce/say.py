@@ -14,8 +14,8 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Format, Report, Table, columns
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.numbers import counted, interval, p_text, percent, points
-from ndcg_tracker.words.sentences import told
 
 _METRIC = paths("metric requested_as original reproduced delta ci_low=ci.0 ci_high=ci.1 rmse p_value er delta_ri n")
 _PUBLISHED = paths(

@@ -22,7 +22,7 @@ from ndcg_tracker.questions.show.decide import (
     run_slices,
 )
 from ndcg_tracker.runs.known_metrics import known_metric
-from ndcg_tracker.words.sentences import command_line
+from ndcg_tracker.words.notes import command_line
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index

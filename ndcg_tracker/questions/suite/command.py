@@ -157,7 +157,7 @@ def gate_suite(
     gate: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE, 5 not comparable, 2 bad input.
     """
     from ndcg_tracker.integrations.github_summary import appended_summary
-    from ndcg_tracker.questions.suite.say_gate import suite_gate_as, suite_gate_junit
+    from ndcg_tracker.questions.suite.say import suite_gate_as, suite_gate_junit
     from ndcg_tracker.render.whole_file import whole_file
 
     summary = gate.summary_path() if github_summary else None

@@ -6,8 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.say_groups import delta_cell
+from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.questions.gate.say import (
+    STYLES,
+    Outcome,
+    Sides,
+    bounds_in_words,
+    by_t_alone,
+    decision_properties,
+    junit_document,
+    ordinal,
+    reason,
+    slice_table,
+    to_decide,
+)
 from ndcg_tracker.questions.leaderboard.say import (
     LeaderboardFormat,
     better_than,
@@ -19,7 +34,8 @@ from ndcg_tracker.questions.leaderboard.say import (
     shown_places,
     superscript,
 )
-from ndcg_tracker.questions.suite.decide import SuiteComparison, SuiteNote, SuiteRow, SuiteTable
+from ndcg_tracker.questions.suite.decide import SuiteComparison, SuiteGated, SuiteNote, SuiteRow, SuiteTable, verdict_of
+from ndcg_tracker.render.charts.theme import Spec
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import reports_as
 from ndcg_tracker.render.html import reports_html
@@ -28,8 +44,8 @@ from ndcg_tracker.render.report import Column, Format, Report, Table, columns
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.stratified import Estimate
+from ndcg_tracker.words.notes import Told, sentence, told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, p_text, points
-from ndcg_tracker.words.sentences import Told, told
 
 _DELTA_COLUMNS = paths(
     "dataset label_set_version baseline candidate n baseline_mean candidate_mean delta ci_low=ci.0 ci_high=ci.1 "
@@ -299,3 +315,111 @@ def _mean(one: Estimate | None) -> str:
 
 def _interval(one: Estimate | None) -> str:
     return UNDEFINED if one is None else interval(one.ci)
+
+
+_SENTENCES = {
+    "pass": "{candidate} may replace {baseline} on suite {suite}",
+    "fail": "{candidate} must not replace {baseline} on suite {suite}",
+    "inconclusive": "not known whether {candidate} may replace {baseline} on suite {suite}",
+}
+_KEYS = paths("alpha_budget decision_id decision_number=number acknowledged=acknowledgement")
+_ROW = paths(
+    "decision reason suite baseline candidate metric margin n delta lower lower_method upper upper_method pass_level "
+    "fail_alpha low_information decision_id decision_number acknowledged_by=acknowledged.by "
+    "acknowledged_reason=acknowledged.reason"
+)
+
+
+def suite_gate_as(format: Format, gated: SuiteGated, *, color: bool = False, spelled: Spelling = in_python) -> str:
+    """Return a decision on a suite in a format, with a line end; ``spelled``: how arguments are spelled for people."""
+    if format == "json":
+        return json_text(as_object(gated))
+    if format == "csv":
+        row = suite_gate_row(gated)
+        return csv_text(list(row), [list(row.values())])
+    return reports_as(format, [suite_gate_report(gated, spelled)], color=color)
+
+
+def suite_gate_row(gated: SuiteGated) -> dict[str, Any]:
+    """Return one row: both systems, the metric, and the decision with its numbers."""
+    return picked(_ROW, as_object(gated))
+
+
+@shape_of(SuiteGated)
+def _shape(gated: SuiteGated) -> Mapping[str, object]:
+    found: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
+    return found | picked(_KEYS, gated)
+
+
+def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Report:
+    """Return the report of a decision on a suite; ``spelled``: how arguments are spelled."""
+    comparison, decision = gated.comparison, gated.decision
+    finding = _SENTENCES[decision.decision].format(
+        candidate=comparison.candidate, baseline=comparison.baseline, suite=comparison.suite
+    )
+    why, slices = reason(decision), decision.slices
+    tables = [delta_table(comparison)]
+    if slices is not None and slices.rows:
+        tables.append(slice_table(slices, Sides(decision), "datasets"))
+    low = decision.low_information
+    return Report(
+        f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
+        tables=tables,
+        verdict=Painted(decision.decision.upper(), STYLES[decision.decision]),
+        sentences=[why[:1].upper() + why[1:]],
+        facts=_facts(gated),
+        notes=[*([] if low is None else [Told("warning", sentence(low))]), *suite_notes(comparison.notes)],
+    )
+
+
+def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
+    comparison, decision = gated.comparison, gated.decision
+    baseline = sum(one.baseline_mean or 0.0 for one in comparison.deltas) / len(comparison.deltas)
+    candidate = sum(one.candidate_mean or 0.0 for one in comparison.deltas) / len(comparison.deltas)
+    pairs = [
+        (f"macro {familiar_name(comparison.metric)}", f"baseline {points(baseline)}, candidate {points(candidate)}"),
+        ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(decision)])),
+        *by_t_alone(decision),
+        ("margin", points(decision.margin)),
+        ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}, each of which counts once"),
+    ]
+    if gated.alpha_budget is not None and decision.fail_alpha is not None:
+        spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {ordinal(gated.number)} decision"
+        pairs.append(("alpha", f"{spent} of this gate"))
+    if to_decide(decision):
+        pairs.append(("to decide", to_decide(decision)))
+    if gated.decision_id is None:
+        pairs.append(("decision", "not recorded (dry run)"))
+    else:
+        pairs.append(("decision", f"the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"))
+    if gated.acknowledgement is not None:
+        pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
+    return pairs
+
+
+def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in_python) -> str:
+    """Return the XML document of a JUnit report with the gate as its one test case; see ``gate.gate_junit``."""
+    comparison = gated.comparison
+    name = f"macro {familiar_name(comparison.metric)}: {comparison.candidate} against {comparison.baseline}"
+    properties = decision_properties(gated.decision, gated.decision_id, gated.acknowledgement)
+    text = suite_gate_as("text", gated, spelled=spelled)
+    return junit_document((f"ndcg-track.suite.{comparison.suite}", name), gated.decision, text, properties, outcome)
+
+
+def suite_forest(found: SuiteComparison) -> Spec:
+    """Return the difference on each dataset with its interval, then those of all datasets together."""
+    bars = [
+        Bar(one.dataset, None, one.delta, one.ci, one.verdict, one.p_adjusted, one.n)
+        for one in found.deltas
+        if one.delta is not None
+    ]
+    n = sum(bar.n for bar in bars)
+    for name, one in (
+        ("macro, other queries", found.macro),
+        ("macro, other datasets", found.over_datasets),
+        ("micro, other queries", found.micro),
+    ):
+        verdict = verdict_of(one.mean, one.p_value, found.direction)
+        bars.append(Bar(name, None, one.mean, one.ci, verdict, one.p_value, n))
+    title = f"{found.candidate} against {found.baseline} on suite {found.suite}: {familiar_name(found.metric)}"
+    return forest(bars, title)

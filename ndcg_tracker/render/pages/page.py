@@ -9,12 +9,15 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.render.charts.theme import COLORS, Theme, config
+from ndcg_tracker.render.charts.theme import COLORS, Spec, Theme, config
+from ndcg_tracker.render.html import CLASSES, reports_html
 from ndcg_tracker.render.json import plain_json_text
+from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+
 
 _POLICY = "default-src 'none'; script-src {scripts}; style-src {style}; base-uri 'none'; form-action 'none'"
 
@@ -92,3 +95,19 @@ def _shown(value: object) -> object:
 def _source(text: str) -> str:
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
     return f"'sha256-{digest}'"
+
+
+def chart_page(spec: Spec, reports: Sequence[Report] = ()) -> str:
+    """Return a chart as one file of HTML, with reports below it."""
+    from markupsafe import Markup
+
+    title = spec["title"]
+    below = [Markup(reports_html([report], CLASSES)) for report in reports]
+    return page(
+        "chart.html",
+        {"themes": themes(), "chart": spec},
+        scripts=("vega.js", "draw.js", "chart.js"),
+        title=title["text"],
+        subtitle=title.get("subtitle", ""),
+        reports=below,
+    )

@@ -23,7 +23,7 @@ from ndcg_tracker.questions.explain.gather import explained_pair
 from ndcg_tracker.questions.explain.say import explanation_object
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.rows import as_object
-from ndcg_tracker.words.sentences import note_text
+from ndcg_tracker.words.notes import note_text
 
 EXACT = 1e-12
 PARTS = ("groups", "ranking", "labels", "coverage")

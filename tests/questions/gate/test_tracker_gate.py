@@ -23,7 +23,7 @@ from ndcg_tracker.questions.gate.decide import learned_margin, population_decisi
 from ndcg_tracker.questions.gate.gather import ROUNDS
 from ndcg_tracker.render.rows import as_object
 from ndcg_tracker.storage.records import DecisionRecord
-from ndcg_tracker.words.sentences import sentence
+from ndcg_tracker.words.notes import sentence
 
 pytestmark = pytest.mark.both_engines
 

@@ -14,7 +14,7 @@ from ndcg_tracker.compare.run_pair import NO_INFERENCE
 from ndcg_tracker.questions.history.gather import HistoryFilter
 from ndcg_tracker.statistics.t_test import paired_t, t_interval
 from ndcg_tracker.storage import read as reads
-from ndcg_tracker.words.sentences import sentence
+from ndcg_tracker.words.notes import sentence
 
 Fill = Callable[[Callable[[str], object]], None]
 NEW_LABELS: Run = {**LABELS, "q2": {"a": 3, "d": 1}}
