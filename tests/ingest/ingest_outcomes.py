@@ -36,9 +36,9 @@ def listed(items: GroupedItems | None) -> list[tuple[str, str, float]] | None:
 
 
 def run_parts(table: Any) -> tuple[Any, ...]:
-    """Return everything in a RankedTable as plain Python values, then its notes but for those that count rows or groups.
+    """Return everything in a RankedTable as plain Python values, then its notes but those that count.
 
-    How many rows have no score, and that scores look like positions, a stream says of the blocks that are so.
+    That rows have no score, and that scores look like positions, a stream says of the blocks that are so.
     """
     weights = table.weights and (
         table.weights.group_keys.to_list(),
