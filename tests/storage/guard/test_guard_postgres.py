@@ -413,7 +413,7 @@ def test_a_server_that_no_longer_answers_is_left_at_the_limit(conninfo: str, bys
     asked = ThreadPoolExecutor(1).submit(
         ask, conninfo, "SELECT n FROM generate_series(1, 1e12) n WHERE n < 0", timeout=2
     )
-    asking = b"SELECT pid FROM pg_stat_activity WHERE application_name = 'ndcg-track sql' AND query LIKE 'FETCH FO%'"
+    asking = b"SELECT pid FROM pg_stat_activity WHERE application_name = 'ndcg-track sql' AND query LIKE 'FETCH%'"
     while (found := bystander.execute(asking).fetchone()) is None:
         assert not asked.done()
     os.kill(found[0], signal.SIGSTOP)
