@@ -458,10 +458,8 @@ class Tracker:
 
         asked = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
-            run = tx.runs.resolve(baseline, dataset)
-            others = [
-                tx.runs.resolve(candidate, dataset) for candidate in named_runs(tx, candidates, dataset, baseline)
-            ]
+            names = named_runs(tx, candidates, dataset, baseline)
+            run, *others = tx.runs.resolve_all([baseline, *names], dataset)
             return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge))
 
     def label_versions(self, dataset: str = DEFAULT_DATASET, *, judge: str | None = None) -> list[LabelVersion]:
@@ -674,7 +672,7 @@ class Tracker:
             raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
         parsed = None if metric is None else parse_metric(metric)
         with self.store().read() as tx:
-            one, other = tx.runs.resolve(baseline, dataset), tx.runs.resolve(candidate, dataset)
+            one, other = tx.runs.resolve_all([baseline, candidate], dataset)
             both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
             if group is None:
                 return ExplanationResult(run_explanation(tx, both, top=top, by=by))
@@ -903,7 +901,7 @@ class Tracker:
         from ndcg_tracker.questions.diff.gather import DiffResult, runs_diff
 
         with self.store().read() as tx:
-            one, other = (tx.runs.resolve(reference, dataset) for reference in (a, b))
+            one, other = tx.runs.resolve_all([a, b], dataset)
             return DiffResult(runs_diff(tx, one, other, depth=cutoff, rbo_p=rbo_p, top=top))
 
     def create_suite(self, name: str, datasets: Sequence[str], *, replace: bool = False) -> SuiteRecord:

@@ -1,4 +1,4 @@
-"""What is known of a dataset's groups beside their results: weights, and attributes to slice by."""
+"""What is known of a dataset's groups beside their results: weights and attributes, stored."""
 
 from __future__ import annotations
 

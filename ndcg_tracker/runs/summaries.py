@@ -1,4 +1,4 @@
-"""Runs of which only sums over their groups are known, stored (see ``sums.py`` for how they are compared)."""
+"""Runs of which only sums over their groups are known: stored, and what they cannot answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results that are stored or brought along, held against those that a run's items and labels give."""
+"""Results that are stored or brought along, held against those that items and labels give; differences in words."""
 
 from __future__ import annotations
 

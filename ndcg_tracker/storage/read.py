@@ -91,6 +91,7 @@ class Session:
     def look_again(self) -> None:
         """Forget all answers: this transaction has written, or others may have while it waited."""
         self._answers.clear()
+        self.named_runs.clear()
 
     def keep_creators_out(self) -> bool:
         """Take the lock of who creates datasets, groups, labels and metrics; return whether to look again."""
@@ -347,13 +348,12 @@ class RunReads:
     def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:
         """Return some runs by id, and keep what is gone of each, which comes with them."""
         runs, gone = schema.runs, _prunings()
-        columns = [column.label(f"gone_{column.name}") for column in gone.c]
-        query = sa.select(runs, *columns).join_from(runs, gone, gone.c.run_id == runs.c.id, isouter=True)
+        query = sa.select(runs, *_apart(gone)).join_from(runs, gone, gone.c.run_id == runs.c.id, isouter=True)
         found: dict[int, RunRecord] = {}
         prunings: dict[int, PruningRecord | None] = {}
         rows: list[dict[str, Any]] = self._session.records(dict, query.where(runs.c.id.in_(run_ids)))
         for row in rows:
-            of_pruning = {name.removeprefix("gone_"): row.pop(name) for name in list(row) if name.startswith("gone_")}
+            of_pruning = _taken_apart(row)
             run = found[row["id"]] = RunRecord(**row)
             self._dataset_of[run.id] = run.dataset_id
             prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
@@ -385,19 +385,22 @@ class RunReads:
         """Return the names of all runs, oldest first, and keep their aliases, which come with them."""
         runs, aliases = schema.runs, schema.aliases
         query = (
-            sa.select(runs.c.id, runs.c.name, runs.c.dataset, *(one.label(f"a_{one.name}") for one in aliases.c))
+            sa.select(runs.c.id, runs.c.name, runs.c.dataset, *_apart(aliases))
             .join_from(runs, aliases, aliases.c.run_id == runs.c.id, isouter=True)
             .order_by(*_IN_TIME, aliases.c.name)
         )
-        rows = self._session.rows(query if dataset is None else query.where(runs.c.dataset == dataset))
-        found = [
-            AliasRecord(**{c.name: getattr(row, f"a_{c.name}") for c in aliases.c}, dataset=row.dataset, run=row.name)
-            for row in rows
-            if row.a_name is not None
-        ]
+        chosen = query if dataset is None else query.where(runs.c.dataset == dataset)
+        names: dict[RunName, None] = {}
+        found: list[AliasRecord] = []
+        rows: list[dict[str, Any]] = self._session.records(dict, chosen)
+        for row in rows:
+            of_alias = _taken_apart(row)
+            names[RunName(**row)] = None
+            if of_alias["name"] is not None:
+                found.append(AliasRecord(**of_alias, dataset=row["dataset"], run=row["name"]))
         found.sort(key=lambda alias: (alias.dataset_id, alias.name))
         self._session.once(("aliases", dataset), lambda: found)
-        return list(dict.fromkeys(RunName(row.id, row.name, row.dataset) for row in rows))
+        return list(names)
 
     def chosen(self, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
         """Return the runs with these references or patterns, all (of a dataset) where none is named.
@@ -934,6 +937,19 @@ def pruned_error(run: str, pruning: PruningRecord) -> InputError:
 
 def _counted(table: sa.Table) -> Select[Any]:
     return sa.select(table.c.dataset_id, sa.func.count()).group_by(table.c.dataset_id)
+
+
+_APART = "of_other_"
+
+
+def _apart(table: sa.FromClause) -> list[sa.Label[Any]]:
+    """Return the columns of a joined table under names of their own."""
+    return [column.label(f"{_APART}{column.name}") for column in table.c]
+
+
+def _taken_apart(row: dict[str, Any]) -> dict[str, Any]:
+    """Take what ``_apart`` has named out of a row, and return it; all None where the join found nothing."""
+    return {name.removeprefix(_APART): row.pop(name) for name in list(row) if name.startswith(_APART)}
 
 
 def _prunings() -> sa.Subquery:

@@ -1,4 +1,4 @@
-"""What a reader must keep in mind, as facts: what it is, its numbers, and the command that helps; no words yet."""
+"""What a reader must keep in mind: facts, which travel, and the sentences made of them where they are printed."""
 
 from __future__ import annotations
 

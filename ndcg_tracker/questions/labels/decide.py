@@ -1,4 +1,4 @@
-"""Two sets of labels side by side, and what a comparison of runs finds under each of several."""
+"""Two sets of labels side by side, what a comparison finds under each of several, and what to judge next."""
 
 from __future__ import annotations
 

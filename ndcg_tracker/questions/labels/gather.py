@@ -1,4 +1,4 @@
-"""Versions of a dataset's labels, listed, and two of them side by side."""
+"""What is read of labels: versions, their difference, what is left to judge, two judges, a comparison under each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions of labels as rows and reports: a list of them, two side by side, and a comparison of runs under each."""
+"""Versions of labels, a comparison under each, and what to judge next: for people, and as files to fill in."""
 
 from __future__ import annotations
 

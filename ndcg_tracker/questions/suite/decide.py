@@ -1,4 +1,4 @@
-"""Runs on several datasets: means of each, and of all together."""
+"""Runs on several datasets: means of each and of all together, and whether a candidate may replace the baseline."""
 
 from __future__ import annotations
 

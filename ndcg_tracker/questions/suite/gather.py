@@ -1,4 +1,4 @@
-"""Runs on the datasets of a suite: which belong together, their means, and two of them compared."""
+"""Runs on the datasets of a suite: their means, two of them compared, and a candidate at the gate, with its record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Systems on the datasets of a suite, and two of them compared, for people and for programs."""
+"""Systems on the datasets of a suite, two of them compared, and a gate's decision: for people, programs and CI."""
 
 from __future__ import annotations
 

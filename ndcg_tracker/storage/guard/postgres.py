@@ -158,7 +158,7 @@ def _left_after(connection: psycopg.Connection, seconds: float) -> Iterator[thre
 
     def leave() -> None:
         left.set()
-        with suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
+        with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as end:
             end.shutdown(socket.SHUT_RDWR)
 
     timer = threading.Timer(seconds, leave)

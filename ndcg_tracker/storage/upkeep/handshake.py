@@ -197,7 +197,7 @@ def state_within(connection: Connection) -> State:
     the first schema that has them, so tables of ours in a later one could not be told from those of other programs.
     """
     if connection.dialect.name == "sqlite":
-        with suppress(OperationalError):  # mostly there is no such table
+        with suppress(OperationalError):  # without such a table, what is there says more
             if _revisions(connection) == [newest_revision()]:
                 return State(Kind.CURRENT, newest_revision())
         return _state_of(connection, sorted(connection.exec_driver_sql(_SQLITE_TABLES).scalars()))
