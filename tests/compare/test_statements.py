@@ -6,8 +6,6 @@ import pytest
 import sqlalchemy as sa
 from command_line import CommandLine
 
-pytestmark = pytest.mark.usefixtures("folder")
-
 
 @pytest.mark.parametrize(
     ("words", "most"),
