@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from tempfile import mkdtemp
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,192 +25,150 @@ from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.unpacking.limits import GrowsError
 from ndcg_tracker.unpacking.parquet import BrokenFileError, parquet_batches
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-LATER = {
-    "evaluations": ("requested_as", "std_dev", "created_at_utc"),
-    "label_sets": ("by_row_number", "judge", "created_at_utc"),
-}
-"""The columns of each table that exports of older versions lack: they are read as null."""
-RECORD = ("datasets", "aliases", "alias_moves", "decisions", "suites", "suite_decisions")
-"""Tables of what people did with the runs."""
-LACKING = ("prunings", "pruned_groups", "paired_sums")
-"""Tables of runs that are without their items."""
-OPTIONAL = ("texts", *RECORD, *LACKING)
-"""Tables that an export has only if it was asked for them, or if there is something in them."""
 _ROWS_AT_ONCE = 1 << 17
 Column = Keys | Floats | Index | Sequence[Any] | str | int | None
 """Ids, doubles (NaN is null), whole numbers, values of any kind (None is null), or one value for all rows."""
+Row = dict[str, Any]
 _BATCH = 1 << 18  # rows
 
 
 class Kind(StrEnum):
-    """The kinds of columns; only the nullable ones may have nulls."""
+    """The kinds of columns; only ids may not be null."""
 
     NAME = "name"
     """Text that many rows share: stored as a dictionary."""
     TEXT = "text"
-    """Text, possibly null."""
+    TIME = "time"
+    """Text that the reader of a record holds to be a time."""
+    JSON = "json"
+    """An object, as text."""
     KEY = "key"
     """The id of a group or item."""
     COUNT = "count"
-    """A whole number, possibly null."""
+    FLAG = "flag"
+    """0 or 1."""
     NUMBER = "number"
-    """A double, possibly null."""
 
 
-_RUN = {"dataset": Kind.NAME, "run": Kind.NAME}
-_LABEL_SET = {"label_set_version": Kind.COUNT}
+_ARROW = {Kind.KEY: "large_string", Kind.COUNT: "int64", Kind.FLAG: "int64", Kind.NUMBER: "float64"}
+"""The Arrow types of those that are no plain text."""
 
-_DECIDED = {
-    **dict.fromkeys(("delta", "ci_low", "ci_high", "alpha"), Kind.NUMBER),
-    **dict.fromkeys(("decision", "reason", "acknowledged_reason", "acknowledged_by", "created_at_utc"), Kind.TEXT),
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table of an export.
+
+    ``columns``: all, in their order; the last ones are ``later``: exports of older versions lack them, and they are
+    read as null. ``part``: the part of an export that it belongs to, "" for what every export has. ``counted_by``: the
+    column that says how many of its rows belong to a row of the table that has their owner.
+    """
+
+    columns: Mapping[str, Kind]
+    later: tuple[str, ...] = ()
+    part: str = ""
+    counted_by: str = ""
+
+
+def _columns(**names: str) -> dict[str, Kind]:
+    """Return columns by their kinds, the names of a kind with spaces between them."""
+    return {name: Kind(kind) for kind, of_kind in names.items() for name in of_kind.split()}
+
+
+_EVALUATED = _columns(name="dataset run", count="label_set_version")
+_DECIDED = _columns(
+    number="delta ci_low ci_high alpha",
+    text="decision reason acknowledged_reason acknowledged_by",
+    time="created_at_utc",
+)
+TABLES = {
+    "runs": Table(
+        _columns(
+            name="dataset run",
+            text="digest created_at_utc git_commit source",
+            json="parameters tags",
+            count="n_groups n_items",
+        )
+    ),
+    "items": Table(
+        _columns(name="dataset run", key="group_key") | _columns(count="rank", key="item_key", number="score"),
+        counted_by="n_items",
+    ),
+    "label_sets": Table(
+        _columns(name="dataset", count="label_set_version", text="digest source")
+        | _columns(count="n_labels", flag="by_row_number", text="judge created_at_utc"),
+        later=("by_row_number", "judge", "created_at_utc"),
+    ),
+    "labels": Table(
+        _columns(name="dataset", count="label_set_version", key="group_key item_key", number="grade"),
+        counted_by="n_labels",
+    ),
+    "evaluations": Table(
+        _EVALUATED
+        | _columns(text="metric", number="mean worst_mean best_mean", count="n_groups n_missing n_undefined n_results")
+        | _columns(text="requested_as", number="std_dev")
+        | _columns(text="created_at_utc"),
+        later=("requested_as", "std_dev", "created_at_utc"),
+    ),
+    "group_results": Table(
+        _EVALUATED | _columns(name="metric", key="group_key", number="value dcg ideal_dcg", text="undefined_reason"),
+        counted_by="n_results",
+    ),
+    "label_coverage": Table(_EVALUATED | _columns(count="cutoff", number="judged_share")),
+    "groups": Table(_columns(name="dataset", key="group_key", number="weight", json="attributes")),
+    "texts": Table(_columns(name="dataset", text="group_key item_key text title url"), part="texts"),
+    "datasets": Table(_columns(name="dataset", text="created_at_utc"), part="record"),
+    "aliases": Table(_columns(name="dataset alias run", time="created_at_utc updated_at_utc"), part="record"),
+    "alias_moves": Table(_columns(name="dataset alias", text="run present_run", time="created_at_utc"), part="record"),
+    "decisions": Table(
+        _columns(name="dataset", text="baseline_run present_baseline candidate_run present_candidate baseline_alias")
+        | _columns(text="metric", count="label_set_version")
+        | _columns(text="scope", number="margin")
+        | _DECIDED,
+        part="record",
+    ),
+    "suites": Table(_columns(name="suite dataset", count="place", text="created_at_utc"), part="record"),
+    "suite_decisions": Table(
+        _columns(name="suite", text="baseline candidate by_tag", json="runs")
+        | _columns(text="metric", number="margin dataset_margin")
+        | _DECIDED,
+        part="record",
+    ),
+    "prunings": Table(
+        _columns(name="dataset run", text="created_at_utc", flag="summaries_only", number="kept_share")
+        | _columns(count="n_groups n_kept_items"),
+        part="pruned",
+    ),
+    "pruned_groups": Table(_columns(name="dataset run", key="group_key"), part="pruned", counted_by="n_groups"),
+    "paired_sums": Table(
+        _EVALUATED | _columns(text="metric baseline", json="sums") | _columns(text="created_at_utc"), part="pruned"
+    ),
 }
-
-TABLES: dict[str, dict[str, Kind]] = {
-    "runs": _RUN
-    | {
-        "digest": Kind.TEXT,
-        "created_at_utc": Kind.TEXT,
-        "git_commit": Kind.TEXT,
-        "source": Kind.TEXT,
-        "parameters": Kind.TEXT,
-        "tags": Kind.TEXT,
-        "n_groups": Kind.COUNT,
-        "n_items": Kind.COUNT,
-    },
-    "items": _RUN | {"group_key": Kind.KEY, "rank": Kind.COUNT, "item_key": Kind.KEY, "score": Kind.NUMBER},
-    "label_sets": {"dataset": Kind.NAME}
-    | _LABEL_SET
-    | {
-        "digest": Kind.TEXT,
-        "source": Kind.TEXT,
-        "n_labels": Kind.COUNT,
-        "by_row_number": Kind.COUNT,
-        "judge": Kind.TEXT,
-        "created_at_utc": Kind.TEXT,
-    },
-    "labels": {"dataset": Kind.NAME} | _LABEL_SET | {"group_key": Kind.KEY, "item_key": Kind.KEY, "grade": Kind.NUMBER},
-    "evaluations": _RUN
-    | _LABEL_SET
-    | {
-        "metric": Kind.TEXT,
-        "mean": Kind.NUMBER,
-        "worst_mean": Kind.NUMBER,
-        "best_mean": Kind.NUMBER,
-        "n_groups": Kind.COUNT,
-        "n_missing": Kind.COUNT,
-        "n_undefined": Kind.COUNT,
-        "n_results": Kind.COUNT,
-        "requested_as": Kind.TEXT,
-        "std_dev": Kind.NUMBER,
-        "created_at_utc": Kind.TEXT,
-    },
-    "group_results": _RUN
-    | _LABEL_SET
-    | {
-        "metric": Kind.NAME,
-        "group_key": Kind.KEY,
-        "value": Kind.NUMBER,
-        "dcg": Kind.NUMBER,
-        "ideal_dcg": Kind.NUMBER,
-        "undefined_reason": Kind.TEXT,
-    },
-    "label_coverage": _RUN | _LABEL_SET | {"cutoff": Kind.COUNT, "judged_share": Kind.NUMBER},
-    "groups": {"dataset": Kind.NAME, "group_key": Kind.KEY, "weight": Kind.NUMBER, "attributes": Kind.TEXT},
-    "texts": {
-        "dataset": Kind.NAME,
-        "group_key": Kind.TEXT,
-        "item_key": Kind.TEXT,
-        "text": Kind.TEXT,
-        "title": Kind.TEXT,
-        "url": Kind.TEXT,
-    },
-    "datasets": {"dataset": Kind.NAME, "created_at_utc": Kind.TEXT},
-    "aliases": {
-        "dataset": Kind.NAME,
-        "alias": Kind.NAME,
-        "run": Kind.NAME,
-        "created_at_utc": Kind.TEXT,
-        "updated_at_utc": Kind.TEXT,
-    },
-    "alias_moves": {
-        "dataset": Kind.NAME,
-        "alias": Kind.NAME,
-        "run": Kind.TEXT,
-        "present_run": Kind.TEXT,
-        "created_at_utc": Kind.TEXT,
-    },
-    "decisions": {
-        "dataset": Kind.NAME,
-        "baseline_run": Kind.TEXT,
-        "present_baseline": Kind.TEXT,
-        "candidate_run": Kind.TEXT,
-        "present_candidate": Kind.TEXT,
-        "baseline_alias": Kind.TEXT,
-        "metric": Kind.TEXT,
-    }
-    | _LABEL_SET
-    | {"scope": Kind.TEXT, "margin": Kind.NUMBER}
-    | _DECIDED,
-    "suites": {"suite": Kind.NAME, "dataset": Kind.NAME, "place": Kind.COUNT, "created_at_utc": Kind.TEXT},
-    "suite_decisions": {
-        "suite": Kind.NAME,
-        "baseline": Kind.TEXT,
-        "candidate": Kind.TEXT,
-        "by_tag": Kind.TEXT,
-        "runs": Kind.TEXT,
-        "metric": Kind.TEXT,
-        "margin": Kind.NUMBER,
-        "dataset_margin": Kind.NUMBER,
-    }
-    | _DECIDED,
-    "prunings": _RUN
-    | {
-        "created_at_utc": Kind.TEXT,
-        "summaries_only": Kind.COUNT,
-        "kept_share": Kind.NUMBER,
-        "n_groups": Kind.COUNT,
-        "n_kept_items": Kind.COUNT,
-    },
-    "pruned_groups": _RUN | {"group_key": Kind.KEY},
-    "paired_sums": _RUN
-    | _LABEL_SET
-    | {"metric": Kind.TEXT, "baseline": Kind.TEXT, "sums": Kind.TEXT, "created_at_utc": Kind.TEXT},
-}
-"""The columns of each table. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say
-how many rows of ``items``, ``labels`` and ``group_results`` belong to each; of a run in ``prunings``, that says so of
-``items`` and ``pruned_groups``. The record has the names of runs at that time, and those that they have now."""
+"""All tables. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how many rows of
+``items``, ``labels`` and ``group_results`` belong to each; of a run in ``prunings``, that says so of ``items`` and
+``pruned_groups``. The record, which is what people did with the runs, has their names at that time and those that they
+have now."""
 
 
 def arrow_schema(table: str) -> Any:
     """Return the columns of a table as an Arrow schema."""
     import pyarrow as pa
 
-    types = {
-        Kind.NAME: pa.string(),
-        Kind.TEXT: pa.string(),
-        Kind.KEY: pa.large_string(),
-        Kind.COUNT: pa.int64(),
-        Kind.NUMBER: pa.float64(),
-    }
-    return pa.schema([(name, types[kind]) for name, kind in TABLES[table].items()])
+    columns = TABLES[table].columns.items()
+    return pa.schema([(name, pa.type_for_alias(_ARROW.get(kind, "string"))) for name, kind in columns])
 
 
 class ExportWriter:
     """Writes the tables of an export into a new folder, which appears when it is complete.
 
-    ``optional``: those of ``OPTIONAL`` that it is to have. Raises: InputError if the folder already exists or cannot be
-    created.
+    ``parts``: those that it is to have. ``n_rows``: how many rows each table has. Raises: InputError if the folder
+    already exists or cannot be created.
     """
 
-    def __init__(self, folder: Path, optional: Sequence[str] = ()) -> None:
+    def __init__(self, folder: Path, parts: Sequence[str] = ()) -> None:
         self._folder = folder
         self._writers: dict[str, Any] = {}
-        self._n_rows: dict[str, int] = dict.fromkeys(TABLES, 0)
-        self._waiting: dict[str, list[Any]] = {name: [] for name in TABLES if name not in OPTIONAL or name in optional}
+        self._waiting: dict[str, list[Any]] = {name: [] for name, table in TABLES.items() if table.part in ("", *parts)}
+        self.n_rows = dict.fromkeys(TABLES, 0)
 
     def __enter__(self) -> Self:
         import pyarrow.parquet as pq
@@ -220,21 +181,16 @@ class ExportWriter:
             raise InputError(
                 f"cannot be created ({error.strerror})", where=self._folder, advice="give another folder"
             ) from None
-        with ExitStack() as opening:
+        with ExitStack() as opening, self._writable():  # the first bytes are written here
             opening.callback(shutil.rmtree, self._unfinished, ignore_errors=True)
             for name in self._waiting:
-                path = self._unfinished / f"{name}.parquet"
-                dictionaries = [column for column, kind in TABLES[name].items() if kind is Kind.NAME]
-                try:  # the first bytes are written here
-                    writer = pq.ParquetWriter(
-                        path,
-                        arrow_schema(name),
-                        use_dictionary=dictionaries,
-                        compression="zstd",
-                        write_page_checksum=True,
-                    )
-                except OSError as failure:
-                    raise self._unwritten(failure) from None
+                writer = pq.ParquetWriter(
+                    self._unfinished / f"{name}.parquet",
+                    arrow_schema(name),
+                    use_dictionary=[column for column, kind in TABLES[name].columns.items() if kind is Kind.NAME],
+                    compression="zstd",
+                    write_page_checksum=True,
+                )
                 self._writers[name] = opening.enter_context(writer)
             self._open = opening.pop_all()
         return self
@@ -244,56 +200,67 @@ class ExportWriter:
     ) -> None:
         try:
             if error is None:
-                for name, writer in self._writers.items():
-                    self._flush(name)
-                    writer.close()
-                    self._check(name)
-                self._unfinished.chmod(0o777 & ~_umask())
-                self._unfinished.rename(self._folder)
-        except OSError as failure:
-            raise self._unwritten(failure) from None
+                with self._writable():
+                    for name, writer in self._writers.items():
+                        self._flush(name)
+                        writer.close()
+                        self._check(name)
+                    self._unfinished.chmod(0o777 & ~_umask())
+                    self._unfinished.rename(self._folder)
         finally:
             with suppress(OSError):
                 self._open.close()  # removes the unfinished folder
 
-    def add(self, table: str, columns: Mapping[str, Column], n_rows: int) -> None:
-        """Add rows to a table: its columns by name, each of ``n_rows`` values, or one value for all rows."""
+    def add(self, table: str, given: Mapping[str, Column], n_rows: int = 1, records: Sequence[object] = ()) -> None:
+        """Add rows to a table: its columns by name, each of ``n_rows`` values, or one value for all rows.
+
+        Columns that are not given are what the records, one for each row, have by that name.
+        """
         import pyarrow as pa
 
         if not n_rows:
             return
+        kinds = TABLES[table].columns
+        columns: dict[str, Column] = {name: [getattr(one, name) for one in records] for name in kinds.keys() - given}
+        columns |= given
         schema = arrow_schema(table)
-        arrays = [_array(columns[field.name], field.type, n_rows) for field in schema]
-        self._n_rows[table] += n_rows
+        arrays = [_array(columns[field.name], kinds[field.name], field.type, n_rows) for field in schema]
+        self.n_rows[table] += n_rows
         waiting = self._waiting[table]
         waiting.append(pa.Table.from_arrays(arrays, schema=schema))
         if sum(part.num_rows for part in waiting) >= _ROWS_AT_ONCE:
-            self._flush(table)
+            with self._writable():
+                self._flush(table)
 
     def _flush(self, table: str) -> None:
         """Write the pending rows as a row group."""
         import pyarrow as pa
 
         parts, self._waiting[table] = self._waiting[table], []
-        try:
-            if parts:
-                self._writers[table].write_table(pa.concat_tables(parts))
-        except OSError as failure:
-            raise self._unwritten(failure) from None
+        if parts:
+            self._writers[table].write_table(pa.concat_tables(parts))
 
     def _check(self, table: str) -> None:
         """Raise InputError unless a finished file says that it has all rows that it was given."""
         import pyarrow.parquet as pq
 
         n_rows = pq.read_metadata(self._unfinished / f"{table}.parquet").num_rows
-        if n_rows != self._n_rows[table]:
+        if n_rows != self.n_rows[table]:
             raise InputError(
-                f"{table}.parquet has {n_rows} rows of {self._n_rows[table]}", where=self._folder, advice="export again"
+                f"{table}.parquet has {n_rows} rows of {self.n_rows[table]}", where=self._folder, advice="export again"
             )
 
-    def _unwritten(self, failure: OSError) -> InputError:
-        reason = os.strerror(failure.errno) if failure.errno else " ".join(str(failure).split())
-        return InputError(f"cannot be written ({reason})", where=self._folder, advice="is the disk full?")
+    @contextmanager
+    def _writable(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as failure:
+            reason = os.strerror(failure.errno) if failure.errno else " ".join(str(failure).split())
+            raise InputError(f"cannot be written ({reason})", where=self._folder, advice="is the disk full?") from None
+
+
+def _json(facts: Mapping[str, Any]) -> str:
+    return json.dumps(facts, ensure_ascii=False, sort_keys=True)
 
 
 def _umask() -> int:
@@ -302,17 +269,19 @@ def _umask() -> int:
     return mask
 
 
-def _array(column: Column, kind: Any, n_rows: int) -> Any:
+def _array(column: Column, kind: Kind, arrow_type: Any, n_rows: int) -> Any:
     import pyarrow as pa
 
     if isinstance(column, Keys):
         return arrow_texts(column.data, column.offsets)
     if isinstance(column, np.ndarray):
         missing = np.isnan(column) if column.dtype.kind == "f" else None
-        return pa.array(column, type=kind, mask=missing)
+        return pa.array(column, type=arrow_type, mask=missing)
     if column is None or isinstance(column, str | int):
-        return pa.repeat(pa.scalar(column, type=kind), n_rows)
-    return pa.array(column, type=kind)
+        return pa.repeat(pa.scalar(column, type=arrow_type), n_rows)
+    if kind in _STORED:
+        column = [None if value is None else _STORED[kind](value) for value in column]
+    return pa.array(column, type=arrow_type)
 
 
 class ExportReader:
@@ -329,14 +298,12 @@ class ExportReader:
     def __enter__(self) -> Self:
         if not self._folder.is_dir():
             raise InputError("no such folder", where=self._folder, advice="give a folder written by ndcg-track export")
-        try:
-            for name in TABLES:
+        with ExitStack() as opening:
+            for name, table in TABLES.items():
                 path = self._folder / f"{name}.parquet"
-                if name not in OPTIONAL or path.exists():
-                    self._streams[name] = self._open.enter_context(_opened(path, name))
-        except BaseException:
-            self._open.close()
-            raise
+                if not table.part or path.exists():
+                    self._streams[name] = _Rows(path, name, opening)
+            self._open = opening.pop_all()
         return self
 
     def __exit__(
@@ -344,86 +311,110 @@ class ExportReader:
     ) -> None:
         self._open.close()
 
-    def rows(self, table: str) -> list[dict[str, Any]]:
+    def rows(self, table: str) -> list[Row]:
         """Return all rows of a small table, none of one that the export does not have: one dict per row."""
         if table not in self._streams:
             return []
         stream = self._streams[table]
-        rows: list[dict[str, Any]] = stream.take(stream.n_left).to_pylist()
+        rows: list[Row] = stream.take(stream.n_left).to_pylist()
+        for name in (name for name, kind in TABLES[table].columns.items() if kind is Kind.FLAG):
+            rows = [row | {name: None if row[name] is None else bool(row[name])} for row in rows]
         return rows
 
-    def part(self, table: str, n_rows: int, owner: Mapping[str, str | int]) -> Part:
-        """Return the next rows of a table, which belong to ``owner``.
+    def rows_by(self, table: str, *columns: str) -> dict[tuple[Any, ...], list[Row]]:
+        """Return all rows of a small table by what they have in some columns."""
+        found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+        for row in self.rows(table):
+            found[tuple(row[name] for name in columns)].append(row)
+        return found
 
-        Raises: InputError where there are fewer, or some are of another owner.
+    def part(self, table: str, row: Row) -> Iterator[Any]:
+        """Take the next rows of a table, as many as the row of their owner says, and yield what they are about.
+
+        Ids come as ``Keys``, numbers as floats, NaN where null, and texts as a list, in the order of the columns.
+        Raises: InputError where there are fewer, or some are of another owner; while columns are read, for an id that
+        is null and a number that is written and not finite.
         """
         import pyarrow.compute as pc
 
-        stream = self._streams[table]
+        stream, columns = self._streams[table], TABLES[table].columns
+        n_rows, owner = row[TABLES[table].counted_by], {name: row[name] for name in columns if name in row}
+        named = ", ".join(f"{name} {value!r}" for name, value in owner.items())
         if n_rows < 0 or n_rows > stream.n_left:
-            raise stream.error(f"has {stream.n_left} rows left, not the {n_rows} of {_named(owner)}")
+            raise stream.error(f"has {stream.n_left} rows left, not the {n_rows} of {named}")
         found = stream.take(n_rows)
         for name, value in owner.items():
             if n_rows and pc.unique(found[name]).to_pylist() != [value]:
-                raise stream.error(
-                    f"its rows are not in the order in which they were written: those of {_named(owner)}"
-                )
-        return Part(found, stream)
+                raise stream.error(f"its rows are not in the order in which they were written: those of {named}")
+        about = [(name, kind) for name, kind in columns.items() if name not in owner and kind in _READ]
+        return (_READ[kind](_whole(found[name]), name, stream) for name, kind in about)
 
-    def check_read(self, left_out: Sequence[str] = ()) -> None:
-        """Raise InputError if a table, other than those that are left out, has rows without an owner."""
+    def check_read(self, left_out: str = "none") -> None:
+        """Raise InputError if a table, other than those of the part that is left out, has rows without an owner."""
         for name, stream in self._streams.items():
-            if stream.n_left and name not in left_out:
+            if stream.n_left and TABLES[name].part != left_out:
                 raise stream.error(f"has {stream.n_left} rows without an owner")
+
+    def facts(self, table: str, text: str) -> dict[str, Any]:
+        """Return a JSON object that stands in a table (InputError for anything else)."""
+        try:
+            found = json.loads(text)
+        except (ValueError, RecursionError):
+            found = None
+        if not isinstance(found, dict):
+            raise self.error(table, "holds facts that are no JSON object")
+        return found
 
     def error(self, table: str, what: str) -> InputError:
         """Return the error for a broken table."""
         return self._streams[table].error(what)
 
 
-class Part:
-    """Some rows of a table, column by column."""
+def _whole(column: Any) -> Any:
+    """Return a column of a table as one array."""
+    import pyarrow as pa
 
-    def __init__(self, table: Any, stream: _Rows) -> None:
-        self._table = table
-        self._stream = stream
+    chunks = column.combine_chunks()
+    return pa.concat_arrays(chunks.chunks) if isinstance(chunks, pa.ChunkedArray) else chunks
 
-    def keys(self, column: str) -> Keys:
-        """Return a column of ids; InputError for a null."""
-        array = self._column(column)
-        if array.null_count:
-            raise self._stream.error(f"has a null in column {column!r}")
-        return keys_of_arrow(array)
 
-    def numbers(self, column: str) -> Floats:
-        """Return a column of doubles, NaN where null; InputError for a NaN or infinity that is written."""
-        array = self._column(column)
-        values: Floats = array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
-        if not np.isfinite(values[array.is_valid().to_numpy(zero_copy_only=False)]).all():
-            raise self._stream.error(f"has a number that is not finite in column {column!r}")
-        return values
+def _keys(array: Any, column: str, stream: _Rows) -> Keys:
+    if array.null_count:
+        raise stream.error(f"has a null in column {column!r}")
+    return keys_of_arrow(array)
 
-    def texts(self, column: str) -> list[str | None]:
-        """Return a column of texts, None where null."""
-        texts: list[str | None] = self._column(column).to_pylist()
-        return texts
 
-    def _column(self, name: str) -> Any:
-        import pyarrow as pa
+def _numbers(array: Any, column: str, stream: _Rows) -> Floats:
+    values: Floats = array.to_numpy(zero_copy_only=False).astype(np.float64, copy=False)
+    if not np.isfinite(values[array.is_valid().to_numpy(zero_copy_only=False)]).all():
+        raise stream.error(f"has a number that is not finite in column {column!r}")
+    return values
 
-        chunks = self._table[name].combine_chunks()
-        return pa.concat_arrays(chunks.chunks) if isinstance(chunks, pa.ChunkedArray) else chunks
+
+_STORED: dict[Kind, Callable[[Any], str | int]] = {Kind.JSON: _json, Kind.FLAG: int}
+"""What becomes of single values when they are written."""
+_READ: dict[Kind, Callable[[Any, str, _Rows], Any]] = {
+    Kind.KEY: _keys, Kind.NUMBER: _numbers, Kind.TEXT: lambda array, *_: array.to_pylist()
+}  # fmt: skip
+"""What becomes of the columns of large tables when they are read."""
 
 
 class _Rows:
-    """The rows of one file, read in order."""
+    """The rows of one file, read in order; ``opening``: what closes the file."""
 
-    def __init__(self, path: Path, table: str, file: Any, names: list[str]) -> None:
+    def __init__(self, path: Path, table: str, opening: ExitStack) -> None:
+        import pyarrow.parquet as pq
+
         self._path = path
+        with self._readable("no readable Parquet file"):
+            if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for a writer and ignore signals
+                raise self.error("is not a regular file")
+            file = opening.enter_context(pq.ParquetFile(path, page_checksum_verification=True))
+            names = file.schema_arrow.names
         self._batches = parquet_batches(file, path, None, _BATCH)
         self._schema = arrow_schema(table)
         self.n_left = file.metadata.num_rows
-        self._lacking = [name for name in LATER.get(table, ()) if name not in names]
+        self._lacking = [name for name in TABLES[table].later if name not in names]
         if names != [name for name in self._schema.names if name not in self._lacking]:
             raise self.error(f"has other columns than {', '.join(self._schema.names)}")
         self._waiting = self._schema.empty_table()
@@ -434,7 +425,7 @@ class _Rows:
 
         parts = [self._waiting]
         n_found = self._waiting.num_rows
-        with _readable(self):
+        with self._readable("cannot be read"):
             while n_found < n_rows:
                 batch = pa.Table.from_batches([next(self._batches)])
                 for name in self._lacking:
@@ -452,39 +443,17 @@ class _Rows:
         """Return the error for this file."""
         return InputError(what, where=self._path, advice="export the runs again")
 
+    @contextmanager
+    def _readable(self, what: str) -> Iterator[None]:
+        import pyarrow as pa
 
-@contextmanager
-def _opened(path: Path, table: str) -> Iterator[_Rows]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):  # opening a pipe would wait for a writer and ignore signals
-            raise InputError("is not a regular file", where=path, advice="export the runs again")
-        file = pq.ParquetFile(path, page_checksum_verification=True)
-        names = file.schema_arrow.names
-    except FileNotFoundError:
-        raise InputError("no such file", where=path, advice="export the runs again") from None
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())[:100]
-        raise InputError(f"no readable Parquet file ({reason})", where=path, advice="export the runs again") from None
-    with file:
-        yield _Rows(path, table, file, names)
-
-
-@contextmanager
-def _readable(rows: _Rows) -> Iterator[None]:
-    import pyarrow as pa
-
-    try:
-        yield
-    except StopIteration:
-        raise rows.error("ends before its last row") from None
-    except GrowsError as error:
-        raise rows.error(error.what) from None
-    except (pa.ArrowException, BrokenFileError, OSError, UnicodeDecodeError) as error:
-        raise rows.error(f"cannot be read ({' '.join(str(error).split())[:100]})") from None
-
-
-def _named(owner: Mapping[str, str | int]) -> str:
-    return ", ".join(f"{name} {value!r}" for name, value in owner.items())
+        try:
+            yield
+        except StopIteration:
+            raise self.error("ends before its last row") from None
+        except GrowsError as error:
+            raise self.error(error.what) from None
+        except FileNotFoundError:
+            raise self.error("no such file") from None
+        except (pa.ArrowException, BrokenFileError, OSError, UnicodeDecodeError) as error:
+            raise self.error(f"{what} ({' '.join(str(error).split())[:100]})") from None

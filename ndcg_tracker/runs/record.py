@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.errors import ConflictError, InputError, MetricError
@@ -17,7 +17,8 @@ from ndcg_tracker.storage.records import AliasMoveRecord, AliasRecord
 from ndcg_tracker.words.notes import Fact, Note
 
 if TYPE_CHECKING:
-    from ndcg_tracker.runs.export_files import Column, ExportReader, ExportWriter
+    from ndcg_tracker.metrics.language.metric import Metric
+    from ndcg_tracker.runs.export_files import Column, ExportReader, ExportWriter, Row
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import (
         DatasetRecord,
@@ -26,12 +27,6 @@ if TYPE_CHECKING:
     )
     from ndcg_tracker.storage.write import WriteTransaction
 
-Row = dict[str, Any]
-_DECIDED = (
-    "delta", "ci_low", "ci_high", "alpha", "decision", "reason", "acknowledged_reason", "acknowledged_by",
-    "created_at_utc",
-)  # fmt: skip
-_OF_SUITE = ("suite", "baseline", "candidate", "by_tag", "metric", "margin", "dataset_margin", *_DECIDED)
 _SIDES = ("baseline_run_id", "candidate_run_id")
 
 
@@ -55,67 +50,44 @@ class ExportedRecord:
         ]
         self.label_set_ids = {one.label_set_id for one in self._decisions}
 
-    def write(self, writer: ExportWriter) -> tuple[int, int]:
-        """Write the record, and return how many aliases and decisions it has."""
-        for dataset in self._datasets:
-            writer.add("datasets", {"dataset": dataset.name, "created_at_utc": dataset.created_at_utc}, 1)
-        n_aliases = self._write_aliases(writer)
-        n_decisions = self._write_decisions(writer)
-        return n_aliases, n_decisions + self._write_suites(writer)
-
-    def _write_aliases(self, writer: ExportWriter) -> int:
-        n_written = 0
-        for dataset in self._datasets:
-            aliases = [one for one in self._tx.aliases.all(dataset.name) if one.run_id in self._names]
-            for alias in aliases:
-                facts = {name: getattr(alias, name) for name in ("run", "created_at_utc", "updated_at_utc")}
-                writer.add("aliases", {"dataset": dataset.name, "alias": alias.name} | facts, 1)
-            names = {alias.name for alias in aliases}
-            for move in self._tx.aliases.moves(dataset.id):
-                if dataset.id in self._whole or move.alias in names:
-                    columns: dict[str, Column] = {
-                        "dataset": dataset.name,
-                        "alias": move.alias,
-                        "run": [move.run],
-                        "present_run": [self._names.get(move.run_id or 0)],
-                        "created_at_utc": move.created_at_utc,
-                    }
-                    writer.add("alias_moves", columns, 1)
-            n_written += len(aliases)
-        return n_written
-
-    def _write_decisions(self, writer: ExportWriter) -> int:
+    def write(self, writer: ExportWriter) -> None:
+        """Write the record."""
         names = {dataset.id: dataset.name for dataset in self._datasets}
-        versions = {one.id: one.version for dataset in self._datasets for one in self._tx.labels.sets(dataset.id, None)}
+        whole = {dataset.name for dataset in self._datasets if dataset.id in self._whole}
+        for dataset in self._datasets:
+            writer.add("datasets", {"dataset": dataset.name}, records=[dataset])
+        for dataset in self._datasets:
+            self._write_aliases(dataset, writer)
+        versions = {one.id: one.version for dataset_id in names for one in self._tx.labels.sets(dataset_id, None)}
         for one in self._decisions:
             columns: dict[str, Column] = {
                 "dataset": names[one.dataset_id],
-                "baseline_run": one.baseline_run,
-                "present_baseline": [self._names.get(one.baseline_run_id or 0)],
-                "candidate_run": one.candidate_run,
-                "present_candidate": [self._names.get(one.candidate_run_id or 0)],
+                "present_baseline": self._names.get(one.baseline_run_id or 0),
+                "present_candidate": self._names.get(one.candidate_run_id or 0),
                 "label_set_version": versions[one.label_set_id],
             }
-            facts = ("baseline_alias", "metric", "scope", "margin", *_DECIDED)
-            writer.add("decisions", columns | {name: [getattr(one, name)] for name in facts}, 1)
-        return len(self._decisions)
+            writer.add("decisions", columns, records=[one])
+        for suite in self._tx.suites.all():  # those whose datasets are all here whole
+            if whole.issuperset(suite.datasets):
+                places: dict[str, Column] = {"dataset": list(suite.datasets), "place": range(len(suite.datasets))}
+                facts = {"suite": suite.name, "created_at_utc": suite.created_at_utc}
+                writer.add("suites", places | facts, len(suite.datasets))
+        for on_suite in self._tx.decisions.on_suite(None):
+            if whole.issuperset(on_suite.runs):
+                runs = {
+                    dataset: of | {side: self._names.get(of.get(side) or 0) for side in _SIDES}
+                    for dataset, of in on_suite.runs.items()
+                }
+                writer.add("suite_decisions", {"runs": [runs]}, records=[on_suite])
 
-    def _write_suites(self, writer: ExportWriter) -> int:
-        """Write the suites whose datasets are all here whole, and the decisions on such datasets."""
-        whole = {dataset.name for dataset in self._datasets if dataset.id in self._whole}
-        for suite in self._tx.suites.all():
-            for place, dataset in enumerate(suite.datasets if set(suite.datasets) <= whole else ()):
-                facts: dict[str, Column] = {"place": place, "created_at_utc": suite.created_at_utc}
-                writer.add("suites", {"suite": suite.name, "dataset": dataset} | facts, 1)
-        decisions = [one for one in self._tx.decisions.on_suite(None) if set(one.runs) <= whole]
-        for one in decisions:
-            runs = {
-                dataset: {**of, **{side: self._names.get(of.get(side) or 0) for side in _SIDES}}
-                for dataset, of in one.runs.items()
-            }
-            columns: dict[str, Column] = {name: [getattr(one, name)] for name in _OF_SUITE}
-            writer.add("suite_decisions", columns | {"runs": json.dumps(runs, ensure_ascii=False, sort_keys=True)}, 1)
-        return len(decisions)
+    def _write_aliases(self, dataset: DatasetRecord, writer: ExportWriter) -> None:
+        aliases = [one for one in self._tx.aliases.all(dataset.name) if one.run_id in self._names]
+        names = [alias.name for alias in aliases]
+        writer.add("aliases", {"alias": names}, len(aliases), aliases)
+        for move in self._tx.aliases.moves(dataset.id):
+            if dataset.id in self._whole or move.alias in names:
+                present = self._names.get(move.run_id or 0)
+                writer.add("alias_moves", {"dataset": dataset.name, "present_run": present}, records=[move])
 
 
 class BroughtRecord:
@@ -175,40 +147,33 @@ class BroughtRecord:
 
     def _move(self, row: Row, dataset: DatasetRecord) -> AliasMoveRecord:
         run_id = self._run_id(row["present_run"], dataset)
-        return AliasMoveRecord(dataset.id, row["alias"], run_id, row["run"], self._time("alias_moves", row))
+        return AliasMoveRecord(dataset.id, row["alias"], run_id, row["run"], row["created_at_utc"])
 
     def _alias(self, row: Row, dataset: DatasetRecord) -> AliasRecord:
         run_id = self._run_id(row["run"], dataset)
         if run_id is None:
             raise self._reader.error("aliases", f"points @{row['alias']} at run {row['run']!r}, which is not there")
-        times = self._time("aliases", row), self._time("aliases", row, "updated_at_utc")
+        times = row["created_at_utc"], row["updated_at_utc"]
         return AliasRecord(dataset.id, dataset.name, row["alias"], run_id, row["run"], *times)
 
     def _decisions(self) -> int:
         known = {
-            dataset.id: {
-                (one.created_at_utc, one.baseline_run, one.candidate_run, one.metric)
-                for one in self._tx.decisions.all(dataset.id)
-            }
-            for dataset in self._datasets.values()
+            (name, one.created_at_utc, one.baseline_run, one.candidate_run, one.metric)
+            for name, dataset in self._datasets.items()
+            for one in self._tx.decisions.all(dataset.id)
         }
-        n_new = 0
-        for row in self._rows("decisions"):
+        key = ("dataset", "created_at_utc", "baseline_run", "candidate_run", "metric")
+        for row in (new := self._new_decisions("decisions", key, known)):
             dataset = self._datasets[row["dataset"]]
-            self._check_decision("decisions", row)
-            key = tuple(row[name] for name in ("created_at_utc", "baseline_run", "candidate_run", "metric"))
-            if key in known[dataset.id]:
-                continue
-            names = ("baseline_run", "candidate_run", "baseline_alias", "metric", "scope", "margin", *_DECIDED)
-            values = {name: row[name] for name in names} | {
+            ids = {
                 "dataset_id": dataset.id,
                 "baseline_run_id": self._run_id(row["present_baseline"], dataset),
                 "candidate_run_id": self._run_id(row["present_candidate"], dataset),
                 "label_set_id": self._label_set_of(row).id,
             }
-            self._tx.write.decisions.take_over(values)
-            n_new += 1
-        return n_new
+            there = ("dataset", "present_baseline", "present_candidate", "label_set_version")
+            self._tx.write.decisions.take_over({name: row[name] for name in row if name not in there} | ids)
+        return len(new)
 
     def _suites(self) -> list[Note]:
         notes = []
@@ -216,7 +181,7 @@ class BroughtRecord:
         for suite in dict.fromkeys(row["suite"] for row in rows):
             of_suite = sorted((row for row in rows if row["suite"] == suite), key=lambda row: int(row["place"] or 0))
             datasets = [self._datasets[row["dataset"]].name for row in of_suite]
-            made = self._time("suites", of_suite[0])
+            made = self._time("suites", of_suite[0]["created_at_utc"])
             try:
                 self._tx.write.suites.create(suite, datasets, replace=False, created_at_utc=made)
             except ConflictError:
@@ -224,18 +189,12 @@ class BroughtRecord:
         return notes
 
     def _suite_decisions(self) -> int:
-        known = {
-            (one.created_at_utc, one.baseline, one.candidate, one.metric) for one in self._tx.decisions.on_suite(None)
-        }
-        n_new = 0
-        for row in self._rows("suite_decisions"):
-            self._check_decision("suite_decisions", row)
-            if tuple(row[name] for name in ("created_at_utc", "baseline", "candidate", "metric")) in known:
-                continue
-            values = {name: row[name] for name in _OF_SUITE} | {"runs": self._runs_of_suite(row["runs"])}
-            self._tx.write.decisions.insert_on_suite(**values)
-            n_new += 1
-        return n_new
+        decisions = self._tx.decisions.on_suite(None)
+        known = {(one.created_at_utc, one.baseline, one.candidate, one.metric) for one in decisions}
+        key = ("created_at_utc", "baseline", "candidate", "metric")
+        for row in (new := self._new_decisions("suite_decisions", key, known)):
+            self._tx.write.decisions.insert_on_suite(**row | {"runs": self._runs_of_suite(row["runs"])})
+        return len(new)
 
     def _runs_of_suite(self, text: str) -> dict[str, Any]:
         """Return the runs of a decision by the names of datasets here, by their ids here."""
@@ -251,39 +210,49 @@ class BroughtRecord:
         return found
 
     def _rows(self, table: str) -> list[Row]:
-        """Return the rows of a table, all text of which may be stored (InputError for any other)."""
+        """Return the rows of a table, all text and times of which may be stored (InputError for any other)."""
+        from ndcg_tracker.runs.export_files import TABLES, Kind
+
         rows = self._reader.rows(table)
+        times = [name for name, kind in TABLES[table].columns.items() if kind is Kind.TIME]
         for row in rows:
             if any("\0" in value for value in row.values() if isinstance(value, str)):
                 raise self._reader.error(table, "has a text with a NUL character, which no database keeps")
             if "dataset" in row and row["dataset"] not in self._datasets:
                 raise self._reader.error(table, f"names dataset {row['dataset']!r}, of which nothing else is here")
+            for name in times:
+                self._time(table, row[name])
         return rows
 
-    def _check_decision(self, table: str, row: Row) -> None:
-        wrong = None
-        if row["decision"] not in ("pass", "fail", "inconclusive"):
-            wrong = f"has a decision {row['decision']!r}"
-        lacking = [
-            name for name in ("metric", "reason", "scope", "baseline_run", "candidate_run") if row.get(name, "") is None
-        ]
-        numbers = [value for value in row.values() if isinstance(value, float)]
-        if lacking or not all(map(math.isfinite, numbers)):
-            wrong = f"has a decision without {lacking[0]}" if lacking else "has a number that is not finite"
-        try:
-            parse_metric(row["metric"] or "")
-        except MetricError as error:
-            wrong = f"holds a metric that this program does not know ({error})"
-        if wrong is not None:
-            raise self._reader.error(table, wrong)
-        self._time(table, row)
+    def _new_decisions(self, table: str, key: Sequence[str], known: Container[tuple[str, ...]]) -> list[Row]:
+        """Return the decisions of a table that are not known by their key (InputError for one that cannot be)."""
+        rows = self._rows(table)
+        for row in rows:
+            known_metric(self._reader, table, row["metric"] or "")
+            names = ("reason", "scope", "baseline_run", "candidate_run")
+            lacking = [name for name in names if row.get(name, "") is None]
+            if lacking:
+                raise self._reader.error(table, f"has a decision without {lacking[0]}")
+            if not all(math.isfinite(value) for value in row.values() if isinstance(value, float)):
+                raise self._reader.error(table, "has a number that is not finite")
+            if row["decision"] not in ("pass", "fail", "inconclusive"):
+                raise self._reader.error(table, f"has a decision {row['decision']!r}")
+        return [row for row in rows if tuple(row[name] for name in key) not in known]
 
-    def _time(self, table: str, row: Row, column: str = "created_at_utc") -> str:
+    def _time(self, table: str, text: str | None) -> str:
         try:
-            return checked_time(row[column] or "")
+            return checked_time(text or "")
         except InputError as error:
             raise self._reader.error(table, str(error)) from None
 
     def _run_id(self, name: str | None, dataset: DatasetRecord) -> int | None:
         run = None if name is None else self._tx.runs.named(dataset.id, name)
         return None if run is None else run.id
+
+
+def known_metric(reader: ExportReader, table: str, text: str) -> Metric:
+    """Return the metric that a table names (InputError for one that this program does not know)."""
+    try:
+        return parse_metric(text)
+    except MetricError as error:
+        raise reader.error(table, f"holds a metric that this program does not know ({error})") from None

@@ -19,7 +19,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
 from ndcg_tracker.ingest.groups import GroupTable
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.runs.export_files import LATER, RECORD, ExportWriter
+from ndcg_tracker.runs.export_files import TABLES, ExportWriter
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.storage.views import VIEWS
@@ -559,11 +559,12 @@ def test_an_older_export_has_no_record_and_no_dates(tracker: nt.Tracker, other: 
     tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     tracker.set_alias("baseline", "bm25")
     tracker.export_runs(tmp_path / "out")
-    for name in RECORD:
-        (tmp_path / "out" / f"{name}.parquet").unlink()
-    for name, columns in LATER.items():
+    for name, table in TABLES.items():
         path = tmp_path / "out" / f"{name}.parquet"
-        pq.write_table(pq.read_table(path).drop_columns(list(columns)), path)
+        if table.part == "record":
+            path.unlink()
+        elif table.later:
+            pq.write_table(pq.read_table(path).drop_columns(list(table.later)), path)
     (run,) = other.import_runs(tmp_path / "out").runs
     assert (run.outcome, run.n_evaluations, other.aliases()) == ("stored", 1, [])
 

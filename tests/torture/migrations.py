@@ -16,7 +16,7 @@ from stored_samples import add_run
 from thorough import LONG
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.runs.export_files import LATER, OPTIONAL
+from ndcg_tracker.runs.export_files import TABLES
 from ndcg_tracker.storage import database as storage
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.store import Store
@@ -29,12 +29,13 @@ SIZES = {"quick": (3, 20, 5), "full": (60, 500, 20)}
 """Runs, groups of each, items of each group."""
 SEED = 20_240_608
 _NAMES = ("run", "dataset", "metric", "judge", "run_created_at_utc", "dataset_id", "label_set_version")
-_LATER = {(table, column) for table, columns in LATER.items() for column in columns}
+_OPTIONAL = [name for name, one in TABLES.items() if one.part]
+_LATER = {(table, column) for table, one in TABLES.items() for column in one.later}
 _LATER |= {("runs", "dataset"), *(("evaluations", name) for name in _NAMES)}
 EVERYWHERE = {
     name: [column.name for column in table.columns if (name, column.name) not in _LATER]
     for name, table in metadata.tables.items()
-    if name not in (*OPTIONAL, "alias_moves", "prunings", "staged_runs", "staged_batches", "paired_sums")
+    if name not in (*_OPTIONAL, "alias_moves", "prunings", "staged_runs", "staged_batches", "paired_sums")
     and not name.startswith("suite_")
 }
 """The tables that all revisions have, and their columns that all have."""
