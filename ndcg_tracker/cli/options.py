@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ndcg_tracker.api.tracker import Tracker
+    from ndcg_tracker.render.formats import Said
     from ndcg_tracker.render.report import Column, Format
 
 
@@ -226,6 +227,11 @@ def show(text: str) -> None:
     from ndcg_tracker.render.terminal import inert_lines
 
     sys.stdout.write(inert_lines(text if text.endswith("\n") or not text else text + "\n"))
+
+
+def show_answer(said: Said, format: StrEnum) -> None:
+    """Print an answer in a format."""
+    show(said.in_format(format.value, color=wants_color()))
 
 
 def say(text: str) -> None:

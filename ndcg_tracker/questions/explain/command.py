@@ -53,7 +53,7 @@ def explain(
     which both runs have the metric. If there is no such version, or two versions are given, the change is also split
     into the parts of the ranking, the grades and the coverage of the labels.
     """
-    from ndcg_tracker.questions.explain.say import explanation_as
+    from ndcg_tracker.questions.explain.say import explanation_said
 
     shown = None if all_items else top
     with options.tracker() as tracker:
@@ -68,4 +68,4 @@ def explain(
             top=shown,
             by=by,
         ).explanation
-    options.show(explanation_as(format.plain, found, top=shown, color=options.wants_color()))
+    options.show_answer(explanation_said(found, shown), format)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Format, Report, Table, columns
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.rows import paths, picked
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
 from ndcg_tracker.words.notes import Note, told
@@ -75,54 +74,42 @@ class HistoryRow(TypedDict):
     direction: NotRequired[str]
 
 
-def history_as(
-    format: Format,
+def history_said(
     rows: Sequence[HistoryRow],
     *,
     notes: Sequence[Note] = (),
-    color: bool = False,
     n_shown: int | None = None,
     newest_first: bool = False,
     spelled: Spelling = in_python,
-) -> str:
-    """Return the history in a format, with a line end.
+) -> Said:
+    """Return what there is to say of a history.
 
     Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
     to read them. ``n_shown``: how many runs a table has, by default the newest 40. ``newest_first``: the newest steps
-    are told instead of the largest. ``spelled``: how arguments are spelled for people. Text and Markdown show a
-    sparkline of all runs, the change to the run before, and sentences of the steps, however old; JSON and CSV carry all
-    rows as they are, and no notes.
+    are told instead of the largest. ``spelled``: how arguments are spelled for people. People see a sparkline of all
+    runs, the change to the run before, and sentences of the steps, however old; JSON and CSV carry all rows as they
+    are, and no notes.
     """
-    if format == "json":
-        return json_text(rows)
-    if format == "csv":
-        return csv_text(list(_CSV_COLUMNS), [_csv_row(row) for row in rows])
-    n_shown = TABLE_RUNS if n_shown is None else n_shown
-    reports = [
-        _report(metric, [row for row in rows if row["metric"] == metric], n_shown, newest_first, spelled)
-        for metric in dict.fromkeys(row["metric"] for row in rows)
-    ]
-    reports += [Report(notes=[told(note) for note in notes])] if notes else []
-    return reports_as(format, reports, color=color, blank_lines=1)
+    shown = TABLE_RUNS if n_shown is None else n_shown
+
+    def reports() -> list[Report]:
+        found = [
+            _report(metric, [row for row in rows if row["metric"] == metric], shown, newest_first, spelled)
+            for metric in dict.fromkeys(row["metric"] for row in rows)
+        ]
+        return [*found, *([Report(notes=[told(note) for note in notes])] if notes else [])]
+
+    return Said(rows, reports, lambda: list(map(_csv_row, rows)), list(_CSV_COLUMNS), blank_lines=1)
 
 
-def new_steps_as(
-    format: Format,
-    new: Sequence[HistoryRow],
-    newest: HistoryRow,
-    *,
-    notes: Sequence[Note] = (),
-    color: bool = False,
-) -> str:
-    """Return the new steps of a history in a format, with a line end; ``newest``: the run that would have shown them.
+def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequence[Note] = ()) -> Said:
+    """Return what there is to say of the new steps of a history; ``newest``: the run that would have shown them.
 
-    Text and Markdown have a sentence for each, or say that there is none; JSON and CSV have their rows.
+    People read a sentence for each, or that there is none; JSON and CSV have their rows.
     """
-    if format in ("json", "csv"):
-        return history_as(format, new)
     sentences = [step_sentence(row) for row in new] or [f"no new step at {newest['run']} (run {newest['run_id']})"]
     report = Report(newest["metric"], remarks=sentences, notes=[told(note) for note in notes])
-    return reports_as(format, [report], color=color, blank_lines=1)
+    return replace(history_said(new), reports=lambda: [report])
 
 
 def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
@@ -200,14 +187,14 @@ def gain_of(row: HistoryRow, change: float | None) -> float | None:
     return change if change is None or row.get("direction") != "lower" else -change
 
 
-def _csv_row(row: HistoryRow) -> list[Any]:
-    """Return one run's values in the order of the columns."""
+def _csv_row(row: HistoryRow) -> dict[str, Any]:
+    """Return one run's values by column."""
     texts = {
         "tags": pairs_text(row.get("tags")),
         "parameters": pairs_text(row.get("parameters")),
         "step_parameters": changes_text(row.get("step_parameters")),
     }
-    return list(picked(_CSV_COLUMNS, {**row, **texts}).values())
+    return picked(_CSV_COLUMNS, {**row, **texts})
 
 
 def step_sentence(row: HistoryRow) -> str:

@@ -69,7 +69,7 @@ def leaderboard(
     confidence; all pairs of runs are tested.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.questions.leaderboard.say import leaderboard_as
+    from ndcg_tracker.questions.leaderboard.say import leaderboard_said
 
     if runs and all:
         raise InputError("--all and RUN are both given", advice="leave one out")
@@ -88,4 +88,4 @@ def leaderboard(
     if format not in (LeaderboardFormat.text, LeaderboardFormat.markdown, LeaderboardFormat.html):
         for note in found.notes:
             options.say(f"note: {note}")
-    options.show(leaderboard_as(format.value, found.leaderboard, color=options.wants_color()))
+    options.show_answer(leaderboard_said(found.leaderboard), format)

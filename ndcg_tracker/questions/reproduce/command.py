@@ -46,7 +46,7 @@ def reproduce(
     The measures of repro_eval: KTU and RBO of the lists, RMSE and p-value of the results of groups, and with both
     baselines the effect ratio (ER) and DeltaRI. With --published only the means. CSV has a row per metric.
     """
-    from ndcg_tracker.questions.reproduce.say import reproduction_as
+    from ndcg_tracker.questions.reproduce.say import reproduction_said
 
     with options.tracker() as tracker:
         found = tracker.reproduce(
@@ -61,4 +61,4 @@ def reproduce(
             cutoffs=cutoff or (),
             rbo_p=rbo_p,
         ).reproduction
-    options.show(reproduction_as(format.plain, found, color=options.wants_color()))
+    options.show_answer(reproduction_said(found), format)
