@@ -162,8 +162,7 @@ def _show_completion(asked: bool) -> None:
 
 def _before_command(
     db: Annotated[
-        str | None,
-        typer.Option(help="Database: a path or URL. Else NDCG_TRACK_DB, else ./ndcg-track.db.", show_default=False),
+        str | None, typer.Option(help="Database: a path or URL. Else NDCG_TRACK_DB, else ./ndcg-track.db.")
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[

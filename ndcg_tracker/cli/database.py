@@ -172,8 +172,7 @@ def grant_rights(
 @app.command("datasette")
 def write_datasette_metadata(
     output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="standard output"),
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="standard output")
     ] = None,
 ) -> None:
     """Describe the views and some saved queries for Datasette.

@@ -24,12 +24,10 @@ def evaluate(
     metric: options.Metrics = None,
     per_group: Annotated[bool, typer.Option("--per-group", help="Also print one row per group.")] = False,
     by: Annotated[
-        str | None,
-        typer.Option(metavar="ATTRIBUTE", help="By the slices of an attribute of --groups.", show_default=False),
+        str | None, typer.Option(metavar="ATTRIBUTE", help="By the slices of an attribute of --groups.")
     ] = None,
     groups: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Attributes: a row per group, as groups set takes it.", show_default=False),
+        str | None, typer.Option(metavar="FILE", help="Attributes: a row per group, as groups set takes it.")
     ] = None,
     reader: options.Reader = None,
     group: options.GroupColumn = None,

@@ -13,7 +13,7 @@ def export_runs(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to create; it must not exist yet.")
     ],
-    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.", show_default=False)] = None,
+    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
     dataset: options.AnyDataset = None,
     texts: Annotated[
@@ -46,9 +46,7 @@ def export_runs(
 
 def import_runs(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder written by ndcg-track export.")],
-    dataset: Annotated[
-        str | None, typer.Option(help="New name for the dataset, if the export has only one.", show_default=False)
-    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="New name for the dataset, if the export has only one.")] = None,
     record: options.Record = True,
     format: options.Output = options.OutputFormat.text,
 ) -> None:

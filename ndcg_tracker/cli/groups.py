@@ -21,13 +21,9 @@ def set_groups(
     file: Annotated[str, typer.Argument(metavar="FILE", help="One row per group; - is standard input.")],
     dataset: options.Dataset = "default",
     attribute: Annotated[
-        list[str] | None,
-        typer.Option(help="Column of an attribute; repeatable.", show_default="all other columns"),
+        list[str] | None, typer.Option(help="Column of an attribute; repeatable.", show_default="all other columns")
     ] = None,
-    reader: Annotated[
-        str | None,
-        typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.", show_default=False),
-    ] = None,
+    reader: Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")] = None,
     group: options.GroupColumn = None,
     weight: Annotated[
         str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")

@@ -64,11 +64,7 @@ def ingest(
     ] = None,
     metadata: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Metadata of the run (ir_metadata, such as tirex-tracker's), kept as tags.",
-            show_default=False,
-        ),
+        typer.Option(metavar="FILE", help="Metadata of the run (ir_metadata, such as tirex-tracker's), kept as tags."),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     stream: options.Stream = None,
@@ -87,8 +83,7 @@ def ingest(
     ] = None,
     metrics_json: options.MetricsJson = None,
     results: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Values per group that another engine computed, instead of runs."),
+        str | None, typer.Option(metavar="FILE", help="Values per group that another engine computed, instead of runs.")
     ] = None,
     direction: Annotated[
         str | None, typer.Option(metavar="higher|lower", help="Which values of --results are better.")

@@ -77,42 +77,26 @@ Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups
 Record = Annotated[
     bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions and suites.")
 ]
-AnyDataset = Annotated[
-    str | None, typer.Option("--dataset", help="Only look for runs in this dataset.", show_default=False)
-]
+AnyDataset = Annotated[str | None, typer.Option("--dataset", help="Only look for runs in this dataset.")]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
         "--metric",
         "-m",
         help="A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.",
-        show_default=False,
         callback=metrics_asked_for,
     ),
 ]
 Labels = Annotated[
     str | None,
     typer.Option(
-        "--labels",
-        "--qrels",
-        metavar="FILE",
-        help="The labels: a file, or ir_datasets:NAME for a known set.",
-        show_default=False,
+        "--labels", "--qrels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a known set."
     ),
 ]
-Judge = Annotated[
-    str | None,
-    typer.Option("--judge", metavar="NAME", help="Whose labels, if a judge is named.", show_default=False),
-]
-Names = Annotated[
-    list[str] | None,
-    typer.Option("--name", help="Name of the run, one per file; else the file's.", show_default=False),
-]
+Judge = Annotated[str | None, typer.Option("--judge", metavar="NAME", help="Whose labels, if a judge is named.")]
+Names = Annotated[list[str] | None, typer.Option("--name", help="Name of the run, one per file; else the file's.")]
 Reader = Annotated[
-    str | None,
-    typer.Option(
-        help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.", show_default=False
-    ),
+    str | None, typer.Option(help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.")
 ]
 GroupColumn = Annotated[
     str | None, typer.Option("--group", help="Column of the group; RUN,LABELS where they differ.", show_default="group")
@@ -127,17 +111,11 @@ ScoreColumn = Annotated[
 LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the label.", show_default="label")]
 Header = Annotated[
     str | None,
-    typer.Option(
-        "--columns",
-        metavar="NAME,...",
-        help="Names of all columns of a csv or tsv file without header.",
-        show_default=False,
-    ),
+    typer.Option("--columns", metavar="NAME,...", help="Names of all columns of a csv or tsv file without header."),
 ]
 WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of the weight.", show_default="weight")]
 Scores = Annotated[
-    str | None,
-    typer.Option("--scores", metavar="FILE", help="Predictions, one per line of a label/qid file.", show_default=False),
+    str | None, typer.Option("--scores", metavar="FILE", help="Predictions, one per line of a label/qid file.")
 ]
 
 Stream = Annotated[
@@ -172,10 +150,7 @@ Engine = Annotated[
     ),
 ]
 MetricsJson = Annotated[
-    str | None,
-    typer.Option(
-        "--metrics-json", metavar="FILE", help="Write the run's means, for dvc metrics diff.", show_default=False
-    ),
+    str | None, typer.Option("--metrics-json", metavar="FILE", help="Write the run's means, for dvc metrics diff.")
 ]
 
 

@@ -26,9 +26,7 @@ def pull_mlflow(
         str, typer.Argument(metavar="ID", help="Id of the MLflow run, or its name with --experiment.")
     ],
     tracking_uri: TrackingUri = None,
-    experiment: Annotated[
-        str | None, typer.Option(help="MLflow's experiment to find the name in.", show_default=False)
-    ] = None,
+    experiment: Annotated[str | None, typer.Option(help="MLflow's experiment to find the name in.")] = None,
     dataset: Annotated[
         str | None, typer.Option(help="The dataset to store it in.", show_default="as it was evaluated")
     ] = None,

@@ -12,9 +12,7 @@ from ndcg_tracker.questions.show.command import Run
 
 app = typer.Typer(help="Send runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
 
-TrackingUri = Annotated[
-    str | None, typer.Option("--tracking-uri", help="MLflow's server; else MLFLOW_TRACKING_URI.", show_default=False)
-]
+TrackingUri = Annotated[str | None, typer.Option("--tracking-uri", help="MLflow's server; else MLFLOW_TRACKING_URI.")]
 Baseline = Annotated[
     str | None,
     typer.Option(

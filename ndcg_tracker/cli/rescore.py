@@ -10,7 +10,7 @@ from ndcg_tracker.cli import options
 
 
 def rescore(
-    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.", show_default=False)] = None,
+    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,

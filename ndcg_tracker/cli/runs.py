@@ -31,14 +31,10 @@ app.command("show")(show)
 def list_runs(
     dataset: options.AnyDataset = None,
     tag: Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")] = None,
-    metric: Annotated[
-        str | None, typer.Option("--metric", "-m", help="Show the mean of this metric.", show_default=False)
-    ] = None,
+    metric: Annotated[str | None, typer.Option("--metric", "-m", help="Show the mean of this metric.")] = None,
     sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = SortBy.time,
-    top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.", show_default=False)] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Only the newest N of them.", show_default=False)
-    ] = None,
+    top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the newest N of them.")] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """List the runs, oldest first."""
@@ -129,8 +125,7 @@ def prune_runs(
         str, typer.Option("--older-than", metavar="AGE", help="How old: 90d, 12w, or a date such as 2026-01-31.")
     ],
     keep_tag: Annotated[
-        list[str] | None,
-        typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable."),
+        list[str] | None, typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable.")
     ] = None,
     keep_alias: Annotated[
         bool, typer.Option("--keep-alias", help="Also keep runs that an alias once pointed to.")

@@ -26,10 +26,7 @@ def add_texts(
         str, typer.Argument(metavar="FILE", help="One row per group, item, or item of a group; - is standard input.")
     ],
     dataset: options.Dataset = "default",
-    reader: Annotated[
-        str | None,
-        typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.", show_default=False),
-    ] = None,
+    reader: Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")] = None,
     group: options.GroupColumn = None,
     item: Annotated[str | None, typer.Option(help="Column of the item.", show_default="item")] = None,
     text: Annotated[str | None, typer.Option(help="Column of the text.", show_default="text")] = None,

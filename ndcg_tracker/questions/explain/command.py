@@ -20,23 +20,20 @@ GroupMetric = Annotated[
     ),
 ]
 LabelsBaseline = Annotated[
-    int | None, typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.", show_default=False)
+    int | None, typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.")
 ]
 LabelsCandidate = Annotated[
-    int | None, typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.", show_default=False)
+    int | None, typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.")
 ]
 
 
 def explain(
     baseline: Baseline,
     candidate: Candidate,
-    group: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The group to explain; by default all.", show_default=False)
-    ] = None,
+    group: Annotated[str | None, typer.Option(metavar="KEY", help="The group to explain; by default all.")] = None,
     metric: GroupMetric = None,
     by: Annotated[
-        str | None,
-        typer.Option(metavar="ATTRIBUTE", help="Say what each slice of the groups did as well.", show_default=False),
+        str | None, typer.Option(metavar="ATTRIBUTE", help="Say what each slice of the groups did as well.")
     ] = None,
     dataset: options.AnyDataset = None,
     labels_baseline: LabelsBaseline = None,

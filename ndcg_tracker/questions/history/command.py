@@ -10,9 +10,7 @@ import typer
 from ndcg_tracker.cli import options
 
 Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
-Tags = Annotated[
-    list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
-]
+Tags = Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")]
 Branch = Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")]
 Commit = Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")]
 Since = Annotated[

@@ -122,8 +122,7 @@ def judges_agreement(
     ] = None,
     dataset: options.Dataset = "default",
     metric: Annotated[
-        str,
-        typer.Option("--metric", "-m", help="By which runs are compared.", callback=options.metric_asked_for),
+        str, typer.Option("--metric", "-m", help="By which runs are compared.", callback=options.metric_asked_for)
     ] = "ndcg@10",
     top: Annotated[int, typer.Option(min=0, help="How many labels to show whose grades differ.")] = 10,
     format: options.Output = options.OutputFormat.text,
@@ -157,9 +156,7 @@ def labels_needed(
     ] = None,
     dataset: options.AnyDataset = None,
     judge: options.Judge = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.", show_default=False)
-    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
     format: Annotated[NeededFormat, typer.Option("--format", help="How to write the items.")] = NeededFormat.text,
 ) -> None:
     """Say which unjudged items to judge next.

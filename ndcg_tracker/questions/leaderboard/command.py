@@ -49,9 +49,7 @@ def leaderboard(
     test: Annotated[
         LeaderboardTest, typer.Option(help="Paired t with Holm's correction, or sign flips corrected by the largest t.")
     ] = LeaderboardTest.t,
-    by: Annotated[
-        str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.", show_default=False)
-    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.")] = None,
     missing: Annotated[
         compare.Missing,
         typer.Option(help="Groups that some runs lack: refused, 0, or left out; skip: those that none has."),

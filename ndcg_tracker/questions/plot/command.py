@@ -54,16 +54,13 @@ class ThemeName(StrEnum):
     dark = "dark"
 
 
-Output = Annotated[
-    str,
-    typer.Option("--output", "-o", metavar="FILE", help="The picture; .svg, .png, .pdf or .html.", show_default=False),
-]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The picture; .svg, .png, .pdf or .html.")]
 Width = Annotated[
     str | None,
     typer.Option(metavar="WIDTH", help="The width: pixels, or 84mm, 3.3in, 240pt.", show_default="640 pixels"),
 ]
 Theme = Annotated[ThemeName, typer.Option(help="The colours; .html follows the reader's screen.")]
-By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.", show_default=False)]
+By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.")]
 
 
 @app.command()
@@ -138,7 +135,7 @@ def explain(
     baseline: Baseline,
     candidate: Candidate,
     output: Output,
-    group: Annotated[str, typer.Option(metavar="KEY", help="The group.", show_default=False)],
+    group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
     metric: GroupMetric = None,
     dataset: options.AnyDataset = None,
     labels_baseline: LabelsBaseline = None,
@@ -230,7 +227,7 @@ def of_suite(
     output: Output,
     metric: Metric = "ndcg@10",
     by_tag: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value.", show_default=False)
+        str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value.")
     ] = None,
     missing: MissingGroups = Missing.error,
     width: Width = None,
