@@ -11,7 +11,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.explain.gather import ExplanationResult
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.store import HasStore
 
 

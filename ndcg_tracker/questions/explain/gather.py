@@ -55,7 +55,7 @@ from ndcg_tracker.words.texts import GroupTexts
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.rankings.weights import GroupWeights
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
 
@@ -379,6 +379,6 @@ class ExplanationResult(Answer):
         return self.chart_of()
 
     def _repr_html_(self) -> str:
-        from ndcg_tracker.render.charts.chart import picture_element
+        from ndcg_tracker.render.chart import picture_element
 
         return self.to_html() + ("" if self.chart_of is None else picture_element(self.chart_of))

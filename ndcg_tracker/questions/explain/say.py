@@ -21,10 +21,9 @@ from ndcg_tracker.questions.explain.decide import (
     Subject,
 )
 from ndcg_tracker.render.formats import Said
-from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.report import Report, Table, columns, query_words, text_cell
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.render.texts import query_words, text_cell
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, points
 from ndcg_tracker.words.texts import Text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 
 if TYPE_CHECKING:
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.store import HasStore
 
 

@@ -28,7 +28,7 @@ from ndcg_tracker.questions.history.command import Branch, Commit, Last, Metric,
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.chart import ComparisonChart
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
 
 app = typer.Typer(
     help="Pictures of comparisons, lists, histories, suites, costs.",
@@ -242,7 +242,7 @@ def of_suite(
 
 def _check(output: str, width: str | None) -> None:
     """Refuse a picture that cannot be written before anything is read."""
-    from ndcg_tracker.render.charts.chart import checked_ending, pixels_of
+    from ndcg_tracker.render.chart import checked_ending, pixels_of
 
     checked_ending(output)
     if width is not None:
@@ -280,7 +280,7 @@ def _compared(
 
 
 def _write(chart: Chart, output: str, width: str | None, theme: ThemeName) -> None:
-    from ndcg_tracker.render.charts.chart import checked_ending
+    from ndcg_tracker.render.chart import checked_ending
     from ndcg_tracker.render.whole_file import whole_file
 
     content = chart.content(checked_ending(output), theme=theme.value, width=width)

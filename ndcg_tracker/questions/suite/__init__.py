@@ -89,7 +89,7 @@ def suite_page(
 ) -> str:
     """Return a page of HTML: two systems on a suite as a picture and in numbers, then all its systems."""
     from ndcg_tracker.questions.suite.say import suite_comparison_report, suite_table_report
-    from ndcg_tracker.render.pages.page import chart_page
+    from ndcg_tracker.render.page import chart_page
 
     comparison = found.comparison
     table = suite(self, comparison.suite, metric=comparison.metric, by_tag=by_tag, missing=missing).table

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.gate.decide import Decision
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord, RunRecord, SuiteDecisionRecord, SuiteRecord
     from ndcg_tracker.storage.store import Store
@@ -299,7 +299,7 @@ class SuiteComparisonResult:
     def plot(self) -> Chart:
         """Return the difference on each dataset and on all together, with their intervals."""
         from ndcg_tracker.questions.suite.say import suite_forest
-        from ndcg_tracker.render.charts.chart import Chart
+        from ndcg_tracker.render.chart import Chart
 
         return Chart(suite_forest(self.comparison))
 

@@ -35,7 +35,6 @@ from ndcg_tracker.questions.leaderboard.say import (
     superscript,
 )
 from ndcg_tracker.questions.suite.decide import SuiteComparison, SuiteGated, SuiteNote, SuiteRow, SuiteTable, verdict_of
-from ndcg_tracker.render.charts.theme import Spec
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import reports_as
 from ndcg_tracker.render.html import reports_html
@@ -43,6 +42,7 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Format, Report, Table, columns
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.render.theme import Spec
 from ndcg_tracker.statistics.stratified import Estimate
 from ndcg_tracker.words.notes import Told, sentence, told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, p_text, points
