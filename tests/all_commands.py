@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ndcg_tracker.cli.commands import command_line
+from ndcg_tracker.cli.app import command_line
 
 
 def all_commands() -> Any:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.report_facts import PairReports
     from ndcg_tracker.compare.run_pair import Version
     from ndcg_tracker.errors import NdcgTrackerError
-    from ndcg_tracker.questions.conventions import Convention
+    from ndcg_tracker.questions.show.gather import Convention
     from ndcg_tracker.runs.exchange import Exported
     from ndcg_tracker.runs.groups import GroupRecord
     from ndcg_tracker.runs.prune import Pruned
@@ -234,7 +234,7 @@ class Tracker:
 
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""
-        from ndcg_tracker.questions.conventions import conventions
+        from ndcg_tracker.questions.show.gather import conventions
 
         with self.store().read() as tx:
             return conventions(tx, tx.runs.resolve(reference, dataset), cutoff)

@@ -11,14 +11,10 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.errors import DatabaseError
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.conventions import Convention
+    from ndcg_tracker.questions.show.gather import Convention
 
 
-app = typer.Typer(
-    help="The database: upgrade, check, back up, restore, grant.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = options.command_group("The database: upgrade, check, back up, restore, grant.")
 
 
 _SHOWN_DAMAGE = 50
@@ -239,7 +235,6 @@ def show_conventions(
 
     Also show how much each convention changes it.
     """
-    from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.render.json import json_text
     from ndcg_tracker.render.report import Column
 
@@ -267,7 +262,7 @@ def show_conventions(
         Column("because of"),
         *([Column("ties_low"), Column("ties_high")] if exact else []),
     ]
-    options.show(rows_as(format.plain, columns, rows, color=options.wants_color(), cell_width=100))
+    options.show_rows(format, columns, rows, cell_width=100)
 
 
 def _causes(convention: Convention, *, exact: bool) -> str:
@@ -315,15 +310,13 @@ def sql(
     """
     import sys
 
-    from ndcg_tracker.render.formats import rows_as
-
     text = sys.stdin.read() if query == "-" else query
     with options.tracker() as tracker:
         result = tracker.query(text, timeout_seconds=timeout, explain=explain)
     if explain and format is options.OutputFormat.text:  # whole lines, however long
         options.show("\n".join(str(line) for (line,) in result.rows))
         return
-    options.show(rows_as(format.plain, result.columns, result.rows, color=options.wants_color()))
+    options.show_rows(format, result.columns, result.rows)
 
 
 def ui(

@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.texts import TextsAdded
 
 
-groups = typer.Typer(
-    help="Attributes (for slices) and weights of groups: set, list.", no_args_is_help=True, rich_markup_mode=None
-)
+groups = options.command_group("Attributes (for slices) and weights of groups: set, list.")
 
 
 @groups.command("set")
@@ -47,13 +45,12 @@ def set_groups(
 @groups.command("list")
 def list_groups(dataset: options.Dataset = "default", format: options.Output = options.OutputFormat.text) -> None:
     """List the groups of a dataset with their weights and attributes."""
-    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.groups(dataset)
     names = sorted({name for group in found for name in group.attributes})
     rows = [(group.key, group.weight, *(group.attributes.get(name) for name in names)) for group in found]
-    options.show(rows_as(format.plain, ["group", "weight", *names], rows, color=options.wants_color()))
+    options.show_rows(format, ["group", "weight", *names], rows)
 
 
 def _groups_told(done: GroupsSet) -> str:
@@ -75,9 +72,7 @@ def _counted(n_things: int, thing: str) -> str:
     return f"{n_things} {thing}{'' if n_things == 1 else 's'}"
 
 
-texts = typer.Typer(
-    help="Query texts, titles and links of items: add, list, delete.", no_args_is_help=True, rich_markup_mode=None
-)
+texts = options.command_group("Query texts, titles and links of items: add, list, delete.")
 
 OneGroup = Annotated[
     str | None, typer.Option("--group", metavar="KEY", help="Only those of this group.", show_default="all")
@@ -118,13 +113,11 @@ def list_texts(
     dataset: options.Dataset = "default", group: OneGroup = None, format: options.Output = options.OutputFormat.text
 ) -> None:
     """List the texts of a dataset."""
-    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.texts(dataset, group=group)
     names = ["group", "item", "text", "title", "url"]
-    rows = [tuple(getattr(one, name) for name in names) for one in found]
-    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+    options.show_fields(format, names, found)
 
 
 @texts.command("delete")

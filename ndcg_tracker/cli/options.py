@@ -14,7 +14,7 @@ import typer
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
@@ -202,6 +202,25 @@ def show(text: str) -> None:
     from ndcg_tracker.render.terminal import inert_lines
 
     sys.stdout.write(inert_lines(text if text.endswith("\n") or not text else text + "\n"))
+
+
+def show_rows(
+    format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]], **layout: int
+) -> None:
+    """Print rows in a format (see ``rows_as``)."""
+    from ndcg_tracker.render.formats import rows_as
+
+    show(rows_as(format.plain, columns, rows, color=wants_color(), **layout))
+
+
+def show_fields(format: OutputFormat, names: Sequence[str], records: Iterable[object]) -> None:
+    """Print a row of these attributes for each record, in a format."""
+    show_rows(format, names, [tuple(getattr(record, name) for name in names) for record in records])
+
+
+def command_group(help: str) -> typer.Typer:
+    """Return a command that has commands of its own."""
+    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
 
 
 def show_answer(said: Said, format: StrEnum) -> None:

@@ -12,9 +12,7 @@ import typer
 from ndcg_tracker.cli import options
 from ndcg_tracker.questions.show.command import Run, show
 
-app = typer.Typer(
-    help="The stored runs: list, show, rename, tag, prune, delete.", no_args_is_help=True, rich_markup_mode=None
-)
+app = options.command_group("The stored runs: list, show, rename, tag, prune, delete.")
 
 
 class SortBy(StrEnum):
@@ -39,7 +37,6 @@ def list_runs(
 ) -> None:
     """List the runs, oldest first."""
     from ndcg_tracker.errors import InputError, NotComparableError
-    from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.render.report import Column
 
     if metric is None and sort is SortBy.mean:
@@ -85,7 +82,7 @@ def list_runs(
         )
         for run in found
     ]
-    options.show(rows_as(format.plain, columns, rows, color=options.wants_color()))
+    options.show_rows(format, columns, rows)
 
 
 @app.command("rename")
@@ -142,7 +139,6 @@ def prune_runs(
     Shows what would go, unless --apply is given. Runs with an alias and runs that a gate decided on are always kept. To
     restore a pruned run, ingest its file again under the same name.
     """
-    from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.words.numbers import counted
 
     with options.tracker() as tracker:
@@ -157,7 +153,7 @@ def prune_runs(
     names = ["run", "run_id", "dataset", "created_at_utc", "n_items", "n_results", "n_bytes"]
     rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
     if rows or format is options.OutputFormat.json:
-        options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+        options.show_rows(format, names, rows)
     n_items, n_results, n_bytes = (sum(getattr(run, name) for run in found.runs) for name in names[-3:])
     results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
     options.say(
@@ -200,9 +196,7 @@ def _pairs(pairs: dict[str, Any]) -> str:
     return " ".join(f"{key}={value}" for key, value in pairs.items())
 
 
-aliases = typer.Typer(
-    help="Aliases, names that move from run to run: set, list, delete.", no_args_is_help=True, rich_markup_mode=None
-)
+aliases = options.command_group("Aliases, names that move from run to run: set, list, delete.")
 
 Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or without @.")]
 
@@ -222,13 +216,12 @@ def set_alias(
 @aliases.command("list")
 def list_aliases(dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
     """List the aliases."""
-    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.aliases(dataset)
     rows = [(alias.name, alias.run, alias.run_id, alias.dataset, alias.updated_at_utc) for alias in found]
     columns = ["alias", "run", "run_id", "dataset", "updated_at_utc"]
-    options.show(rows_as(format.plain, columns, rows, color=options.wants_color()))
+    options.show_rows(format, columns, rows)
 
 
 @aliases.command("delete")

@@ -11,11 +11,7 @@ import typer
 
 from ndcg_tracker.cli import options
 
-app = typer.Typer(
-    help="Versions of labels: add, list, diff, agreement, needed.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = options.command_group("Versions of labels: add, list, diff, agreement, needed.")
 
 
 class NeededFormat(StrEnum):

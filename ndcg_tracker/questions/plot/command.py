@@ -30,11 +30,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.chart import ComparisonChart
     from ndcg_tracker.render.chart import Chart
 
-app = typer.Typer(
-    help="Pictures of comparisons, lists, histories, suites, costs.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = options.command_group("Pictures of comparisons, lists, histories, suites, costs.")
 
 
 class ComparisonKind(StrEnum):
