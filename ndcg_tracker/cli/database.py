@@ -226,7 +226,7 @@ def examine_database(context: typer.Context, format: options.Output = options.Ou
 
 @doctor.command("conventions")
 def show_conventions(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")],
+    run: options.Run,
     cutoff: Annotated[int, typer.Option(min=1, help="The cutoff of NDCG.")] = 10,
     dataset: options.AnyDataset = None,
     format: options.Output = options.OutputFormat.text,

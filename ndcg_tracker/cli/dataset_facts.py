@@ -23,7 +23,7 @@ def set_groups(
     attribute: Annotated[
         list[str] | None, typer.Option(help="Column of an attribute; repeatable.", show_default="all other columns")
     ] = None,
-    reader: Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")] = None,
+    reader: options.TableReader = None,
     group: options.GroupColumn = None,
     weight: Annotated[
         str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")
@@ -85,7 +85,7 @@ def add_texts(
         str, typer.Argument(metavar="FILE", help="One row per group, item, or item of a group; - is standard input.")
     ],
     dataset: options.Dataset = "default",
-    reader: Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")] = None,
+    reader: options.TableReader = None,
     group: options.GroupColumn = None,
     item: Annotated[str | None, typer.Option(help="Column of the item.", show_default="item")] = None,
     text: Annotated[str | None, typer.Option(help="Column of the text.", show_default="text")] = None,
@@ -124,7 +124,7 @@ def list_texts(
 def delete_texts(
     dataset: options.Dataset = "default",
     group: OneGroup = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
+    yes: options.Yes = False,
 ) -> None:
     """Delete the texts of a dataset.
 

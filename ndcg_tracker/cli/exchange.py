@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.questions.show.command import Run
 
 if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult
@@ -18,8 +17,8 @@ def export_runs(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to create; it must not exist yet.")
     ],
-    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
+    runs: options.SomeRuns = None,
+    every: options.EveryRun = False,
     dataset: options.AnyDataset = None,
     texts: Annotated[
         bool, typer.Option("--texts", help="Also query texts, titles and links (see ndcg-track texts).")
@@ -103,7 +102,7 @@ Baseline = Annotated[
 
 @pushes.command("mlflow")
 def push_mlflow(
-    run: Run,
+    run: options.Run,
     tracking_uri: TrackingUri = None,
     experiment: Annotated[
         str | None,
@@ -132,7 +131,7 @@ def push_mlflow(
 
 @pushes.command("wandb")
 def push_wandb(
-    run: Run,
+    run: options.Run,
     project: Annotated[
         str | None, typer.Option(help="W&B's project.", show_default="WANDB_PROJECT, else the dataset")
     ] = None,
@@ -182,7 +181,7 @@ def pull_mlflow(
         str | None, typer.Option(help="The dataset to store it in.", show_default="as it was evaluated")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.", show_default="as it was evaluated")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
+    replace: options.Replace = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Store the ranking of an MLflow run.

@@ -66,7 +66,7 @@ def ingest(
         str | None,
         typer.Option(metavar="FILE", help="Metadata of the run (ir_metadata, such as tirex-tracker's), kept as tags."),
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
+    replace: options.Replace = False,
     stream: options.Stream = None,
     engine: options.Engine = options.EngineName.here,
     items: Annotated[

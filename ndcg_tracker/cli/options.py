@@ -93,11 +93,19 @@ Labels = Annotated[
         "--labels", "--qrels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a known set."
     ),
 ]
+OnlyTagged = Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
+SomeRuns = Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")]
+EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
+RboP = Annotated[float, typer.Option("--rbo-p", metavar="P", help="How much a rank counts beside the one before it.")]
 Judge = Annotated[str | None, typer.Option("--judge", metavar="NAME", help="Whose labels, if a judge is named.")]
 Names = Annotated[list[str] | None, typer.Option("--name", help="Name of the run, one per file; else the file's.")]
 Reader = Annotated[
     str | None, typer.Option(help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.")
 ]
+TableReader = Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")]
 GroupColumn = Annotated[
     str | None, typer.Option("--group", help="Column of the group; RUN,LABELS where they differ.", show_default="group")
 ]

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.questions.show.command import Run, show
+from ndcg_tracker.questions.show.command import show
 
 app = options.command_group("The stored runs: list, show, rename, tag, prune, delete.")
 
@@ -28,7 +28,7 @@ app.command("show")(show)
 @app.command("list")
 def list_runs(
     dataset: options.AnyDataset = None,
-    tag: Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")] = None,
+    tag: options.OnlyTagged = None,
     metric: Annotated[str | None, typer.Option("--metric", "-m", help="Show the mean of this metric.")] = None,
     sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = SortBy.time,
     top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.")] = None,
@@ -87,7 +87,7 @@ def list_runs(
 
 @app.command("rename")
 def rename_run(
-    run: Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
+    run: options.Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
 ) -> None:
     """Rename a run."""
     with options.tracker() as tracker:
@@ -97,7 +97,7 @@ def rename_run(
 
 @app.command("tag")
 def tag_run(
-    run: Run,
+    run: options.Run,
     tags: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Tags to add.")] = None,
     remove: Annotated[list[str] | None, typer.Option(help="A key to remove; repeatable.")] = None,
     dataset: options.AnyDataset = None,
@@ -168,7 +168,7 @@ def delete_runs(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN...", help="Names, ids, @aliases, latest, latest~2 or unique prefixes.")
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
+    yes: options.Yes = False,
     dataset: options.AnyDataset = None,
 ) -> None:
     """Delete runs with their items, metrics and results.
@@ -233,8 +233,8 @@ def delete_alias(alias: Alias, dataset: options.AnyDataset = None) -> None:
 
 
 def rescore(
-    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
+    runs: options.SomeRuns = None,
+    every: options.EveryRun = False,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     labels: Annotated[

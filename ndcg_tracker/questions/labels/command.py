@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
+from ndcg_tracker.compare.command import Baseline, Candidates
 
 app = options.command_group("Versions of labels: add, list, diff, agreement, needed.")
 
@@ -137,12 +138,8 @@ def judges_agreement(
 
 @app.command("needed")
 def labels_needed(
-    baseline: Annotated[
-        str, typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")
-    ],
-    candidates: Annotated[
-        list[str], typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
-    ],
+    baseline: Baseline,
+    candidates: Candidates,
     budget: Annotated[int, typer.Option(metavar="N", help="How many items at most.")] = 100,
     metric: Annotated[
         str | None,

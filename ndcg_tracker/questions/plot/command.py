@@ -27,7 +27,7 @@ from ndcg_tracker.compare.command import (
     labels_version,
 )
 from ndcg_tracker.questions.explain.command import GroupMetric, LabelsBaseline, LabelsCandidate
-from ndcg_tracker.questions.history.command import Branch, Commit, Last, Metric, Since, Tags, Until
+from ndcg_tracker.questions.history.command import Branch, Commit, Last, Metric, Since, Until
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
@@ -187,7 +187,7 @@ def history(
     tracker: Tracker,
     metric: Metric = "ndcg@10",
     dataset: options.Dataset = "default",
-    tag: Tags = None,
+    tag: options.OnlyTagged = None,
     branch: Branch = None,
     commit: Commit = "",
     since: Since = None,
@@ -221,7 +221,7 @@ def runs(
     ],
     metric: Metric = "ndcg@10",
     dataset: options.Dataset = "default",
-    tag: Tags = None,
+    tag: options.OnlyTagged = None,
 ) -> Chart:
     """Draw the quality of runs against what they cost.
 

@@ -9,8 +9,6 @@ import typer
 
 from ndcg_tracker.cli import options
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
-
 
 class ShowFormat(StrEnum):
     """How a run is printed."""
@@ -24,7 +22,7 @@ class ShowFormat(StrEnum):
 
 
 def show(
-    run: Run,
+    run: options.Run,
     metric: Annotated[
         str | None,
         typer.Option(
