@@ -452,7 +452,7 @@ class Tracker:
         ``extend`` takes the answers. Raises: ReferenceNotFoundError; InputError for a metric without such ranges and a
         budget below 1; NotComparableError.
         """
-        from ndcg_tracker.compare.gather import named_runs
+        from ndcg_tracker.compare.arms import named_runs
         from ndcg_tracker.metrics.language.text import parse_metric
         from ndcg_tracker.questions.labels.gather import LabelsNeededResult, labels_needed
 
@@ -540,8 +540,7 @@ class Tracker:
         labels, by default those of no named judge. Raises: ReferenceNotFoundError; InputError for methods that do not
         apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.compare.arms import comparisons
-        from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult
+        from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult, compared
         from ndcg_tracker.compare.inference import Methods
 
         options = CompareOptions(
@@ -558,7 +557,7 @@ class Tracker:
             unjudged_bounds=unjudged_bounds,
         )
         with self.store().read() as tx:
-            found = comparisons(tx, baseline, candidates, options)
+            found = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
         return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))
 
     def compare_versions(

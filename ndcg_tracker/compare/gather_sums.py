@@ -22,9 +22,15 @@ if TYPE_CHECKING:
 
 
 def are_sums(tx: ReadTransaction, both: RunPair) -> bool:
-    """Return whether one of two runs was stored as sums."""
+    """Return whether one of two runs was stored as sums (InputError for one among the repeats of an arm)."""
     found = tx.runs.prunings(*(side.run.id for side in both.sides))
-    return any(one.is_of_sums for one in found.values())
+    of_sums = [run_id for run_id, one in found.items() if one.is_of_sums]
+    if of_sums and both.is_repeated:
+        name = next(side.run.name for side in both.sides if side.run.id in of_sums)
+        raise InputError(
+            f"run {name!r} was stored as sums, which say nothing of an arm of repeated runs", advice="name two runs"
+        )
+    return bool(of_sums)
 
 
 def summed_results(

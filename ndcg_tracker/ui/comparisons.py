@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.chart_cutoffs import cutoffs as cutoffs_chart
 from ndcg_tracker.compare.gather import CompareOptions, compared
 from ndcg_tracker.compare.report_facts import GroupLists
@@ -173,7 +174,7 @@ def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
 
 def _lists(tx: ReadTransaction, chosen: _Chosen, key: str) -> GroupLists:
     metric = parse_metric(chosen.here.wanted().metric)
-    both = resolved_pair(tx, chosen.baseline, chosen.candidates[0], (metric,))
+    both = resolved_pair(tx, Arm.of(chosen.baseline), Arm.of(chosen.candidates[0]), (metric,))
     one = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
     return lists_of(tx, both, np.array([one], dtype=np.int64))[0]
 

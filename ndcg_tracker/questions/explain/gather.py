@@ -13,10 +13,11 @@ import numpy as np
 
 from ndcg_tracker.compare.attributes import attribute_values
 from ndcg_tracker.compare.decide import PairedResults
+from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.compare.item_moves import contributions_of
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset, paired_results
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
@@ -112,7 +113,7 @@ def explained_pair(
         wanted = max(shared or has_metric) if version is None else version
         sides.append(Side.of(run, numbered_labels(tx, run.dataset_id, run.dataset, wanted), of_run))
     newest = numbered_labels(tx, baseline.dataset_id, baseline.dataset)
-    return RunPair(sides[0], sides[1], (metric,), newest.version, are_named)
+    return RunPair.of(sides[0], sides[1], (metric,), newest.version, are_named)
 
 
 def _shared_metric(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.attributes import attribute_values, attributes_of
 from ndcg_tracker.compare.decide import labels_command
 from ndcg_tracker.compare.families import AA_TAG, family_of, tagged
@@ -280,7 +281,7 @@ class _Basis:
 def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
     """Return what the decision rests on as the database has it now; no group results are read."""
     baseline, candidate = tx.runs.resolve_all([question.baseline, question.candidate], question.dataset)
-    runs = resolved_pair(tx, baseline, candidate, [question.metric], question.labels)
+    runs = resolved_pair(tx, Arm.of(baseline), Arm.of(candidate), [question.metric], question.labels)
     alias = question.alias
     return _Basis(
         runs,

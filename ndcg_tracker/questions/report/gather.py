@@ -126,7 +126,9 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
 
 def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dict[str, DecisionRecord]:
     """Return what the newest gate on the baseline and each candidate decided, by the candidate's name."""
-    name_of = {pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs}
+    name_of = {
+        pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs if not pair.both.is_repeated
+    }
     baseline = pairs[0].both.baseline.run.id
     return {
         name_of[one.candidate_run_id]: one
@@ -174,7 +176,7 @@ def pair_report(
     )
     is_split = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
-    lacks_items = bool(pruned_notes(tx, pair.both))
+    lacks_items = pair.both.is_repeated or bool(pruned_notes(tx, pair.both))
     most_changed = groups.most_changed(0 if lacks_items else n_lists)
     lists = lists_of(tx, pair.both, ids[most_changed])
     return PairReport(

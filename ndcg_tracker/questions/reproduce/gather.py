@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.compare.gather import pruned_notes
+from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.pair import Missing
 from ndcg_tracker.compare.results import RunRef
-from ndcg_tracker.compare.run_pair import RunPair, adding_command, label_set_ref, paired_results, shared_labels
+from ndcg_tracker.compare.run_pair import RunPair, adding_command, label_set_ref, shared_labels
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.defaults import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
 from ndcg_tracker.errors import InputError, argument
@@ -80,9 +81,9 @@ def reproduction(
     runs = (original, reproduced, *(baselines or ()))
     refuse_sums(tx, runs)
     sides, metrics, newest = shared_labels(tx, runs, options.metrics)
-    pairs = [RunPair(sides[0], sides[1], metrics, newest)]
+    pairs = [RunPair.of(sides[0], sides[1], metrics, newest)]
     if baselines is not None:
-        pairs += [RunPair(sides[2], sides[0], metrics, newest), RunPair(sides[3], sides[1], metrics, newest)]
+        pairs += [RunPair.of(sides[2], sides[0], metrics, newest), RunPair.of(sides[3], sides[1], metrics, newest)]
     results = [[paired_results(tx, both, metric, options.missing) for metric in metrics] for both in pairs]
     notes = [*pairs[0].notes(), *pruned_notes(tx, pairs[0])]
     shared = np.empty(0, np.int64)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.attributes import attribute_values
-from ndcg_tracker.compare.run_pair import Evaluated, adding_command
+from ndcg_tracker.compare.gather_results import Evaluated
+from ndcg_tracker.compare.run_pair import adding_command
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
+from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, compared_pair
 from ndcg_tracker.compare.pair import Missing
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
@@ -175,7 +176,7 @@ def resolved_pairs(
         if baseline is None or candidate is None:
             lacking.append(dataset)
         else:
-            found[dataset] = resolved_pair(tx, baseline, candidate, [metric])
+            found[dataset] = resolved_pair(tx, Arm.of(baseline), Arm.of(candidate), [metric])
     if not found:
         raise ReferenceNotFoundError(
             f"{systems[0]!r} and {systems[1]!r} are on no dataset of suite {name!r} together",

@@ -17,7 +17,7 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
-from ndcg_tracker.compare.run_pair import NO_INFERENCE
+from ndcg_tracker.compare.gather_results import NO_INFERENCE
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.questions.gate.decide import learned_margin, population_decision, spent_alpha
 from ndcg_tracker.questions.gate.gather import ROUNDS
