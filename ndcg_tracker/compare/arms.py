@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.storage.references import ARM, is_pattern
@@ -35,6 +36,15 @@ class Arm:
         if len(self.runs) == 1:
             return RunRef(self.name, self.runs[0].id)
         return RunRef(self.name, None, tuple(RunRef(run.name, run.id) for run in self.runs))
+
+    @property
+    def tags(self) -> Mapping[str, Any]:
+        """The tags of its run; of several, the means of those that are numbers in all."""
+        if len(self.runs) == 1:
+            return self.runs[0].tags
+        numbers = {name: [number_of(name, {}, run.tags) for run in self.runs] for name in self.runs[0].tags}
+        known = {name: [one for one in of_runs if one is not None] for name, of_runs in numbers.items()}
+        return {name: sum(of_runs) / len(of_runs) for name, of_runs in known.items() if len(of_runs) == len(self.runs)}
 
 
 def arms_of(tx: ReadTransaction, references: Sequence[str], dataset: str | None = None) -> list[Arm]:

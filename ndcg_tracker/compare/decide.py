@@ -100,6 +100,14 @@ class PairedResults:
         """By how much each paired group is better in the candidate: float64, shape (n,)."""
         return self.pairing.delta if self.direction == "higher" else -self.pairing.delta
 
+    @property
+    def chance_of_gain(self) -> Chance:
+        """What a test of the gain takes as chance."""
+        if self.direction == "higher" or self.chance.repeats is None:
+            return self.chance
+        baseline, candidate = self.chance.repeats
+        return replace(self.chance, repeats=(-baseline, -candidate))
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedRuns:

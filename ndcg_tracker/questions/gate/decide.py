@@ -402,7 +402,7 @@ def bounds_of(
         return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
     betting_lower = betting_upper = None
     reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
-    if math.isfinite(reach):
+    if math.isfinite(reach) and chance.repeats is None:  # no bet covers other repeats
         bets = chance.independent(delta / reach, weights)
         betting_lower = _widened(reach * betting_lower_bound(*bets, level=pass_level), test, runs, pass_level)
         betting_upper = _widened(reach * betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)

@@ -20,7 +20,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.compare.gather_results import NO_INFERENCE
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.questions.gate.decide import learned_margin, population_decision, spent_alpha
-from ndcg_tracker.questions.gate.gather import ROUNDS
+from ndcg_tracker.questions.gate.recording import ROUNDS
 from ndcg_tracker.render.rows import as_object
 from ndcg_tracker.storage.records import DecisionRecord
 from ndcg_tracker.words.notes import sentence
