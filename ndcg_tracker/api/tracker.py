@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.gather import GateResult
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.gate.question import Margin
-    from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult
+    from ndcg_tracker.questions.history.gather import History, HistoryFilter, HistoryResult
     from ndcg_tracker.questions.labels.decide import JudgesAgreement, LabelsDiff, LabelVersion
     from ndcg_tracker.questions.labels.gather import LabelsNeededResult, VersionsResult
     from ndcg_tracker.questions.leaderboard.decide import LeaderboardTest
@@ -845,7 +845,38 @@ class Tracker:
         chosen = wanted or HistoryFilter()
         with self.store().read() as tx:
             found = history_of(tx, dataset, metric, chosen)
-            new = new_steps_of(tx, dataset, metric, chosen, found) if new_steps else None
+
+            def without_newest() -> History:
+                return history_of(tx, dataset, metric, chosen, without_run_id=found.rows[-1]["run_id"])
+
+            new = new_steps_of(found, without_newest) if new_steps else None
+        return HistoryResult(found, new)
+
+    def history_of_suite(
+        self,
+        name: str,
+        metric: str = DEFAULT_METRIC,
+        *,
+        by_tag: str | None = None,
+        wanted: HistoryFilter | None = None,
+        new_steps: bool = False,
+    ) -> HistoryResult:
+        """Return the macro means of a suite's systems, the oldest first, with their steps.
+
+        A system counts from the time when it has a run on every dataset; it is named as in ``suite``, by ``by_tag`` or
+        by its runs' name. ``wanted``, ``new_steps``: see ``history_report``. Raises: ReferenceNotFoundError.
+        """
+        from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult, new_steps_of
+        from ndcg_tracker.questions.history.gather_suite import history_on_suite
+
+        chosen = wanted or HistoryFilter()
+        with self.store().read() as tx:
+            found = history_on_suite(tx, name, metric, chosen, by_tag)
+
+            def without_newest() -> History:
+                return history_on_suite(tx, name, metric, chosen, by_tag, without=found.rows[-1]["run"])
+
+            new = new_steps_of(found, without_newest) if new_steps else None
         return HistoryResult(found, new)
 
     def leaderboard(

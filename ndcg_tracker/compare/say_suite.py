@@ -11,7 +11,7 @@ from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, Suite
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_reports, in_neither, interval_name, metric_footnotes, test_name
 from ndcg_tracker.compare.say_groups import delta_cell
-from ndcg_tracker.errors import Spelling, in_python, worded
+from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.render.charts.theme import Spec
 from ndcg_tracker.render.csv import csv_text
@@ -89,7 +89,12 @@ def suite_comparison_reports(
     """Return a report per candidate and metric; of several, one before them; with ``details`` one per dataset too."""
     reports = [suite_comparison_report(one, spelled) for one in comparisons]
     if len(reports) > 1:
-        reports = [_overview(comparisons), *reports]
+        overview = _overview(comparisons)
+        if len({one.candidate for one in comparisons}) > 1 and not details:
+            notes = dict.fromkeys(note for report in reports for note in report.notes)
+            more = worded(f"{argument('details')}: the tables of each candidate", spelled)
+            return [replace(overview, legend=[*overview.legend, more], notes=list(notes), is_overview=False)]
+        reports = [overview, *reports]
     if details:
         reports += [report for one in on_datasets for report in comparison_reports(one, spelled=spelled)]
     return reports

@@ -98,7 +98,8 @@ class GateDecision:
     ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS. ``direction``: which values are
     better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: on
     other numbers of the runs; one that is not met makes FAIL. ``of_metric``: what was decided without them.
-    ``of_sums``: whether the groups are not known, and so no betting bounds.
+    ``of_sums``: whether the groups are not known, and so no betting bounds; ``of_repeats``: whether runs are repeated,
+    which no such bound covers.
     """
 
     decision: Decision
@@ -126,6 +127,7 @@ class GateDecision:
     slices: GateSlices | None = None
     direction: Direction = "higher"
     of_sums: bool = False
+    of_repeats: bool = False
     limits: tuple[LimitCheck, ...] = ()
     of_metric: Decision | None = None
 
@@ -265,7 +267,8 @@ def population_decision(
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
     finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
     often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``limits``: between
-    which numbers any difference lies, if known: no bound lies beyond. ``chance``: clusters of the groups. ``runs``: how
+    which numbers any difference lies, if known: no bound lies beyond. ``chance``: clusters of the groups, or repeats,
+    which no betting bound covers: where information is low the decision is INCONCLUSIVE. ``runs``: how
     trainings of one system differ, if known: all bounds then cover another training of both as well, and a drop within
     the margin is no FAIL. Raises: InputError for another margin; ValueError for any other number or shape. Source:
     Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
@@ -290,7 +293,9 @@ def population_decision(
     if not delta.any():
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
     found = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
-    return by_bounds(test, found, margin, fail_alpha, runs)
+    is_repeated = chance.repeats is not None
+    decision = by_bounds(test, found, margin, fail_alpha, runs, plans_groups=not is_repeated)
+    return replace(decision, of_repeats=is_repeated)
 
 
 def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_ALPHA) -> GateDecision:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -100,7 +100,8 @@ def macro_decision(
     lower, upper = (None, None) if is_repeated else _betting_bounds(bets, fail_alpha, limits)
     method: BoundMethod | None = None if lower is None else "betting"
     found = Bounds(known, t_lower, t_upper, lower, upper, lower, method, *upper_of_both(t_upper, upper))
-    return by_bounds(macro, found, margin, fail_alpha, None, plans_groups=False)
+    decision = by_bounds(macro, found, margin, fail_alpha, None, plans_groups=False)
+    return replace(decision, of_repeats=is_repeated)
 
 
 def _macro_test(deltas: Sequence[Floats], chances: Sequence[Chance]) -> TTest:

@@ -306,6 +306,7 @@ def _by_bounds(found: GateDecision) -> str:
     bound, other = sides.pass_bound, sides.fail_bound
     if bound is None:
         why = "sums are not enough" if found.of_sums else "differences beyond 1 know no bound"
+        why = "the bound that would decide does not cover repeats" if found.of_repeats else why
         above = f"delta is not shown to be {goal} (low information, and {why})"
     elif found.decision == "pass":
         above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"

@@ -129,7 +129,7 @@ def _on_dataset(
 def _cells(tx: ReadTransaction, found: _OnDataset) -> dict[str, SuiteCell]:
     """Return the mean of each system: the stored one, or that of the groups which are not left out."""
     if not found.left_out.size:
-        return {system: _cell(run, found.records[system]) for system, run in found.runs.items()}
+        return {system: cell_of(run, found.records[system]) for system, run in found.runs.items()}
     results = tx.evaluations.results_of([record.evaluation_id for record in found.records.values()])
     cells = {}
     for (system, run), (ids, values) in zip(found.runs.items(), results, strict=True):
@@ -139,7 +139,8 @@ def _cells(tx: ReadTransaction, found: _OnDataset) -> dict[str, SuiteCell]:
     return cells
 
 
-def _cell(run: RunRecord, record: HistoryRecord) -> SuiteCell:
+def cell_of(run: RunRecord, record: HistoryRecord) -> SuiteCell:
+    """Return the stored mean of a run on one dataset."""
     is_plain = record.std_dev is not None and record.n_groups > 1
     error = (record.std_dev or 0.0) / math.sqrt(record.n_groups) if is_plain else None
     return SuiteCell(run.name, run.id, record.n_groups, record.mean or 0.0, error)

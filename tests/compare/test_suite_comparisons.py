@@ -81,8 +81,6 @@ def test_the_table_is_that_of_the_groups(beir: nt.Tracker) -> None:
     assert len(frame) == 9
     assert frame["mean"].isna().sum() == 2
     assert r"\toprule" in beir.suite("beir").to_latex()
-    with pytest.raises(nt.InputError, match=r"^missing='skip' is unknown here; give error, zero or intersect$"):
-        beir.suite("beir", missing="skip")
 
 
 def test_the_comparison_is_that_of_the_datasets(beir: nt.Tracker) -> None:
