@@ -65,7 +65,7 @@ def check_database() -> None:
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.runs.check import check_database as check
-    from ndcg_tracker.runs.verification import checked_text
+    from ndcg_tracker.runs.check import checked_text
 
     with drawn_progress("checking", "the database", "runs", 1) as progress:
         found = check(_location(), progress)

@@ -44,12 +44,11 @@ from ndcg_tracker.errors import (
     ReferenceNotFoundError,
     argument,
 )
-from ndcg_tracker.metrics.judged_share import judged_shares
-from ndcg_tracker.metrics.kernel.mean import plain_mean
+from ndcg_tracker.metrics.kernel.mean import plain_mean, tie_bounds
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.tie_bounds import tie_bounds
+from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.runs.scoring import stored_weights

@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.places import WrongValueError
+from ndcg_tracker.ingest.rows import WrongValueError
 from ndcg_tracker.rankings.types import Bytes, Index
 from ndcg_tracker.words.quoting import shown
 

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.mean import aggregated
+from ndcg_tracker.metrics.kernel.mean import aggregated, values_with_bounds
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.agreement import differences
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.tie_bounds import values_with_bounds
 from ndcg_tracker.rankings.join import JudgedRanking, judged
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 

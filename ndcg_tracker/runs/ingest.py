@@ -16,8 +16,7 @@ from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
-from ndcg_tracker.rankings.ranking import LabelLists, Ranking
-from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, joined_weights
 from ndcg_tracker.runs.labels import HeldLabels, RunLabels, WholeLabels, label_source
 from ndcg_tracker.runs.scoring import (
     Scores,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ndcg_tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.errors import ReferenceNotFoundError
-from ndcg_tracker.runs.texts import texts_of
+from ndcg_tracker.runs.groups import texts_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index

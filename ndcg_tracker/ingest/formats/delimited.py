@@ -16,8 +16,15 @@ from ndcg_tracker.ingest.formats.trec import (
     _NEWLINE,
 )
 from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, WrongValueError
-from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
+from ndcg_tracker.ingest.rows import (
+    DoubtfulError,
+    GatheredRows,
+    LinePlaces,
+    NoPlaces,
+    Rows,
+    WrongValueError,
+    with_ranks_as_scores,
+)
 from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE
 from ndcg_tracker.words.quoting import shown
 

@@ -45,8 +45,8 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.questions.gate.say import gate_as, gate_html, gate_object, gate_row, reason, recorded_reason
 from ndcg_tracker.runs.known_metrics import known_metric
-from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
+from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Kind, Note, command_line, in_words, sentence
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.say import HistoryRow
 from ndcg_tracker.runs.known_metrics import known_metric
-from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repeats
+from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE

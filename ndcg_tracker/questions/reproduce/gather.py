@@ -38,8 +38,8 @@ from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.rows import as_object
-from ndcg_tracker.runs.summaries import refuse_sums
-from ndcg_tracker.statistics.rank_similarity import repro_eval_ktu
+from ndcg_tracker.runs.external import refuse_sums
+from ndcg_tracker.statistics.similarity import repro_eval_ktu
 
 if TYPE_CHECKING:
     import pandas as pd

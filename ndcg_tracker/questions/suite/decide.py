@@ -28,11 +28,8 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.questions.leaderboard.decide import Standing, standings_of
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.all_pairs import Matrix, all_pairs, all_pairs_of_strata, holm_of_pairs
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
-from ndcg_tracker.statistics.corrections import holm
-from ndcg_tracker.statistics.equivalence import checked_margin
-from ndcg_tracker.statistics.information import information_in
+from ndcg_tracker.statistics.many_tests import Matrix, all_pairs, all_pairs_of_strata, holm, holm_of_pairs
 from ndcg_tracker.statistics.stratified import (
     Estimate,
     StratumMean,
@@ -41,7 +38,15 @@ from ndcg_tracker.statistics.stratified import (
     stratified,
     stratum_mean,
 )
-from ndcg_tracker.statistics.t_test import TTest, limited, paired_t, t_lower_bound, t_upper_bound
+from ndcg_tracker.statistics.t_test import (
+    TTest,
+    checked_margin,
+    information_in,
+    limited,
+    paired_t,
+    t_lower_bound,
+    t_upper_bound,
+)
 from ndcg_tracker.words.notes import Note
 
 SuiteVerdict = Literal["improved", "regressed", "no_difference_detected", "identical"]

@@ -46,7 +46,7 @@ from ndcg_tracker.questions.suite.say import (
 )
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.rows import as_object
-from ndcg_tracker.statistics.equivalence import checked_margin
+from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.storage.references import is_pattern
 from ndcg_tracker.words.notes import sentence
 
