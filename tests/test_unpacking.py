@@ -92,7 +92,7 @@ def test_values_of_one_width_in_a_dictionary_are_refused_before_they_are_read(tm
     path = written(tmp_path, columns(item=ids))
     with pq.ParquetFile(path) as opened:
         opened.iter_batches = lambda *_, **__: pytest.fail("it was read")
-        with pytest.raises(limits.GrowsError):
+        with pytest.raises(unpacking.GrowsError):
             next(parquet_batches(opened, path, None, 100))
 
 
