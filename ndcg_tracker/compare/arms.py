@@ -38,8 +38,8 @@ from ndcg_tracker.words.numbers import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import GroupWeightsById, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 FEWEST_RUNS = 2
 

@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.sums import SummedResults
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.render.charts.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 MOVES = 3

@@ -24,7 +24,6 @@ from ndcg_tracker.words.notes import Note, sentence
 if TYPE_CHECKING:
     from ndcg_tracker.compare.results import LabelSetRef
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import (
         EvaluationRecord,
         GroupResultColumns,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
         LabelSetRecord,
         RunRecord,
     )
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 NO_INFERENCE = Note("means_weigh_groups")
 

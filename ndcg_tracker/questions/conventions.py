@@ -20,8 +20,8 @@ from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.scoring import Scores
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 SHARES_AGREE = 1e-12

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest.results import ResultTable
     from ndcg_tracker.runs.ingest import RunDetails
     from ndcg_tracker.statistics.summary import SliceSummary
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 _UNDEFINED = "no value was given"
@@ -145,7 +144,7 @@ def store_sums(
         run, outcome = None, "replaced"
     if run is None:
         run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
-        tx.write.runs.keep_sums(run_id)
+        tx.write.runs.keep_pruning(run_id, np.empty(0, dtype=np.int64), summaries_only=True, kept_share=0.0)
         n_groups = max(one.values.n + one.n_undefined for one in wholes)
         run = tx.write.runs.finish(run_id, NO_ITEMS.digest(), n_groups, 0)
     known = {one.metric: one for one in tx.evaluations.of_run(run.id)}

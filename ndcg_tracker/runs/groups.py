@@ -18,9 +18,8 @@ from ndcg_tracker.words.texts import GroupTexts, Text
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.groups import GroupTable, TextTable
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord, TextRecord
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 _MAX_SHOWN = 10

@@ -35,9 +35,8 @@ from ndcg_tracker.words.numbers import counted
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.runs.labels import KnownLabels
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 TieBounds = tuple[float | None, float | None]

@@ -38,8 +38,8 @@ from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.report.page import RunsReport
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""

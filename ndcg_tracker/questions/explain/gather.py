@@ -62,8 +62,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.render.charts.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 PREFERRED = "ndcg@10"
 

@@ -20,7 +20,7 @@ from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums
-from ndcg_tracker.statistics.t_distribution import groups_needed, quantile, two_sided_t
+from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t
 from ndcg_tracker.statistics.t_test import (
     FEW_FOR_ONE_SIDE,
     Information,
@@ -28,6 +28,7 @@ from ndcg_tracker.statistics.t_test import (
     checked_margin,
     checked_weights,
     finite,
+    groups_needed,
     t_lower_bound,
     t_upper_bound,
 )

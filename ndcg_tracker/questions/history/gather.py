@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.render.charts.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.statistics.many_tests import Matrix
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 FEWEST_IN_SLICE = 2
 _DATASETS_NAMED = 5

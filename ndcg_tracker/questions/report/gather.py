@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.report.page import RunsReport
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
     from ndcg_tracker.words.notes import Note
     from ndcg_tracker.words.texts import GroupTexts
 from ndcg_tracker.compare.run_pair import RunPair

@@ -56,10 +56,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.gate.decide import Decision
     from ndcg_tracker.render.charts.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord, RunRecord, SuiteDecisionRecord, SuiteRecord
     from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Metric:
