@@ -25,8 +25,7 @@ from random import Random
 import numpy as np
 import workloads
 
-from ndcg_tracker.metrics.kernel.mean import values_with_bounds
-from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.kernel.values import group_results, values_with_bounds
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.metric import Metric, default_of
 from ndcg_tracker.metrics.language.text import parse_metric

@@ -25,9 +25,9 @@ from ndcg_tracker.errors import (
     argument,
     worded,
 )
+from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.groups import GroupColumns, read_groups
 from ndcg_tracker.ingest.reading import ScatteredGroupError, read_labels, read_run
-from ndcg_tracker.ingest.rows import WrongValueError
 from ndcg_tracker.integrations.libraries import MissingLibraryError
 from ndcg_tracker.storage.connection import FailedDatabaseError, LostAnswerError, Reason
 from ndcg_tracker.storage.database import upgrade

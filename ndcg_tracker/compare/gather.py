@@ -44,8 +44,8 @@ from ndcg_tracker.errors import (
     ReferenceNotFoundError,
     argument,
 )
-from ndcg_tracker.metrics.kernel.mean import plain_mean, tie_bounds
-from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.kernel.mean import plain_mean
+from ndcg_tracker.metrics.kernel.values import group_results, tie_bounds
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares

@@ -11,8 +11,8 @@ from typing import BinaryIO
 import numpy as np
 
 from ndcg_tracker.errors import argument
+from ndcg_tracker.ingest.cells import WrongValueError, number
 from ndcg_tracker.ingest.columns import Refused, absent_columns, column_about
-from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.records import (
     Records,
     cell_id,
@@ -22,7 +22,6 @@ from ndcg_tracker.ingest.records import (
     opened_records,
     place_of,
 )
-from ndcg_tracker.ingest.rows import WrongValueError
 from ndcg_tracker.ingest.source import Progress
 from ndcg_tracker.ingest.table import no_row, too_heavy
 from ndcg_tracker.rankings.keys import Keys

@@ -14,7 +14,7 @@ import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
+from ndcg_tracker.ingest.cells import Places, RowPlaces
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats import json_documents
@@ -23,7 +23,8 @@ from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.formats.parquet import parquet_blocks
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.rows import Places, RowPlaces, Rows
+from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score, ranked_table
 from ndcg_tracker.rankings.keys import Keys

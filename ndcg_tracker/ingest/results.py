@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, NoReturn
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import column_about
-from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.ingest.records import (
     Records,
     Row,
@@ -26,7 +26,6 @@ from ndcg_tracker.ingest.records import (
     opened_records,
     place_of,
 )
-from ndcg_tracker.ingest.rows import LinePlaces, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings.keys import Keys, joined_digest

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.cells import KEEP_ONE, NO_RANK, LinePlaces, Places, Ranks
 from ndcg_tracker.ingest.columns import Refused
-from ndcg_tracker.ingest.numbers import NO_RANK, Ranks
-from ndcg_tracker.ingest.rows import KEEP_ONE, LinePlaces, Places, Rows
+from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.ranking import (

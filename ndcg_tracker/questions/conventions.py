@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.mean import aggregated, values_with_bounds
-from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.kernel.mean import aggregated
+from ndcg_tracker.metrics.kernel.values import group_results, values_with_bounds
 from ndcg_tracker.metrics.language.agreement import differences
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.metric import Metric

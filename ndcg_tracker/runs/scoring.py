@@ -12,15 +12,8 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import ConflictError, MetricError
-from ndcg_tracker.metrics.kernel.mean import (
-    REASONS,
-    GroupResults,
-    GroupValues,
-    aggregated,
-    joined_values,
-    plain_mean,
-    values_with_bounds,
-)
+from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, joined_values, plain_mean
+from ndcg_tracker.metrics.kernel.values import values_with_bounds
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric

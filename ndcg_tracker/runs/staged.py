@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.errors import ConflictError, DatabaseError, InputError
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
-from ndcg_tracker.metrics.kernel.mean import GroupValues, variants
+from ndcg_tracker.metrics.kernel.mean import GroupValues
+from ndcg_tracker.metrics.kernel.values import variants
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.keys import Keys, joined_digest, mixed
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking

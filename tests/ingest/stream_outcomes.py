@@ -8,9 +8,9 @@ from typing import Any
 from ingest_outcomes import run_parts
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.blocks import text_group_blocks
 from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
 from ndcg_tracker.ingest.formats.svmlight import Scores
+from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.reading import ranked_blocks, read_run, text_table
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import RankedTable, joined_notes

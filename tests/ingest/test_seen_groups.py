@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.ingest.blocks import SeenGroups
+from ndcg_tracker.ingest.group_blocks import SeenGroups
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Hash
 

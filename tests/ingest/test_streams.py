@@ -12,9 +12,9 @@ from stream_outcomes import AGAIN, joined, streamed, whole
 from thorough import LONG
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.blocks import text_group_blocks
 from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
 from ndcg_tracker.ingest.detection import READERS
+from ndcg_tracker.ingest.group_blocks import text_group_blocks
 from ndcg_tracker.ingest.reading import (
     BLOCK_ROWS,
     BYTES_PER_ROW,

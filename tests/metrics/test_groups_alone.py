@@ -14,8 +14,8 @@ from random_rankings import SEEDS
 from rankings_of import Run, joined
 from thorough import LONG, examples
 
-from ndcg_tracker.metrics.kernel.mean import plain_mean, values_with_bounds
-from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.kernel.mean import plain_mean
+from ndcg_tracker.metrics.kernel.values import group_results, group_values, values_with_bounds
 from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares

@@ -11,8 +11,7 @@ from random_rankings import random_case
 from rankings_of import joined, results
 from thorough import examples
 
-from ndcg_tracker.metrics.kernel.mean import tie_bounds, values_with_bounds
-from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.kernel.values import group_results, group_values, tie_bounds, values_with_bounds
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys

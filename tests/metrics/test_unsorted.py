@@ -17,8 +17,8 @@ from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import contributions
 from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, graded_list
 from ndcg_tracker.metrics.kernel.lists import BY_COUNTING, BY_SORTING, IN_ORDER, Ranks
-from ndcg_tracker.metrics.kernel.mean import GroupValues, values_with_bounds
-from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.kernel.mean import GroupValues
+from ndcg_tracker.metrics.kernel.values import group_results, group_values, values_with_bounds
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares

@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from ndcg_tracker.ingest.arrow import Collected, converted, has_lists
-from ndcg_tracker.ingest.blocks import GroupBlock
+from ndcg_tracker.ingest.cells import RowPlaces
 from ndcg_tracker.ingest.columns import Columns, Wanted
-from ndcg_tracker.ingest.rows import RowPlaces, Rows, with_ranks_as_scores
+from ndcg_tracker.ingest.group_blocks import GroupBlock
+from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 from ndcg_tracker.words.quoting import shown_name

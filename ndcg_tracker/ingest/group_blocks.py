@@ -1,0 +1,228 @@
+"""Tables as blocks of whole groups, in the order of the file: the whole, or parts cut between groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from ndcg_tracker.ingest.blocks import Lines, TextBlock
+from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, Places
+from ndcg_tracker.ingest.columns import Refused
+from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.types import Hash, Index
+
+_PIECE = 1 << 22  # bytes read at a time
+
+T = TypeVar("T")
+
+
+class LineFormat(Protocol):
+    """A format of lines, with one table in it; ``exact`` alone decides what its grammar is.
+
+    A table may be read whole or block by block, each block beginning with a line that begins a row.
+    """
+
+    def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
+        """Return the rows of some lines, read line by line, without a last one that is not whole.
+
+        Raises: InputError naming the line.
+        """
+
+    def fast(self, lines: Lines) -> Rows:
+        """Return the same rows, read quickly. Raises: DoubtfulError for whatever ``exact`` has to judge."""
+
+    @property
+    def small(self) -> Callable[[Lines], Rows] | None:
+        """What does as ``fast`` does for a text too small to import Arrow for, None where ``exact`` is for those."""
+
+    def n_rows_of(self, line: bytes) -> int:
+        """Return how many rows a line of a block that was read quickly holds: none if it is blank or a comment."""
+
+    def finish(self, n_rows: int, refused: Refused) -> None:
+        """Raise what ``refused`` makes of what only the end shows; ``n_rows``: how many rows there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBlock:
+    """Rows of whole groups: ``exact`` reads them again with their lines, None where ``places`` knows them."""
+
+    rows: Rows
+    places: Places
+    exact: Callable[[], tuple[Rows, Places]] | None = None
+
+    def assembled(self, assemble: Callable[[Rows, Places], T]) -> T:
+        """Return what ``assemble`` makes of the rows, read exactly if it has doubts."""
+        try:
+            return assemble(self.rows, self.places)
+        except DoubtfulError:
+            if self.exact is None:
+                raise
+            return assemble(*self.exact())
+
+
+def whole_block(source: Source, new_table: Callable[[], LineFormat], *, is_small: bool) -> GroupBlock:
+    """Return all rows of a text file as one block, read the quick way for its size if it is beyond doubt."""
+
+    def exact() -> tuple[Rows, LinePlaces]:
+        table = new_table()
+        rows, places = table.exact(source)
+        table.finish(rows.n_rows, source.error)
+        return rows, places
+
+    table = new_table()
+    quick = table.small if is_small else table.fast
+    if quick is not None:
+        try:
+            rows = quick(source)
+            table.finish(rows.n_rows, NoPlaces().whole)
+            return GroupBlock(rows, NoPlaces(), exact)
+        except DoubtfulError:
+            pass  # the exact way says what is wrong and where, or that all is well
+    return GroupBlock(*exact())
+
+
+def text_group_blocks(source: Source, table: LineFormat, n_bytes: int, *, fast: bool) -> Iterator[GroupBlock]:
+    """Yield a text file's rows in blocks of whole groups, of about ``n_bytes`` bytes or one larger group each.
+
+    ``fast``: whether to read quickly what is beyond doubt. At least one block is yielded, perhaps one without rows.
+    """
+    pieces = source.pieces(min(n_bytes, _PIECE))
+    block = TextBlock(source.name, (), is_last=False)
+    n_wanted = n_bytes
+    while not block.is_last:
+        block = _grown(block, pieces, n_wanted)
+        rows, places = _parsed(table, block, fast=fast)
+        n_groups = len(rows.span_keys) if block.is_last else len(rows.span_keys) - 1  # the last one may go on
+        if n_groups <= 0 and not block.is_last:
+            n_wanted = block.n_bytes  # what was read is read again, so each time it is twice as much
+            continue
+        n_wanted = n_bytes
+        kept = rows.spans(0, n_groups)
+        end = block.n_bytes if block.is_last else _start_of_row(table, block, rows, kept.n_rows, places)
+        whole, rest = block.divided(end)
+        yield GroupBlock(kept, places or NoPlaces(), None if places else partial(table.exact, whole))
+        block = replace(rest, first_row=block.first_row + kept.n_rows)
+        del rows, places, kept, whole, rest  # not to be held while the next block is read
+    table.finish(block.first_row, source.error)
+
+
+def _grown(block: TextBlock, pieces: Iterator[bytes], n_bytes: int) -> TextBlock:
+    """Return the block with at least ``n_bytes`` more bytes, or with all there are, which makes it the last one."""
+    parts = list(block.parts)
+    is_last = False
+    while n_bytes > 0 and not is_last:
+        piece = next(pieces, b"")
+        is_last = not piece
+        parts.append(piece)
+        n_bytes -= len(piece)
+    if sum(map(len, parts)) <= _PIECE:
+        parts = [b"".join(parts)]
+    return replace(block, parts=tuple(part for part in parts if part), is_last=is_last)
+
+
+def _parsed(table: LineFormat, block: TextBlock, *, fast: bool) -> tuple[Rows, LinePlaces | None]:
+    """Return a block's rows, and their places unless they were read quickly."""
+    if fast:
+        try:
+            if block.parts:
+                return table.fast(block).merged(), None
+        except DoubtfulError:
+            pass  # the exact way says what is wrong and where, or that all is well
+    return table.exact(block)
+
+
+def _start_of_row(table: LineFormat, block: TextBlock, rows: Rows, row: int, places: LinePlaces | None) -> int:
+    """Return where the line of a row begins in a block's text."""
+    if places is not None:
+        text, start = block.text, 0
+        for _ in range(places.line_of(row) - block.first_line):
+            start = text.index(b"\n", start) + 1
+        return start
+    n_before, n_rows = block.n_bytes, rows.n_rows - row
+    for part in reversed(block.parts):
+        n_before -= len(part)
+        start = len(part)
+        while start:
+            end = start
+            start = part.rfind(b"\n", 0, end - 1) + 1
+            n_rows -= table.n_rows_of(part[start:end])
+            if not n_rows:
+                return n_before + start
+    raise ValueError(f"there are only {rows.n_rows - n_rows} rows in the text")
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """Some ids in ascending order of their hashes."""
+
+    hashes: Hash
+    keys: Keys
+
+    def rows_of(self, wanted: Hash) -> Index:
+        """Return the rows whose hash is one of those wanted."""
+        places = np.minimum(np.searchsorted(wanted, self.hashes), wanted.size - 1)
+        return np.flatnonzero(wanted[places] == self.hashes)
+
+
+class SeenGroups:
+    """The ids of all groups so far: per group its bytes, their place and a hash, 16 bytes and the id's own.
+
+    Ids are told apart by their bytes; the hash only says which of them to compare. They are held in sorted levels,
+    each at least twice as long as the one after it, so that adding n ids costs n log(n) altogether.
+
+    >>> seen = SeenGroups()
+    >>> seen.add(Keys.from_strings(["q1", "q2"]))
+    >>> seen.first_repeat(Keys.from_strings(["q3", "q1"])), seen.first_repeat(Keys.from_strings(["q3"]))
+    (1, -1)
+    """
+
+    def __init__(self, hash_of: Callable[[Keys], Hash] = Keys.hashes) -> None:
+        self._hash_of = hash_of
+        self._levels: list[_Level] = []
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory is taken."""
+        return sum(level.hashes.nbytes + level.keys.data.nbytes + level.keys.offsets.nbytes for level in self._levels)
+
+    def first_repeat(self, keys: Keys) -> int:
+        """Return the place of the first id that was seen before or stands earlier in ``keys``, -1 if none does."""
+        hashes = self._hash_of(keys)
+        ascending = np.sort(hashes)
+        doubtful = [ascending[1:][ascending[1:] == ascending[:-1]]]
+        for level in self._levels:
+            places = np.minimum(np.searchsorted(level.hashes, ascending), level.hashes.size - 1)
+            doubtful.append(ascending[level.hashes[places] == ascending])
+        found = np.concatenate(doubtful)
+        if not found.size:
+            return -1
+        wanted = np.unique(found)
+        seen = {key for level in self._levels for key in level.keys.take(level.rows_of(wanted)).to_bytes_list()}
+        for place in np.flatnonzero(np.isin(hashes, wanted)).tolist():
+            key = keys.bytes_at(place)
+            if key in seen:
+                return int(place)
+            seen.add(key)
+        return -1
+
+    def add(self, keys: Keys) -> None:
+        """Take note of distinct ids."""
+        if not len(keys):
+            return
+        self._levels.append(_sorted(self._hash_of(keys), keys))
+        while len(self._levels) > 1 and len(self._levels[-2].keys) < 2 * len(self._levels[-1].keys):
+            one, other = self._levels.pop(), self._levels.pop()
+            self._levels.append(
+                _sorted(np.concatenate([one.hashes, other.hashes]), Keys.joined([one.keys, other.keys]))
+            )
+
+
+def _sorted(hashes: Hash, keys: Keys) -> _Level:
+    order = np.argsort(hashes, kind="stable")
+    return _Level(hashes[order], keys.take(order))
