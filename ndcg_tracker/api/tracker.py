@@ -59,12 +59,11 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.render.charts.chart import Chart
     from ndcg_tracker.runs.exchange import Exported, Imported
-    from ndcg_tracker.runs.groups import GroupRecord, GroupsSet
+    from ndcg_tracker.runs.groups import GroupRecord, GroupsSet, StoredText, TextsAdded
     from ndcg_tracker.runs.ingest import IngestResult, RunDetails
     from ndcg_tracker.runs.prune import Pruned
     from ndcg_tracker.runs.rescore import LabelsAdded, RescoredRun
     from ndcg_tracker.runs.scoring import Scores
-    from ndcg_tracker.runs.texts import StoredText, TextsAdded
     from ndcg_tracker.statistics.summary import SliceSummary
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord, SuiteRecord
@@ -301,9 +300,9 @@ class Tracker:
         NameTakenError for a run with other content.
         """
         from ndcg_tracker.ingest.detection import default_run_name
-        from ndcg_tracker.ingest.summaries import merged_summaries, read_summaries
+        from ndcg_tracker.ingest.results import merged_summaries, read_summaries
+        from ndcg_tracker.runs.external import store_sums
         from ndcg_tracker.runs.ingest import RunDetails
-        from ndcg_tracker.runs.summaries import store_sums
         from ndcg_tracker.statistics.summary import SliceSummary
 
         given = [summaries] if isinstance(summaries, str | os.PathLike) else list(summaries)
@@ -1399,8 +1398,8 @@ class Tracker:
         names of columns, by default these, as far as they are there. A null takes a text away; what the frame does not
         name stays. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
         """
-        from ndcg_tracker.ingest.texts import TextColumns, TextTable, read_text_frame
-        from ndcg_tracker.runs.texts import store_texts
+        from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_text_frame
+        from ndcg_tracker.runs.groups import store_texts
 
         columns = TextColumns(group, item, text, title, url)
         table = frame if isinstance(frame, TextTable) else read_text_frame(frame, columns)
@@ -1409,14 +1408,14 @@ class Tracker:
 
     def texts(self, dataset: str = DEFAULT_DATASET, *, group: str | None = None) -> list[StoredText]:
         """Return the texts of a dataset (see ``add_texts``), or those of one of its groups alone."""
-        from ndcg_tracker.runs.texts import stored_texts
+        from ndcg_tracker.runs.groups import stored_texts
 
         with self.store().read() as tx:
             return stored_texts(tx, dataset, group)
 
     def delete_texts(self, dataset: str = DEFAULT_DATASET, *, group: str | None = None) -> int:
         """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
-        from ndcg_tracker.runs.texts import delete_texts
+        from ndcg_tracker.runs.groups import delete_texts
 
         with self.store().write("content") as tx:
             return delete_texts(tx, dataset, group)

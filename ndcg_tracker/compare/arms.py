@@ -12,8 +12,8 @@ from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.storage.references import ARM, is_pattern
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 FEWEST_RUNS = 2
 

@@ -35,11 +35,9 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats, Index
-from ndcg_tracker.statistics.corrections import holm
-from ndcg_tracker.statistics.equivalence import Equivalence
-from ndcg_tracker.statistics.power import detectable_delta
+from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import checked_weights, limited
+from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
 from ndcg_tracker.words.notes import Note, all_one_notes
 
 GroupNames = Callable[[Index], Sequence[str]]

@@ -9,9 +9,9 @@ from typing import Literal
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.results import ALPHA, MetricComparison
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.statistics.corrections import holm
-from ndcg_tracker.statistics.information import Information
+from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.stratified import Estimate, StratumMean, of_strata, strata_information, stratified
+from ndcg_tracker.statistics.t_test import Information
 from ndcg_tracker.words.notes import Note
 
 SuiteVerdict = Literal["improved", "regressed", "no_difference_detected", "identical"]

@@ -43,12 +43,11 @@ from ndcg_tracker.errors import (
     NdcgTrackerError,
     argument,
 )
-from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.mean import plain_mean
-from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.kernel.values import group_results, tie_bounds
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.tie_bounds import tie_bounds
+from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.runs.scoring import stored_weights
@@ -62,8 +61,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.sums import SummedResults
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.render.charts.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 MOVES = 3

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.render.charts.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord, SuiteRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Metric:

@@ -18,12 +18,12 @@ from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE
 from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import (
         EvaluationRecord,
         LabelSetRecord,
         RunRecord,
     )
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,7 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import WIDTH, Format, Report, Table, columns, marks
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.statistics.equivalence import Equivalence
-from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
+from ndcg_tracker.statistics.t_test import FEW_FOR_ONE_SIDE, Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE, SUMMED_JUDGE
 from ndcg_tracker.words.notes import T_INTERVAL, Note, few_differences, low_information, renamed, sentence, told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, p_text, percent, points, shown_margin

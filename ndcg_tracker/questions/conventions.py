@@ -9,20 +9,19 @@ import numpy as np
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.mean import aggregated
-from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.kernel.values import group_results, values_with_bounds
 from ndcg_tracker.metrics.language.agreement import differences
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.tie_bounds import values_with_bounds
 from ndcg_tracker.rankings.join import JudgedRanking, judged
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,8 +30,7 @@ from ndcg_tracker.render.html import CLASSES, reports_html
 from ndcg_tracker.render.pages.page import themes
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.render.texts import query_cell
-from ndcg_tracker.runs.groups import group_id
-from ndcg_tracker.runs.texts import texts_of
+from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.ui.overviews import group_over_time
 from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered
@@ -40,8 +39,8 @@ from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.report.page import RunsReport
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""

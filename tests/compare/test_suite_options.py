@@ -12,7 +12,7 @@ import pytest
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NdcgTrackerError
-from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.many_tests import holm
 
 DATASETS = {"beir-a": 60, "beir-b": 30}
 

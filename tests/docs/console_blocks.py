@@ -3,8 +3,8 @@
 In a block, a line that begins with `$ ` is a command (it goes on in the next line after a backslash or inside quotes);
 the lines up to the next command are its output, standard error included. `...` in a line stands for any text, a line
 of `...` alone for any number of lines, and one time of day is as good as another. All blocks of a document run in one
-shell, in one folder. A command that fails must be followed by `$ echo $?`. `postgresql://` URLs in commands are
-replaced by the test server's.
+shell, in one folder, which has `examples` as a checkout has. A command that fails must be followed by `$ echo $?`.
+`postgresql://` URLs in commands are replaced by the test server's.
 
     python tests/docs/console_blocks.py docs/sql.md     # writes what is printed now into the document
 """
@@ -91,6 +91,7 @@ def run_steps(
 
     ``programs``: a folder whose programs come before those that are installed (see ``preloaded``).
     """
+    (folder / "examples").symlink_to(REPOSITORY / "examples")
     script = ["exec 2>&1"]
     for step in steps:
         command = POSTGRES_URL.sub(lambda _: shlex.quote(postgres_url or ""), step.command)

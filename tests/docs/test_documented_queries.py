@@ -83,7 +83,7 @@ def texts() -> Iterator[tuple[str, str]]:
             yield from ((path.name, found) for source in sources for found in strings_of(source))
         elif path.suffix == ".json":
             yield from ((path.name, found) for found in texts_in(json.loads(path.read_text(encoding="utf-8"))))
-        elif path.suffix == ".sql":
+        elif path.suffix in (".sql", ".yaml"):
             yield path.name, path.read_text(encoding="utf-8")
 
 

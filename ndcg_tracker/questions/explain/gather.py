@@ -50,22 +50,21 @@ from ndcg_tracker.questions.explain.say import (
 )
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.runs.groups import group_id
+from ndcg_tracker.runs.external import refuse_sums
+from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
-from ndcg_tracker.runs.summaries import refuse_sums
-from ndcg_tracker.runs.texts import texts_of
 from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.render.charts.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 PREFERRED = "ndcg@10"
 

@@ -18,13 +18,20 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
-from ndcg_tracker.statistics.equivalence import checked_margin
-from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE, Information
-from ndcg_tracker.statistics.power import groups_needed
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t
-from ndcg_tracker.statistics.t_test import TTest, checked_weights, finite, t_lower_bound, t_upper_bound
+from ndcg_tracker.statistics.t_test import (
+    FEW_FOR_ONE_SIDE,
+    Information,
+    TTest,
+    checked_margin,
+    checked_weights,
+    finite,
+    groups_needed,
+    t_lower_bound,
+    t_upper_bound,
+)
 from ndcg_tracker.words.notes import Note
 
 Decision = Literal["pass", "fail", "inconclusive"]

@@ -54,10 +54,9 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.decide import PairedResults
     from ndcg_tracker.questions.gate.decide import Decision
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
     from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 HOW_TO_REPEAT = (

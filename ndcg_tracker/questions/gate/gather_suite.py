@@ -25,10 +25,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.questions.gate.decide import Decision
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import SuiteDecisionRecord
     from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)

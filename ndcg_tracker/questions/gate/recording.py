@@ -10,9 +10,8 @@ from ndcg_tracker.errors import argument
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.locks import TurnName
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 ROUNDS = 3
 """How often a gate decides without keeping other gates out, then while other content is stored, then alone."""

@@ -18,7 +18,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.say import HistoryRow
 from ndcg_tracker.runs.known_metrics import known_metric
-from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repeats
+from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.render.charts.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]

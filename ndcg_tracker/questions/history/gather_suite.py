@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.questions.history.say import HistoryRow
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord, SuiteRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,11 +57,10 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.results import MetricComparison
     from ndcg_tracker.questions.labels.decide import GradeFrequency, LabelsDiff, LabelVersion
-    from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
     from ndcg_tracker.rankings.types import Floats
-    from ndcg_tracker.rankings.weights import GroupWeights
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:

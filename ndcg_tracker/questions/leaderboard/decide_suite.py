@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from ndcg_tracker.compare.decide_suite import SuiteNote
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.questions.leaderboard.decide import Standing, standings_of
-from ndcg_tracker.statistics.all_pairs import Matrix, all_pairs, all_pairs_of_strata, holm_of_pairs
+from ndcg_tracker.statistics.many_tests import Matrix, all_pairs, all_pairs_of_strata, holm_of_pairs
 from ndcg_tracker.statistics.stratified import Estimate, StratumMean, of_strata, stratified
 
 

@@ -19,9 +19,9 @@ from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoun
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, LeaderboardTest, MetricBoard, metric_board, order_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_as, leaderboard_rows
+from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.known_metrics import advice_for_lacking, known_metric
 from ndcg_tracker.runs.labels import numbered_labels
-from ndcg_tracker.runs.summaries import refuse_sums
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.statistics.all_pairs import Matrix
-    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.statistics.many_tests import Matrix
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 FEWEST_IN_SLICE = 2
 _DATASETS_NAMED = 5

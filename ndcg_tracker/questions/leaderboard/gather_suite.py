@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings.types import Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord, SuiteRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def suite_tables(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[SuiteTable, ...]:

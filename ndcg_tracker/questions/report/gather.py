@@ -33,15 +33,15 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.report.page import RunsReport
 from ndcg_tracker.rankings.join import judged, places_of
-from ndcg_tracker.runs.texts import texts_of
+from ndcg_tracker.runs.groups import texts_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
     from ndcg_tracker.questions.report.page import RunsReport
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
     from ndcg_tracker.words.notes import Note
     from ndcg_tracker.words.texts import GroupTexts
 from ndcg_tracker.compare.run_pair import RunPair

@@ -39,16 +39,16 @@ from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.rows import as_object
-from ndcg_tracker.runs.summaries import refuse_sums
-from ndcg_tracker.statistics.rank_similarity import repro_eval_ktu
+from ndcg_tracker.runs.external import refuse_sums
+from ndcg_tracker.statistics.similarity import repro_eval_ktu
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,8 @@ from ndcg_tracker.words.notes import command_line
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, GroupWeightsById, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: str | None, top: int) -> ShownRun:

@@ -10,7 +10,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.storage.references import is_pattern
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def created_suite(tx: ReadTransaction, datasets: Sequence[str]) -> tuple[str, ...]:

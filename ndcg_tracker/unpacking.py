@@ -1,4 +1,4 @@
-"""Parquet files within bounds: pages are small however many rows they stand for, and texts stand in dictionaries.
+"""What a file may become when it is unpacked: a few bytes may promise gigabytes, and the pages of Parquet say how many.
 
 The footer may say anything, so the headers of all pages are read, a few bytes each. What they say is what Arrow makes
 room for. They are read here and not by pyarrow, which ends the process where it is asked for facts of a damaged one.
@@ -13,8 +13,120 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ndcg_tracker.unpacking.limits import GrowsError, largest
-from ndcg_tracker.unpacking.thrift import Struct, struct_at
+LARGEST_RATIO = 100  # rankings shrink to a fifth or a tenth; deflate ends at 1032
+SURELY_FINE = 1 << 28  # unpacked bytes below which the ratio does not matter
+
+
+class GrowsError(Exception):
+    """Data that would become much more than its size; ``advice``: what to do for who trusts it."""
+
+    def __init__(self, data: str, advice: str) -> None:
+        self.what = f"{data} grows to more than {LARGEST_RATIO} times its size"
+        self.advice = advice
+        super().__init__(self.what)
+
+
+def largest(n_bytes: int) -> int:
+    """Return how many bytes a file of some size may become.
+
+    >>> largest(1), largest(10_000_000)
+    (268435456, 1000000000)
+    """
+    return max(SURELY_FINE, LARGEST_RATIO * n_bytes)
+
+
+_DEEPEST = 32
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT, _UUID = 1, 2, 3, 7, 8, 9, 10, 11, 12, 13
+_INTEGERS = (4, 5, 6)
+
+Struct = dict[int, Any]
+"""Values by the numbers of their fields."""
+
+
+def struct_at(data: bytes, place: int, depth: int = 0) -> tuple[Struct, int]:
+    """Return the struct that begins at a place, and where it ends. Raises: ValueError, IndexError for no struct.
+
+    >>> struct_at(bytes([0x15, 0x04, 0x18, 0x02, 0x61, 0x62, 0x00]), 0)
+    ({1: 2, 2: b'ab'}, 7)
+    """
+    found: Struct = {}
+    number = 0
+    while (head := data[place]) != 0:
+        place += 1
+        if head >> 4:
+            number += head >> 4
+        else:
+            number, place = _integer(data, place)
+        kind = head & 15
+        if kind in (_TRUE, _FALSE):
+            found[number] = kind == _TRUE
+        else:
+            found[number], place = _value(data, place, kind, depth)
+    return found, place + 1
+
+
+def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
+    if depth > _DEEPEST:
+        raise ValueError("values are nested too deeply")
+    if kind in _INTEGERS:
+        return _integer(data, place)
+    if kind == _STRUCT:
+        return struct_at(data, place, depth + 1)
+    if kind in (_LIST, _SET):
+        return _list(data, place, depth)
+    if kind == _MAP:
+        return _map(data, place, depth)
+    if kind == _BINARY:
+        length, place = _whole(data, place)
+    elif kind in (_TRUE, _FALSE, _BYTE):  # truth values take a byte in lists
+        length = 1
+    elif kind in (_DOUBLE, _UUID):
+        length = 8 if kind == _DOUBLE else 16
+    else:
+        raise ValueError(f"there is no type {kind}")
+    if place + length > len(data):
+        raise IndexError("a value goes on after the end")
+    return data[place : place + length], place + length
+
+
+def _list(data: bytes, place: int, depth: int) -> tuple[list[Any], int]:
+    head = data[place]
+    length, place = (head >> 4, place + 1) if head >> 4 != 15 else _whole(data, place + 1)
+    found = []
+    for _ in range(length):
+        value, place = _value(data, place, head & 15, depth + 1)
+        found.append(value)
+    return found, place
+
+
+def _map(data: bytes, place: int, depth: int) -> tuple[dict[Any, Any], int]:
+    length, place = _whole(data, place)
+    if not length:
+        return {}, place
+    kinds, place = data[place], place + 1
+    for _ in range(length):  # no map is wanted
+        _, place = _value(data, place, kinds >> 4, depth + 1)
+        _, place = _value(data, place, kinds & 15, depth + 1)
+    return {}, place
+
+
+def _whole(data: bytes, place: int) -> tuple[int, int]:
+    number = shift = 0
+    while True:
+        byte = data[place]
+        place += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, place
+        shift += 7
+        if shift > 63:
+            raise ValueError("a number has more than 64 bits")
+
+
+def _integer(data: bytes, place: int) -> tuple[int, int]:
+    number, place = _whole(data, place)
+    return (number >> 1) ^ -(number & 1), place
+
 
 _AT_ONCE = 1 << 16  # rows whose texts are measured at a time
 _TEXT, _FIXED = 6, 7

@@ -1,24 +1,24 @@
-"""The metadata for Datasette, in the real Datasette: every view opens with its descriptions, every query answers."""
+"""``examples/datasette.yaml`` in the real Datasette: every view opens with its descriptions, every query answers."""
 
 import asyncio
 import html
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+import yaml
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.errors import DatabaseError, InputError
-from ndcg_tracker.integrations.datasette import SAVED_QUERIES, datasette_metadata
-from ndcg_tracker.storage.database import upgrade
+from ndcg_tracker.storage.schema import VERSION_TABLE, metadata
 from ndcg_tracker.storage.views import VIEWS
+
+METADATA = yaml.safe_load(Path(__file__).resolve().parents[2].joinpath("examples", "datasette.yaml").read_text("utf-8"))
+SHOWN = METADATA["databases"]["ndcg-track"]
+QUERIES = SHOWN["queries"]
 
 EVIL = 'it\'s <b>"100%"</b> & #1?'
 VALUES = {"dataset": EVIL, "metric": "ndcg@10", "group_key": EVIL, "candidate": "dense", "baseline": "@baseline"}
@@ -49,7 +49,8 @@ def get(database: Path) -> Iterator[Callable[..., Any]]:
     """Asks a Datasette on that file, opened with the metadata and the setting that the docs name."""
     from datasette.app import Datasette
 
-    shown = Datasette([str(database)], metadata=datasette_metadata(database), settings={"suggest_facets": False})
+    named = {"databases": {database.stem: SHOWN}}
+    shown = Datasette([str(database)], metadata=named, settings={"suggest_facets": False})
 
     def answer(path: str, **values: str) -> Any:
         found = asyncio.run(shown.client.get(path + ("?" + urlencode(values) if values else "")))
@@ -74,7 +75,7 @@ def test_the_tables_are_hidden_and_the_views_are_not(get: Callable[..., Any], ro
     shown = get(f"{route}.json")
     assert [table["name"] for table in shown["tables"] if not table["hidden"]] == []
     assert {view["name"] for view in shown["views"]} == {view.name for view in VIEWS}
-    assert {query["name"] for query in shown["queries"]} == {query.name for query in SAVED_QUERIES}
+    assert {query["name"] for query in shown["queries"]} == set(QUERIES)
     assert "down to the single group" in get(route)
 
 
@@ -95,49 +96,32 @@ def test_newest_rows_stand_first(get: Callable[..., Any], route: str) -> None:
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["all given", "none given"])
-@pytest.mark.parametrize("query", SAVED_QUERIES, ids=lambda query: query.name)
+@pytest.mark.parametrize("name", QUERIES)
 def test_every_query_answers_what_sql_answers(
-    query: Any, given: bool, get: Callable[..., Any], route: str, database: Path
+    name: str, given: bool, get: Callable[..., Any], route: str, database: Path
 ) -> None:
-    values = {name: VALUES.get(name, "") if given else "" for name in query.parameters}
-    literals = {name: "'" + value.replace("'", "''") + "'" for name, value in values.items()}
+    query = QUERIES[name]
+    values = {one: VALUES.get(one, "") if given else "" for one in query["params"]}
+    literals = {one: "'" + value.replace("'", "''") + "'" for one, value in values.items()}
     with nt.Tracker(database) as tracker:
-        found = tracker.query(re.sub(r"(?<!:):([a-z_]+)", lambda found: literals[found[1]], query.sql))
-    rows = get(f"{route}/{query.name}.json", _shape="array", **values)
+        found = tracker.query(re.sub(r"(?<!:):([a-z_]+)", lambda found: literals[found[1]], query["sql"]))
+    rows = get(f"{route}/{name}.json", _shape="array", **values)
     assert [tuple(row.values()) for row in rows] == [tuple(row) for row in found.rows]
     needs_a_group = "group_key" in values and not given
     assert bool(rows) is not needs_a_group
-    page = get(f"{route}/{query.name}", **values)
-    assert query.title in page
-    assert query.description in html.unescape(page)
-    for name in values:
-        assert f'name="{name}"' in page
+    page = get(f"{route}/{name}", **values)
+    assert query["title"] in page
+    assert query["description"] in html.unescape(page)
+    for one in values:
+        assert f'name="{one}"' in page
     assert EVIL not in page
 
 
-def test_the_file_that_the_command_writes_is_taken_by_the_program(database: Path, tmp_path: Path) -> None:
-    written = tmp_path / "metadata.json"
-    program = [sys.executable, "-c", "from ndcg_tracker.cli.app import main; main()", "--db", str(database)]
-    done = subprocess.run([*program, "db", "datasette", "-o", str(written)], capture_output=True, text=True, check=True)
-    assert (done.stdout, done.stderr) == ("", "")
-    assert json.loads(written.read_text(encoding="utf-8")) == datasette_metadata(database)
-    asked = [sys.executable, "-m", "datasette", str(database), "-m", str(written), "--setting", "suggest_facets", "off"]
-    page = subprocess.run([*asked, "--get", "/our~20shop~2Ev2/run_tags"], capture_output=True, text=True, check=True)
-    assert "One row per tag of a run; tags may change." in page.stdout
-
-
-def test_a_database_that_datasette_cannot_open_is_refused(
-    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    upgrade(postgres_url)
-    with pytest.raises(InputError) as caught:
-        datasette_metadata(postgres_url)
-    assert str(caught.value).endswith(
-        ": Datasette opens SQLite files, not Postgres; copy the runs into one with ndcg-track export --all -o FOLDER "
-        "and ndcg-track --db copy.db import FOLDER"
-    )
-    with pytest.raises(DatabaseError):
-        datasette_metadata(tmp_path / "nothing.db")
-    monkeypatch.setenv("NDCG_TRACK_DB", str(tmp_path / "nothing.db"))
-    with pytest.raises(DatabaseError):
-        datasette_metadata()
+def test_it_describes_the_views_as_they_are_and_hides_every_table() -> None:
+    described = {name: table for name, table in SHOWN["tables"].items() if "hidden" not in table}
+    assert {name: (table["description"], table["columns"]) for name, table in described.items()} == {
+        view.name: (view.sentence, view.columns) for view in VIEWS
+    }
+    assert set(SHOWN["tables"]) - set(described) == {*metadata.tables, VERSION_TABLE, "sqlite_sequence"}
+    for query in QUERIES.values():
+        assert query["params"] == list(dict.fromkeys(re.findall(r"(?<!:):([a-z_]+)", query["sql"])))

@@ -11,13 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ndcg_tracker as nt
+from ndcg_tracker import unpacking
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.groups import read_groups
+from ndcg_tracker.ingest.groups import read_groups, read_texts
 from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
-from ndcg_tracker.ingest.texts import read_texts
-from ndcg_tracker.unpacking import limits
-from ndcg_tracker.unpacking.parquet import parquet_batches
-from ndcg_tracker.unpacking.thrift import struct_at
+from ndcg_tracker.unpacking import parquet_batches, struct_at
 
 GROWS = (
     "the Parquet data grows to more than 100 times its size; "
@@ -30,7 +28,7 @@ N_ROWS = 20_000
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file may grow to a mebibyte, so that the bombs of these tests are small."""
-    monkeypatch.setattr(limits, "SURELY_FINE", 1 << 20)
+    monkeypatch.setattr(unpacking, "SURELY_FINE", 1 << 20)
 
 
 def written(folder: Path, columns: dict[str, Any], **options: Any) -> Path:
@@ -94,7 +92,7 @@ def test_values_of_one_width_in_a_dictionary_are_refused_before_they_are_read(tm
     path = written(tmp_path, columns(item=ids))
     with pq.ParquetFile(path) as opened:
         opened.iter_batches = lambda *_, **__: pytest.fail("it was read")
-        with pytest.raises(limits.GrowsError):
+        with pytest.raises(unpacking.GrowsError):
             next(parquet_batches(opened, path, None, 100))
 
 

@@ -1,20 +1,22 @@
-"""The saved queries on both engines: what they answer, with all parameters and with none."""
+"""The queries of ``examples/datasette.yaml`` on both engines: what they answer, with all parameters and with none."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from relabelled import check_nothing_counts_twice
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.ingest.columns import Columns
 from ndcg_tracker.ingest.frames import read_label_frame
-from ndcg_tracker.integrations.datasette import SAVED_QUERIES
 from ndcg_tracker.storage.database import upgrade
 
 NEWER = {**LABELS, "q5": {"h": 1, "x": 2}}
-BY_NAME = {query.name: query for query in SAVED_QUERIES}
+METADATA = yaml.safe_load(Path(__file__).resolve().parents[2].joinpath("examples", "datasette.yaml").read_text("utf-8"))
+QUERIES = METADATA["databases"]["ndcg-track"]["queries"]
 
 
 @pytest.fixture
@@ -33,10 +35,10 @@ def tracker(postgres_schema: None, database_url: str) -> nt.Tracker:
 
 def answer(tracker: nt.Tracker, name: str, **values: str) -> list[dict[str, Any]]:
     """Ask a saved query, its parameters written as literals, those that are not given empty."""
-    query = BY_NAME[name]
-    assert set(values) <= set(query.parameters)
-    literals = {one: "'" + values.get(one, "").replace("'", "''") + "'" for one in query.parameters}
-    text = re.sub(r"(?<!:):([a-z_]+)", lambda found: literals[found[1]], query.sql)
+    query = QUERIES[name]
+    assert set(values) <= set(query["params"])
+    literals = {one: "'" + values.get(one, "").replace("'", "''") + "'" for one in query["params"]}
+    text = re.sub(r"(?<!:):([a-z_]+)", lambda found: literals[found[1]], query["sql"])
     found = tracker.query(text)
     return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
 
@@ -119,8 +121,8 @@ def test_a_relabelling_changes_no_answer(tracker: nt.Tracker) -> None:
 
     def answers() -> dict[str, list[dict[str, Any]]]:
         return {
-            query.name: answer(tracker, query.name, **{key: asked[key] for key in query.parameters if key in asked})
-            for query in SAVED_QUERIES
+            name: answer(tracker, name, **{key: asked[key] for key in query["params"] if key in asked})
+            for name, query in QUERIES.items()
         }
 
     check_nothing_counts_twice(tracker, answers)
