@@ -23,7 +23,7 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.ui.app import Access, application
+from ndcg_tracker.ui.server import Access, application
 
 ITEMS = 50
 METRICS = ("ndcg@10", "p(rel=1)@10")

@@ -14,7 +14,7 @@ from typing import Any
 import uvicorn
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.ui.app import Access, application
+from ndcg_tracker.ui.server import Access, application
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e'\"&#"
 """A name that wants to be obeyed."""

@@ -30,23 +30,23 @@ COMMANDS = {
     "reproduce": "questions.reproduce.command:reproduce",
     "report": "questions.report.command:report",
     "plot": "questions.plot.command:app",
-    "ui": "cli.ui:ui",
+    "ui": "cli.database:ui",
     "show": "questions.show.command:show",
-    "rescore": "cli.rescore:rescore",
-    "sql": "cli.sql:sql",
+    "rescore": "cli.runs:rescore",
+    "sql": "cli.database:sql",
     "export": "cli.exchange:export_runs",
     "import": "cli.exchange:import_runs",
     "demo": "cli.demo:demo",
     "runs": "cli.runs:app",
-    "alias": "cli.alias:app",
+    "alias": "cli.runs:aliases",
     "labels": "questions.labels.command:app",
-    "groups": "cli.groups:app",
-    "texts": "cli.texts:app",
+    "groups": "cli.dataset_facts:groups",
+    "texts": "cli.dataset_facts:texts",
     "metrics": "cli.metrics:app",
     "db": "cli.database:app",
-    "doctor": "cli.doctor:app",
-    "push": "cli.push:app",
-    "pull": "cli.pull:app",
+    "doctor": "cli.database:doctor",
+    "push": "cli.exchange:pushes",
+    "pull": "cli.exchange:pulls",
 }
 """The module of each command below the package, and the function or group of commands in it."""
 
@@ -162,8 +162,7 @@ def _show_completion(asked: bool) -> None:
 
 def _before_command(
     db: Annotated[
-        str | None,
-        typer.Option(help="Database: a path or URL. Else NDCG_TRACK_DB, else ./ndcg-track.db.", show_default=False),
+        str | None, typer.Option(help="Database: a path or URL. Else NDCG_TRACK_DB, else ./ndcg-track.db.")
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[

@@ -24,12 +24,10 @@ def evaluate(
     metric: options.Metrics = None,
     per_group: Annotated[bool, typer.Option("--per-group", help="Also print one row per group.")] = False,
     by: Annotated[
-        str | None,
-        typer.Option(metavar="ATTRIBUTE", help="By the slices of an attribute of --groups.", show_default=False),
+        str | None, typer.Option(metavar="ATTRIBUTE", help="By the slices of an attribute of --groups.")
     ] = None,
     groups: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Attributes: a row per group, as groups set takes it.", show_default=False),
+        str | None, typer.Option(metavar="FILE", help="Attributes: a row per group, as groups set takes it.")
     ] = None,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
@@ -46,8 +44,14 @@ def evaluate(
 ) -> None:
     """Compute metrics of runs without storing anything."""
     from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks
-    from ndcg_tracker.cli import spark as on_spark
-    from ndcg_tracker.cli.input_files import columns_of, in_blocks_or_whole, labels_of, run_names
+    from ndcg_tracker.cli.input_files import (
+        columns_of,
+        in_blocks_or_whole,
+        labels_of,
+        refused_by_spark,
+        run_names,
+        spark_evaluations,
+    )
     from ndcg_tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.render.whole_file import whole_file
@@ -73,8 +77,8 @@ def evaluate(
     found = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         if engine == options.EngineName.spark:
-            on_spark.refuse(reader=reader, columns=columns, scores=scores, stream=stream, weight=weight)
-            evaluated = on_spark.evaluations(labels, metrics, group=group, item=item, score=score, label=label)
+            refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream, weight=weight)
+            evaluated = spark_evaluations(labels, metrics, group=group, item=item, score=score, label=label)
         else:
             given = None if labels is None else labels_of(labels, columns=label_columns)
             evaluated = partial(

@@ -1,19 +1,24 @@
-"""``ndcg-track export`` and ``ndcg-track import``: runs as Parquet files, between databases and to any engine."""
+"""``ndcg-track export``, ``import``, ``push`` and ``pull``: runs as Parquet files, and to and from other trackers."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import shlex
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ndcg_tracker.cli import options
+from ndcg_tracker.questions.show.command import Run
+
+if TYPE_CHECKING:
+    from ndcg_tracker.runs.ingest import IngestResult
 
 
 def export_runs(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to create; it must not exist yet.")
     ],
-    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.", show_default=False)] = None,
+    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")] = None,
     every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
     dataset: options.AnyDataset = None,
     texts: Annotated[
@@ -46,9 +51,7 @@ def export_runs(
 
 def import_runs(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder written by ndcg-track export.")],
-    dataset: Annotated[
-        str | None, typer.Option(help="New name for the dataset, if the export has only one.", show_default=False)
-    ] = None,
+    dataset: Annotated[str | None, typer.Option(help="New name for the dataset, if the export has only one.")] = None,
     record: options.Record = True,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
@@ -87,3 +90,138 @@ def _not_verifiable(n: int) -> str:
     from ndcg_tracker.words.numbers import counted
 
     return f", but {counted(n, 'evaluation')} not verifiable" if n else ""
+
+
+pushes = typer.Typer(help="Send runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
+
+TrackingUri = Annotated[str | None, typer.Option("--tracking-uri", help="MLflow's server; else MLFLOW_TRACKING_URI.")]
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RUN", help="The run to compare with in the report page.", show_default="@baseline, if there is one"
+    ),
+]
+
+
+@pushes.command("mlflow")
+def push_mlflow(
+    run: Run,
+    tracking_uri: TrackingUri = None,
+    experiment: Annotated[
+        str | None,
+        typer.Option(
+            help="MLflow's experiment, created if missing.", show_default="MLFLOW_EXPERIMENT_NAME, else Default"
+        ),
+    ] = None,
+    baseline: Baseline = None,
+    dataset: options.AnyDataset = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Create or update the MLflow run of a stored run.
+
+    It gets the means, parameters, tags, the tables of groups and items, and the report page. Pushing a run again
+    updates its MLflow run.
+    """
+    from ndcg_tracker.integrations.mlflow import push
+    from ndcg_tracker.render.formats import rows_as
+
+    with options.tracker() as tracker:
+        found = push(tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment, baseline=baseline)
+    for note in found.notes:
+        options.say(f"note: {found.run}: {note}")
+    names = ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "n_metrics", "tracking_uri"]
+    rows = [tuple(getattr(found, name) for name in names)]
+    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+
+
+@pushes.command("wandb")
+def push_wandb(
+    run: Run,
+    project: Annotated[
+        str | None, typer.Option(help="W&B's project.", show_default="WANDB_PROJECT, else the dataset")
+    ] = None,
+    entity: Annotated[
+        str | None, typer.Option(help="W&B's user or team.", show_default="WANDB_ENTITY, else yours")
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Write it to a folder that 'wandb sync' sends later.")
+    ] = False,
+    baseline: Baseline = None,
+    dataset: options.AnyDataset = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Create or update the Weights & Biases run of a stored run.
+
+    It gets the means, parameters, tags, the table of groups, and the report page as an artifact. Pushing a run again
+    updates its W&B run.
+    """
+    from ndcg_tracker.integrations.wandb import push
+    from ndcg_tracker.render.formats import rows_as
+
+    with options.tracker() as tracker:
+        found = push(tracker, run, dataset=dataset, project=project, entity=entity, offline=offline, baseline=baseline)
+    for note in found.notes:
+        options.say(f"note: {found.run}: {note}")
+    if found.outcome == "written":
+        options.say(f"send it with: wandb sync {shlex.quote(found.where)}")
+    names = ["run", "dataset", "outcome", "wandb_run_id", "project", "n_metrics", "where"]
+    rows = [tuple(getattr(found, name) for name in names)]
+    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+
+
+pulls = typer.Typer(help="Get runs from other trackers.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@pulls.callback()
+def _pull() -> None:
+    pass
+
+
+@pulls.command("mlflow")
+def pull_mlflow(
+    mlflow_run: Annotated[
+        str, typer.Argument(metavar="ID", help="Id of the MLflow run, or its name with --experiment.")
+    ],
+    tracking_uri: TrackingUri = None,
+    experiment: Annotated[str | None, typer.Option(help="MLflow's experiment to find the name in.")] = None,
+    dataset: Annotated[
+        str | None, typer.Option(help="The dataset to store it in.", show_default="as it was evaluated")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run.", show_default="as it was evaluated")] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Store the ranking of an MLflow run.
+
+    It is read from the table of items that the evaluator or push logged there.
+    """
+    from ndcg_tracker.integrations.mlflow.pulling import pull
+
+    with options.tracker() as tracker:
+        found = pull(
+            tracker,
+            mlflow_run,
+            dataset=dataset,
+            name=name,
+            replace=replace,
+            tracking_uri=tracking_uri,
+            experiment=experiment,
+        )
+    for one in found:
+        for note in one.notes:
+            options.say(f"note: {one.result.run}: {note}")
+    options.show(_report([one.result for one in found], format))
+
+
+def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
+    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.report import Column
+
+    of_run = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"]
+    columns: list[Column | str] = [*of_run, Column("label_set_version", "labels"), "metric", Column("mean", digits=4)]
+    rows = [
+        (*(getattr(result, name) for name in of_run), result.label_set_version, format.metric(one.metric), one.mean)
+        for result in results
+        for one in result.metrics
+    ]
+    return rows_as(format.plain, columns, rows, color=options.wants_color())

@@ -64,11 +64,7 @@ def ingest(
     ] = None,
     metadata: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Metadata of the run (ir_metadata, such as tirex-tracker's), kept as tags.",
-            show_default=False,
-        ),
+        typer.Option(metavar="FILE", help="Metadata of the run (ir_metadata, such as tirex-tracker's), kept as tags."),
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
     stream: options.Stream = None,
@@ -87,8 +83,7 @@ def ingest(
     ] = None,
     metrics_json: options.MetricsJson = None,
     results: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Values per group that another engine computed, instead of runs."),
+        str | None, typer.Option(metavar="FILE", help="Values per group that another engine computed, instead of runs.")
     ] = None,
     direction: Annotated[
         str | None, typer.Option(metavar="higher|lower", help="Which values of --results are better.")
@@ -168,8 +163,17 @@ def ingest(
         raise InputError("--items belongs to --engine spark", advice="leave it out")
 
     from ndcg_tracker.api.evaluation import parsed_metrics
-    from ndcg_tracker.cli import spark as on_spark
-    from ndcg_tracker.cli.input_files import columns_of, in_blocks_or_whole, labels_of, read_ahead, run_names
+    from ndcg_tracker.cli.input_files import (
+        SparkLogging,
+        columns_of,
+        in_blocks_or_whole,
+        labels_of,
+        logged_by_spark,
+        read_ahead,
+        refused_by_spark,
+        run_names,
+        staged_by_spark,
+    )
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.ingest.columns import Columns
@@ -213,16 +217,16 @@ def ingest(
 
             paths, of_labels = files, labels
             if items is not None:
-                on_spark.refuse(reader=reader, columns=columns, scores=scores, stream=stream, jobs=jobs, weight=weight)
+                refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream, jobs=jobs, weight=weight)
                 given_facts = (metric or [DEFAULT_METRIC], commit, parameters, tags, created_at)
-                logging = on_spark.Logging(dataset, items.value, *given_facts, replace)
+                logging = SparkLogging(dataset, items.value, *given_facts, replace)
                 by_role = {"group": group, "item": item, "score": score, "label": label}
-                for result in on_spark.logged(tracker, dict(zip(names, files, strict=True)), labels, logging, by_role):
+                for result in logged_by_spark(tracker, dict(zip(names, files, strict=True)), labels, logging, by_role):
                     keep(result)
                 return
             if engine == options.EngineName.spark:
-                on_spark.refuse(reader=reader, columns=columns, scores=scores, stream=stream)
-                paths, of_labels = stack.enter_context(on_spark.staged(files, labels, run_columns, label_columns))
+                refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream)
+                paths, of_labels = stack.enter_context(staged_by_spark(files, labels, run_columns, label_columns))
                 run_columns = label_columns = Columns()
             given = None if of_labels is None else labels_of(of_labels, columns=label_columns)
             metrics = metric or [DEFAULT_METRIC]

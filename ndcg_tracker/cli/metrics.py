@@ -88,12 +88,9 @@ def explain_metric(
 @app.command("sql")
 def write_query(
     text: Annotated[
-        str,
-        typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10'.", callback=options.metric_asked_for),
+        str, typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10'.", callback=options.metric_asked_for)
     ],
-    dialect: Annotated[
-        str, typer.Option(help="bigquery, databricks, duckdb, postgres, snowflake or spark.", show_default=False)
-    ],
+    dialect: Annotated[str, typer.Option(help="bigquery, databricks, duckdb, postgres, snowflake or spark.")],
     run: Annotated[str, typer.Option(help="The table of the run.")] = "run",
     labels: Annotated[str, typer.Option(help="The table of the labels.")] = "labels",
     group: Annotated[str, typer.Option(help="Column of the group, in both.")] = "group_key",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ndcg_tracker.api.tracker import Tracker
+    from ndcg_tracker.render.formats import Said
     from ndcg_tracker.render.report import Column, Format
 
 
@@ -78,50 +79,32 @@ Record = Annotated[
 ]
 OnSuite = Annotated[
     str | None,
-    typer.Option(
-        "--suite", metavar="NAME", help="On every dataset of a suite, and on all together.", show_default=False
-    ),
+    typer.Option("--suite", metavar="NAME", help="On every dataset of a suite, and on all together."),
 ]
 ByTag = Annotated[
     str | None,
-    typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name.", show_default=False),
+    typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name."),
 ]
-AnyDataset = Annotated[
-    str | None, typer.Option("--dataset", help="Only look for runs in this dataset.", show_default=False)
-]
+AnyDataset = Annotated[str | None, typer.Option("--dataset", help="Only look for runs in this dataset.")]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
         "--metric",
         "-m",
         help="A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.",
-        show_default=False,
         callback=metrics_asked_for,
     ),
 ]
 Labels = Annotated[
     str | None,
     typer.Option(
-        "--labels",
-        "--qrels",
-        metavar="FILE",
-        help="The labels: a file, or ir_datasets:NAME for a known set.",
-        show_default=False,
+        "--labels", "--qrels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a known set."
     ),
 ]
-Judge = Annotated[
-    str | None,
-    typer.Option("--judge", metavar="NAME", help="Whose labels, if a judge is named.", show_default=False),
-]
-Names = Annotated[
-    list[str] | None,
-    typer.Option("--name", help="Name of the run, one per file; else the file's.", show_default=False),
-]
+Judge = Annotated[str | None, typer.Option("--judge", metavar="NAME", help="Whose labels, if a judge is named.")]
+Names = Annotated[list[str] | None, typer.Option("--name", help="Name of the run, one per file; else the file's.")]
 Reader = Annotated[
-    str | None,
-    typer.Option(
-        help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.", show_default=False
-    ),
+    str | None, typer.Option(help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.")
 ]
 GroupColumn = Annotated[
     str | None, typer.Option("--group", help="Column of the group; RUN,LABELS where they differ.", show_default="group")
@@ -136,17 +119,11 @@ ScoreColumn = Annotated[
 LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the label.", show_default="label")]
 Header = Annotated[
     str | None,
-    typer.Option(
-        "--columns",
-        metavar="NAME,...",
-        help="Names of all columns of a csv or tsv file without header.",
-        show_default=False,
-    ),
+    typer.Option("--columns", metavar="NAME,...", help="Names of all columns of a csv or tsv file without header."),
 ]
 WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of the weight.", show_default="weight")]
 Scores = Annotated[
-    str | None,
-    typer.Option("--scores", metavar="FILE", help="Predictions, one per line of a label/qid file.", show_default=False),
+    str | None, typer.Option("--scores", metavar="FILE", help="Predictions, one per line of a label/qid file.")
 ]
 
 Stream = Annotated[
@@ -181,10 +158,7 @@ Engine = Annotated[
     ),
 ]
 MetricsJson = Annotated[
-    str | None,
-    typer.Option(
-        "--metrics-json", metavar="FILE", help="Write the run's means, for dvc metrics diff.", show_default=False
-    ),
+    str | None, typer.Option("--metrics-json", metavar="FILE", help="Write the run's means, for dvc metrics diff.")
 ]
 
 
@@ -236,6 +210,11 @@ def show(text: str) -> None:
     from ndcg_tracker.render.terminal import inert_lines
 
     sys.stdout.write(inert_lines(text if text.endswith("\n") or not text else text + "\n"))
+
+
+def show_answer(said: Said, format: StrEnum) -> None:
+    """Print an answer in a format."""
+    show(said.in_format(format.value, color=wants_color()))
 
 
 def say(text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.cli.push import TrackingUri
+from ndcg_tracker.cli.exchange import TrackingUri
 
 if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult

@@ -1,4 +1,4 @@
-"""``ndcg-track runs``: lists, shows, renames, tags, prunes and deletes stored runs."""
+"""``ndcg-track runs``, ``alias`` and ``rescore``: what one does with stored runs."""
 
 from __future__ import annotations
 
@@ -31,14 +31,10 @@ app.command("show")(show)
 def list_runs(
     dataset: options.AnyDataset = None,
     tag: Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")] = None,
-    metric: Annotated[
-        str | None, typer.Option("--metric", "-m", help="Show the mean of this metric.", show_default=False)
-    ] = None,
+    metric: Annotated[str | None, typer.Option("--metric", "-m", help="Show the mean of this metric.")] = None,
     sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = SortBy.time,
-    top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.", show_default=False)] = None,
-    limit: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Only the newest N of them.", show_default=False)
-    ] = None,
+    top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the newest N of them.")] = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """List the runs, oldest first."""
@@ -129,8 +125,7 @@ def prune_runs(
         str, typer.Option("--older-than", metavar="AGE", help="How old: 90d, 12w, or a date such as 2026-01-31.")
     ],
     keep_tag: Annotated[
-        list[str] | None,
-        typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable."),
+        list[str] | None, typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable.")
     ] = None,
     keep_alias: Annotated[
         bool, typer.Option("--keep-alias", help="Also keep runs that an alias once pointed to.")
@@ -203,3 +198,98 @@ def delete_runs(
 
 def _pairs(pairs: dict[str, Any]) -> str:
     return " ".join(f"{key}={value}" for key, value in pairs.items())
+
+
+aliases = typer.Typer(
+    help="Aliases, names that move from run to run: set, list, delete.", no_args_is_help=True, rich_markup_mode=None
+)
+
+Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or without @.")]
+
+
+@aliases.command("set")
+def set_alias(
+    alias: Alias,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The run it points to.")],
+    dataset: options.AnyDataset = None,
+) -> None:
+    """Point an alias at a run; create it if it does not exist."""
+    with options.tracker() as tracker:
+        found = tracker.set_alias(alias, run, dataset)
+    options.say(f"@{alias.removeprefix('@')} is run {found.name!r} ({found.id}) of dataset {found.dataset!r}")
+
+
+@aliases.command("list")
+def list_aliases(dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
+    """List the aliases."""
+    from ndcg_tracker.render.formats import rows_as
+
+    with options.tracker() as tracker:
+        found = tracker.aliases(dataset)
+    rows = [(alias.name, alias.run, alias.run_id, alias.dataset, alias.updated_at_utc) for alias in found]
+    columns = ["alias", "run", "run_id", "dataset", "updated_at_utc"]
+    options.show(rows_as(format.plain, columns, rows, color=options.wants_color()))
+
+
+@aliases.command("delete")
+def delete_alias(alias: Alias, dataset: options.AnyDataset = None) -> None:
+    """Delete an alias; the run stays."""
+    with options.tracker() as tracker:
+        found = tracker.delete_alias(alias, dataset)
+    options.say(f"deleted alias @{found.name}; run {found.run!r} stays")
+
+
+def rescore(
+    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
+    metric: options.Metrics = None,
+    dataset: options.AnyDataset = None,
+    labels: Annotated[
+        int | None, typer.Option(metavar="VERSION", help="A version of the labels.", show_default="the newest")
+    ] = None,
+    judge: options.Judge = None,
+    format: options.Output = options.OutputFormat.text,
+) -> None:
+    """Evaluate stored runs under newer labels or more metrics.
+
+    Without --labels, the labels are the newest; without --metric, the metrics are those that each run already has.
+    """
+    from ndcg_tracker.errors import InputError
+    from ndcg_tracker.render.report import Column
+
+    if bool(runs) == every:
+        raise InputError("name the runs to rescore, or give --all")
+    with options.tracker() as tracker:
+        found = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset, labels=labels, judge=judge)
+    rows = [
+        (
+            run.run,
+            run.run_id,
+            run.dataset,
+            run.label_set_version,
+            format.metric(new.metric, new.requested_as),
+            new.mean,
+            new.n_missing,
+            new.n_undefined,
+            new.requested_as,
+        )
+        for run in found
+        for new in run.metrics
+    ]
+    for run in found:
+        if run.kept_share is not None:
+            options.say(
+                f"{run.run}: left out: it was stored without all its items; to add them, ingest all its rows under the "
+                "same name"
+            )
+        elif run.pruned_at_utc is not None:
+            options.say(
+                f"{run.run}: left out: it was pruned at {run.pruned_at_utc}; to restore its items, ingest its file "
+                "again under the same name"
+            )
+        elif not run.metrics:
+            options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}")
+    names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
+    columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
+    if rows or format is options.OutputFormat.json:
+        options.show(options.with_requests(format, columns, rows, [str(row[names.index("metric")]) for row in rows]))

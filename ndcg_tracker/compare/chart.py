@@ -16,7 +16,7 @@ from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComp
 from ndcg_tracker.compare.say import for_people
 from ndcg_tracker.compare.say_groups import NO_VALUE
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.render.charts.theme import BETTER, SAME, WORSE, Spec, by_direction, chart, direction, signed_axis
+from ndcg_tracker.render.theme import BETTER, SAME, WORSE, Spec, by_direction, chart, direction, signed_axis
 from ndcg_tracker.words.numbers import counted, interval, p_text, points
 
 COLUMNS = 1_200

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ndcg_tracker.compare.report_facts import AtCutoff
-from ndcg_tracker.render.charts.theme import Spec, chart
+from ndcg_tracker.render.theme import Spec, chart
 
 
 def cutoffs(

@@ -201,14 +201,14 @@ def compare(
             )
         if unjudged_bounds:
             raise InputError("--unjudged-bounds needs one version of the labels", advice="name it in the place of all")
-        from ndcg_tracker.questions.labels.say import versions_as
+        from ndcg_tracker.questions.labels.say import versions_said
 
         with options.tracker() as tracker:
             found = tracker.compare_versions(
                 baseline, *candidates, dataset=dataset, metrics=metric or (), **asked
             ).found
         comparisons = found.comparisons
-        options.show(versions_as(format.plain, found, color=color, width=width))
+        options.show(versions_said(found).in_format(format.value, color=color, width=width))
     else:
         from ndcg_tracker.compare.say import comparison_as
 

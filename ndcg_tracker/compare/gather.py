@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.report_facts import PairReports
     from ndcg_tracker.compare.sums import SummedResults
     from ndcg_tracker.rankings.types import Index
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
     from ndcg_tracker.storage.transactions import ReadTransaction
 
@@ -537,7 +537,7 @@ class ComparisonResult:
         the database has changed since.
         """
         from ndcg_tracker.compare.chart import checked_kind, comparison_chart
-        from ndcg_tracker.render.charts.chart import Chart
+        from ndcg_tracker.render.chart import Chart
 
         checked_kind(kind)
         if self.reports_of is None:
@@ -552,7 +552,7 @@ class ComparisonResult:
         return comparison_html(*self.comparisons)
 
     def _repr_html_(self) -> str:
-        from ndcg_tracker.render.charts.chart import picture_element
+        from ndcg_tracker.render.chart import picture_element
 
         return self.to_html() + ("" if self.reports_of is None else picture_element(self.plot))
 

@@ -35,7 +35,7 @@ from ndcg_tracker.storage.references import ARM, is_pattern
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import RunRecord, SuiteRecord
     from ndcg_tracker.storage.transactions import ReadTransaction
 
@@ -261,7 +261,7 @@ class SuiteComparisonResult:
 
     def plot(self) -> Chart:
         """Return the difference on each dataset and on all together, with their intervals."""
-        from ndcg_tracker.render.charts.chart import Chart
+        from ndcg_tracker.render.chart import Chart
 
         return Chart(suite_forest(self.comparison))
 

@@ -13,12 +13,12 @@ from ndcg_tracker.compare.say import comparison_reports, in_neither, interval_na
 from ndcg_tracker.compare.say_groups import delta_cell
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.agreement import familiar_name
-from ndcg_tracker.render.charts.theme import Spec
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import reports_as
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import WIDTH, Format, Report, Table, columns, marks
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
+from ndcg_tracker.render.theme import Spec
 from ndcg_tracker.words.notes import Told, told
 from ndcg_tracker.words.numbers import counted, interval, p_text, points
 

@@ -1,14 +1,103 @@
-"""Reports and tables in the format that was asked for."""
+"""Answers, reports and tables in the format that was asked for.
+
+What a question returns is an ``Answer``: a dataclass of the typed numbers that names what there is to say of them, its
+``Said``. A format of all answers is an entry of ``_FORMATS``, one of a single answer an entry of its ``further``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.render.csv import csv_of_columns, csv_text
-from ndcg_tracker.render.json import json_rows
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.json import json_rows, json_text
 from ndcg_tracker.render.markdown import reports_markdown, table_markdown
 from ndcg_tracker.render.report import WIDTH, Column, Format, Report, Table
+from ndcg_tracker.render.rows import as_object
 from ndcg_tracker.render.text import CELL_WIDTH, reports_text, table_text
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Said:
+    """What there is to say of an answer; each part is made when a format asks for it.
+
+    ``value``: the typed numbers, which JSON and ``to_dict`` show as ``as_object`` does. ``reports``: what people read.
+    ``rows``: those of CSV and of a frame, by column. ``columns``: of the rows; those of the first one if not given.
+    ``further``: formats that this answer alone has, or has in a way of its own. ``blank_lines``: between reports.
+    """
+
+    value: object
+    reports: Callable[[], Sequence[Report]]
+    rows: Callable[[], Sequence[Mapping[str, object]]]
+    columns: Sequence[str] = ()
+    further: Mapping[str, Callable[[], str]] = field(default_factory=dict)
+    blank_lines: int = 2
+
+    def in_format(self, format: str, *, color: bool = False, width: int = WIDTH) -> str:
+        """Return the answer in a format, with a line end.
+
+        ``color``, ``width``: of text alone (see ``reports_text``); who calls knows the terminal and NO_COLOR.
+        """
+        if format in self.further:
+            return self.further[format]()
+        if format == "text":
+            return reports_text(self.reports(), color=color, width=width, blank_lines=self.blank_lines)
+        return _FORMATS[format](self)
+
+    def table(self) -> tuple[list[str], list[list[object]]]:
+        """Return the columns and the rows of CSV and of a frame."""
+        rows = self.rows()
+        names = list(self.columns or rows[0])
+        return names, [[row.get(name) for name in names] for row in rows]
+
+
+_FORMATS: Mapping[str, Callable[[Said], str]] = {
+    "markdown": lambda said: reports_markdown(said.reports()),
+    "html": lambda said: reports_html(said.reports()) + "\n",
+    "json": lambda said: json_text(as_object(said.value)),
+    "csv": lambda said: csv_text(*said.table()),
+}
+
+
+class Answer(ABC):
+    """What a question returns: typed numbers in Python, a report in notebooks and where it is printed."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _said(self) -> Said:
+        """Return what there is to say of it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what the command prints with ``--format json``."""
+        found: dict[str, Any] = as_object(self._said().value)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the rows that the command prints with ``--format csv``."""
+        import pandas as pd
+
+        names, rows = self._said().table()
+        return pd.DataFrame(rows, columns=names)
+
+    def to_html(self) -> str:
+        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
+        return reports_html(self._said().reports())
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return self._said().in_format("text")
 
 
 def reports_as(

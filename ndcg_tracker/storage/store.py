@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import DBAPIError
@@ -36,6 +36,13 @@ RECONNECT_SECONDS = 10.0
 STATISTICS_SECONDS = 20
 """How long a writer lets the server look at what it has stored."""
 _PAUSE_SECONDS = 0.2
+
+
+class HasStore(Protocol):
+    """What has a database open, as a ``Tracker`` does: whom the questions are methods of."""
+
+    def store(self, *, create: bool = False) -> Store:
+        """Return the open store."""
 
 
 class Store:

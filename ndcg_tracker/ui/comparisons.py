@@ -21,15 +21,13 @@ from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.explain.decide import GroupExplanation
 from ndcg_tracker.questions.explain.gather import explained_pair, group_explanation
 from ndcg_tracker.questions.explain.say import explanation_report
-from ndcg_tracker.questions.history.chart import MOST_RUNS
-from ndcg_tracker.questions.history.chart import history as history_chart
-from ndcg_tracker.questions.history.say import HistoryRow
+from ndcg_tracker.questions.history.say import MOST_RUNS, HistoryRow, history_chart
 from ndcg_tracker.questions.report.gather import at_cutoffs, lists_of, live_report
 from ndcg_tracker.questions.report.page import lists_on_page, report_values, texts_on_page, visible_lists
 from ndcg_tracker.render.html import CLASSES, reports_html
-from ndcg_tracker.render.pages.page import themes
+from ndcg_tracker.render.page import themes
+from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.render.texts import query_cell
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.ui.overviews import group_over_time
 from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing

@@ -14,12 +14,11 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.gate.say import percent_of
-from ndcg_tracker.questions.history.chart import history as history_chart
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
-from ndcg_tracker.questions.history.say import HistoryRow, happened
-from ndcg_tracker.render.pages.page import themes
+from ndcg_tracker.questions.history.say import HistoryRow, happened, history_chart
+from ndcg_tracker.render.page import themes
+from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.render.texts import query_cell
 from ndcg_tracker.storage.records import UNNAMED_JUDGES
 from ndcg_tracker.ui.overviews import (
     RunOverview,

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.agreement import familiar_name
-from ndcg_tracker.render.pages.page import environment, script_json
+from ndcg_tracker.render.page import environment, script_json
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.numbers import counted, interval, means_of_blocks, percent, points
 
@@ -157,7 +157,7 @@ def _environment() -> Environment:
         loader=ChoiceLoader(
             [
                 PackageLoader("ndcg_tracker.ui", "templates"),
-                PackageLoader("ndcg_tracker.render.pages", "templates"),
+                PackageLoader("ndcg_tracker.render", "pages/templates"),
             ]
         )
     )

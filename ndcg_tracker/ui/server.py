@@ -1,19 +1,198 @@
-"""The server of ``ui``: a port of this machine, the addresses that open the page, and the browser."""
+"""``ui`` as a server: which address shows which page, who may see it, and on which port of this machine.
+
+Only GET is answered, only under the names of this machine (a foreign name that resolves to it is how a web page would
+get in), and only to who brings the token of the printed address or the cookie that was given for it.
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from hmac import compare_digest
 from urllib.parse import urlencode
 
 import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ui.app import LOOPBACK, TOKEN, Access, application
+from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, ReferenceNotFoundError, argument
+from ndcg_tracker.render.page import asset
+from ndcg_tracker.ui import comparisons, pages
+from ndcg_tracker.ui.rendering import Question, error_page, own_asset
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+"""The names of this machine; a page is served under no other."""
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+"""On every answer."""
+PAGES: dict[str, Callable[..., pages.Answer]] = {
+    "/": pages.datasets,
+    "/runs": pages.runs,
+    "/run": pages.run,
+    "/history": pages.history,
+    "/compare": comparisons.compare,
+    "/compare/cutoffs": comparisons.compare_cutoffs,
+    "/compare/lists": comparisons.compare_lists,
+    "/groups": pages.groups,
+    "/group": comparisons.group,
+    "/labels": pages.labels,
+    "/decisions": pages.decisions,
+}
+ASSETS: dict[str, tuple[Callable[[str], str], str]] = {
+    "page.css": (asset, "text/css"),
+    "vega.js": (asset, "text/javascript"),
+    "draw.js": (asset, "text/javascript"),
+    "report.js": (asset, "text/javascript"),
+    "ui.css": (own_asset, "text/css"),
+    "ui.js": (own_asset, "text/javascript"),
+}
+TOKEN = "token"
+_NO_ACCESS = (
+    "403: this page is for who started it. Open the whole address that ndcg-track ui printed, with its token, in this "
+    "browser."
+)
+
+
+@dataclass(slots=True)
+class Access:
+    """Who may see the pages on a port.
+
+    ``token``: of the printed address. ``once``: of the address that a browser is opened with, which other users of the
+    machine may see in its arguments; it serves once. ``session``: of the cookie.
+    """
+
+    port: int
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    session: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+    once: str = field(default_factory=lambda: secrets.token_urlsafe(32))
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie; the port is in it, for cookies of one host go to all its ports."""
+        return f"ndcg_track_ui_{self.port}"
+
+    def is_token(self, given: str) -> bool:
+        """Return whether a token opens the pages; compared in constant time."""
+        is_once = bool(self.once) and _same(given, self.once)
+        if is_once:
+            self.once = ""
+        return _same(given, self.token) or is_once
+
+    def is_host(self, host: str) -> bool:
+        """Return whether a Host header names this machine and this port."""
+        names = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
+        known = {f"{name}:{self.port}" for name in names} | (set(names) if self.port == 80 else set())
+        return host.lower() in known
+
+
+def _same(one: str, other: str) -> bool:
+    return compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
+
+
+def application(tracker: Tracker, access: Access) -> ASGIApp:
+    """Return the application over a tracker that was opened for reading only."""
+
+    tracker.store()  # now, for requests come at once
+
+    def answering(page: Callable[..., pages.Answer]) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            return await run_in_threadpool(_answer, tracker, page, request.query_params)
+
+        return answer
+
+    routes = [Route(path, answering(page), methods=["GET"]) for path, page in PAGES.items()]
+    routes.append(Route("/static/{name}", _asset, methods=["GET"]))
+    app = Starlette(routes=routes, exception_handlers={404: _not_found})
+    return Guard(app, access)
+
+
+def _answer(tracker: Tracker, page: Callable[..., pages.Answer], query: QueryParams) -> Response:
+    question = Question(query.multi_items())
+    try:
+        with tracker.store().read() as tx:
+            found = page(tx, question)
+    except NdcgTrackerError as error:
+        status = 404 if isinstance(error, ReferenceNotFoundError) else 503 if isinstance(error, DatabaseError) else 400
+        return HTMLResponse(error_page(status, error, question), status)
+    except Exception as error:
+        what = " ".join(str(error).split())
+        unexpected = NdcgTrackerError(f"unexpected {type(error).__name__}: {what}", advice="report it")
+        return HTMLResponse(error_page(500, unexpected, question), 500)
+    return HTMLResponse(found) if isinstance(found, str) else JSONResponse(found)
+
+
+async def _not_found(request: Request, error: Exception) -> Response:
+    return HTMLResponse(error_page(404, ReferenceNotFoundError("there is no such page"), Question([])), 404)
+
+
+async def _asset(request: Request) -> Response:
+    found = ASSETS.get(request.path_params["name"])
+    if found is None:
+        return await _not_found(request, Exception())
+    read, kind = found
+    return Response(read(request.path_params["name"]), media_type=kind)
+
+
+class Guard:
+    """Lets in who may see the pages, and puts the headers on every answer."""
+
+    def __init__(self, app: ASGIApp, access: Access) -> None:
+        self._app = app
+        self._access = access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; there is nothing but HTTP."""
+        if scope["type"] != "http":
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message).update(HEADERS)
+            await send(message)
+
+        app = self._refusal(scope) or self._app
+        await app(scope, receive, with_headers)
+
+    def _refusal(self, scope: Scope) -> Response | None:
+        """Return what is answered in the place of a page, None where the page may be seen."""
+        hosts = Headers(scope=scope).getlist("host")
+        if len(hosts) != 1 or not self._access.is_host(hosts[0]):
+            return PlainTextResponse("400: open this page under 127.0.0.1, as it was printed", 400)
+        if scope["method"] != "GET":
+            return PlainTextResponse("405: these pages are only read", 405, {"Allow": "GET"})
+        request = Request(scope)
+        given = request.query_params.get(TOKEN)
+        if given is not None and self._access.is_token(given):
+            further = [(name, value) for name, value in request.query_params.multi_items() if name != TOKEN]
+            path = "/" + scope["path"].lstrip("/\\")  # "//host" would lead to another machine
+            answer = RedirectResponse(path + ("?" + urlencode(further) if further else ""), 303)
+            answer.set_cookie(self._access.cookie, self._access.session, httponly=True, samesite="strict", path="/")
+            return answer
+        if not _same(request.cookies.get(self._access.cookie, ""), self._access.session):
+            return PlainTextResponse(_NO_ACCESS, 403)
+        return None
 
 
 def serve(

@@ -11,9 +11,8 @@ from ndcg_tracker.compare.chart_cutoffs import cutoffs
 from ndcg_tracker.compare.mermaid import PLACES, every_group_mermaid
 from ndcg_tracker.compare.report_facts import AtCutoff, EveryGroup, GroupLists, ListedItem, RunPairDelta
 from ndcg_tracker.questions.explain.chart import rank_moves
-from ndcg_tracker.questions.history.chart import history
-from ndcg_tracker.questions.history.say import HistoryRow
-from ndcg_tracker.render.charts.theme import Spec, themed
+from ndcg_tracker.questions.history.say import HistoryRow, history_chart
+from ndcg_tracker.render.theme import Spec, themed
 
 
 def valid(spec: Spec) -> Spec:
@@ -149,7 +148,7 @@ def test_other_charts_are_valid() -> None:
         }  # type: ignore[typeddict-item]
         for n in range(9)
     ]
-    spec = valid(history(runs, "AP", marked=["run 1"]))
+    spec = valid(history_chart(runs, "AP", marked=["run 1"]))
     assert len(spec["data"]["values"]) == 8
     assert [row["new_labels"] for row in spec["data"]["values"] if row["new_labels"]] == ["labels 2", "labels 3"]
     names = ["a", "b", "c"]

@@ -14,7 +14,7 @@ from build_logs import commands_in
 
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_as, comparison_object
-from ndcg_tracker.questions.history.say import HistoryRow, history_as
+from ndcg_tracker.questions.history.say import HistoryRow, history_said
 from ndcg_tracker.render.formats import rows_as
 from ndcg_tracker.render.report import Format
 from ndcg_tracker.render.terminal import visible
@@ -31,7 +31,7 @@ def reports(format: Format, text: str, hostile: Hostile) -> list[str]:
     return [
         comparison_as(format, hostile(text)),
         rows_as(format, ["run", text], [(text, 0.5), ("b", [text])]),
-        history_as(format, [row, row]),
+        history_said([row, row]).in_format(format),
     ]
 
 

@@ -9,7 +9,7 @@ from explained import group_explanation, run_explanation
 
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_html
-from ndcg_tracker.questions.explain.say import explanation_html
+from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.questions.gate.decide import GateDecision
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.questions.gate.say import gate_html
@@ -91,10 +91,10 @@ def test_several_candidates_have_an_overview_first(comparison: Comparison) -> No
 
 
 def test_explanations_have_their_tables() -> None:
-    items = Page(explanation_html(group_explanation())).tables[0]
+    items = Page(explanation_said(group_explanation()).in_format("html")).tables[0]
     assert items[0] == ["item", "grade", "rank", "before", "after", "change", "what happened"]
     assert ["d1", "3", "1 → 14", "0.5000", "0.0000", "-0.5000", "fell, out of the top 10"] in items
-    kinds = Page(explanation_html(run_explanation())).tables[0]
+    kinds = Page(explanation_said(run_explanation()).in_format("html")).tables[0]
     assert kinds[0] == ["what happened", "n", "change"]
 
 
@@ -121,8 +121,8 @@ def pages_of(text: str, hostile_comparison: Callable[[str], Comparison]) -> list
     return [
         Page(comparison_html(hostile_comparison(text))),
         Page(gate_html(gated(hostile_comparison(text), text))),
-        Page(explanation_html(group_explanation(text))),
-        Page(explanation_html(run_explanation(text))),
+        Page(explanation_said(group_explanation(text)).in_format("html")),
+        Page(explanation_said(run_explanation(text)).in_format("html")),
     ]
 
 

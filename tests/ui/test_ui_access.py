@@ -5,7 +5,7 @@ import re
 import pytest
 from served import Served
 
-from ndcg_tracker.ui.app import HEADERS, Access
+from ndcg_tracker.ui.server import HEADERS, Access
 
 ANSWERS = [
     ("/", {}, 200),

@@ -1,1 +1,25 @@
 """How do the lists of two runs differ, without labels?"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ndcg_tracker.questions.diff.gather import DiffResult
+    from ndcg_tracker.storage.store import HasStore
+
+
+def diff(
+    self: HasStore, a: str, b: str, *, dataset: str | None = None, cutoff: int = 10, rbo_p: float = 0.9, top: int = 10
+) -> DiffResult:
+    """Show how the lists of two runs differ, without labels: overlap, rank-biased overlap, Kendall's tau.
+
+    Parameters: ``cutoff``: how many first items overlap is about. ``rbo_p``: how much a rank counts beside the one
+    before it, in (0, 1). ``top``: how many groups to list, the most changed first. Raises:
+    ReferenceNotFoundError; InputError for runs whose items were pruned; NotComparableError for two datasets.
+    """
+    from ndcg_tracker.questions.diff.gather import DiffResult, runs_diff
+
+    with self.store().read() as tx:
+        one, other = tx.runs.resolve_all([a, b], dataset)
+        return DiffResult(runs_diff(tx, one, other, depth=cutoff, rbo_p=rbo_p, top=top))

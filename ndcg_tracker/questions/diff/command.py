@@ -28,10 +28,10 @@ def diff(
     Overlap of the first items, rank-biased overlap and Kendall's tau, means over groups, and the groups that changed
     most: to check that a refactoring changed nothing, or to see what is worth judging.
     """
-    from ndcg_tracker.questions.diff.say import diff_as
+    from ndcg_tracker.questions.diff.say import diff_said
 
     with options.tracker() as tracker:
         found = tracker.diff(a, b, dataset=dataset, cutoff=cutoff, rbo_p=rbo_p, top=top)
-    options.show(diff_as(format.plain, found.diff, color=options.wants_color()))
+    options.show_answer(diff_said(found.diff), format)
     if exit_code and found.diff.differs:
         raise typer.Exit(DIFFERENT)

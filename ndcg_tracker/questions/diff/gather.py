@@ -12,19 +12,16 @@ from ndcg_tracker.compare.run_pair import check_one_dataset
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.diff.decide import ListDiff, RunsDiff
-from ndcg_tracker.questions.diff.say import diff_as, diff_report
+from ndcg_tracker.questions.diff.say import diff_said
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.sorting import id_order
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.statistics.similarity import SharedRanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    import pandas as pd
 
     from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.rankings.types import Floats, Index
@@ -177,36 +174,14 @@ def by_id_where_tied(ranking: Ranking) -> Ranking:
     return replace(ranking, item_keys=ranking.item_keys.take(order), input_places=None)
 
 
-@dataclass(frozen=True)
-class DiffResult:
+@dataclass(frozen=True, repr=False)
+class DiffResult(Answer):
     """How the lists of two runs differ; notebooks show it as a report, and ``print`` prints it.
 
-    ``diff``: the typed numbers.
+    ``diff``: the typed numbers. ``to_frame`` has a row per group that changed most.
     """
 
     diff: RunsDiff
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track diff --format json`` prints."""
-        found: dict[str, Any] = as_object(self.diff)
-        return found
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per group that changed most."""
-        import pandas as pd
-
-        names = ["group", "overlap", "rbo", "tau", "n_shared", "first_change"]
-        return pd.DataFrame([[getattr(one, name) for name in names] for one in self.diff.most_changed], columns=names)
-
-    def to_html(self) -> str:
-        """Return the report as HTML."""
-        return reports_html([diff_report(self.diff)])
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return diff_as("text", self.diff)
+    def _said(self) -> Said:
+        return diff_said(self.diff)

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from ndcg_tracker.questions.diff.decide import RunsDiff
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Format, Report, Table, columns
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.rows import fields_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.numbers import counted, percent, points
 
 _COLUMNS = ("group", "overlap", "rbo", "tau", "n_shared", "first_change")
 
 
-def diff_as(format: Format, diff: RunsDiff, *, color: bool = False) -> str:
-    """Return a difference in a format, with a line end; CSV has a row per group that changed most."""
-    if format == "json":
-        return json_text(as_object(diff))
-    if format == "csv":
-        return csv_text(list(_COLUMNS), [[getattr(one, name) for name in _COLUMNS] for one in diff.most_changed])
-    return reports_as(format, [diff_report(diff)], color=color)
+def diff_said(diff: RunsDiff) -> Said:
+    """Return what there is to say of a difference; CSV has a row per group that changed most."""
+    return Said(diff, lambda: [diff_report(diff)], lambda: list(map(fields_of, diff.most_changed)), _COLUMNS)
 
 
 def diff_report(diff: RunsDiff) -> Report:

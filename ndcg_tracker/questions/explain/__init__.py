@@ -1,1 +1,67 @@
 """Why did a group, or the mean, change?"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.text import parse_metric
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.run_pair import RunPair
+    from ndcg_tracker.questions.explain.gather import ExplanationResult
+    from ndcg_tracker.render.chart import Chart
+    from ndcg_tracker.storage.store import HasStore
+
+
+def explain(
+    self: HasStore,
+    baseline: str,
+    candidate: str,
+    *,
+    group: str | int | None = None,
+    metric: str | None = None,
+    dataset: str | None = None,
+    labels_baseline: int | None = None,
+    labels_candidate: int | None = None,
+    top: int | None = 10,
+    by: str | None = None,
+) -> ExplanationResult:
+    """Say which items, grades, ranks or labels the difference of two runs comes from.
+
+    Parameters: ``baseline`` and ``candidate``: run references. ``group``: its difference is split by item; by
+    default that of the means is added up over all groups by item, by grade, by rank and by what happened.
+    ``metric``: a cg, dcg or ndcg; by default ndcg@10 if both runs have it, else the first that they share.
+    ``labels_baseline`` and ``labels_candidate``: versions of the labels for each run; by default the newest under
+    which both have the metric. Under two versions the change is also split into what the ranking, the grades and
+    the coverage of the labels did. ``top``: how many items to keep at either end over all groups, None for all.
+    ``by``: a group attribute, to say what each slice of all groups did as well.
+    Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a group
+    without a result; NotComparableError, with the command that fixes it.
+    """
+    from ndcg_tracker.questions.explain.gather import (
+        ExplanationResult,
+        explained_pair,
+        group_explanation,
+        run_explanation,
+    )
+
+    if by is not None and group is not None:
+        raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
+    parsed = None if metric is None else parse_metric(metric)
+    with self.store().read() as tx:
+        one, other = tx.runs.resolve_all([baseline, candidate], dataset)
+        both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
+        if group is None:
+            return ExplanationResult(run_explanation(tx, both, top=top, by=by))
+        key = str(group)  # an id that was a whole number is stored as text
+        explanation = group_explanation(tx, both, key)
+    return ExplanationResult(explanation, partial(_group_chart, self, both, key))
+
+
+def _group_chart(self: HasStore, both: RunPair, group: str) -> Chart:
+    from ndcg_tracker.questions.plot.gather import group_chart
+
+    with self.store().read() as tx:
+        return group_chart(tx, both, group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ndcg_tracker.compare.report_facts import GroupLists, ListedItem
-from ndcg_tracker.render.charts.theme import BETTER, SAME, WORSE, Spec, by_direction, chart
+from ndcg_tracker.render.theme import BETTER, SAME, WORSE, Spec, by_direction, chart
 
 SHOWN = 12
 """So many ranks of each list are drawn."""

@@ -20,23 +20,20 @@ GroupMetric = Annotated[
     ),
 ]
 LabelsBaseline = Annotated[
-    int | None, typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.", show_default=False)
+    int | None, typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.")
 ]
 LabelsCandidate = Annotated[
-    int | None, typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.", show_default=False)
+    int | None, typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.")
 ]
 
 
 def explain(
     baseline: Baseline,
     candidate: Candidate,
-    group: Annotated[
-        str | None, typer.Option(metavar="KEY", help="The group to explain; by default all.", show_default=False)
-    ] = None,
+    group: Annotated[str | None, typer.Option(metavar="KEY", help="The group to explain; by default all.")] = None,
     metric: GroupMetric = None,
     by: Annotated[
-        str | None,
-        typer.Option(metavar="ATTRIBUTE", help="Say what each slice of the groups did as well.", show_default=False),
+        str | None, typer.Option(metavar="ATTRIBUTE", help="Say what each slice of the groups did as well.")
     ] = None,
     dataset: options.AnyDataset = None,
     labels_baseline: LabelsBaseline = None,
@@ -53,7 +50,7 @@ def explain(
     which both runs have the metric. If there is no such version, or two versions are given, the change is also split
     into the parts of the ranking, the grades and the coverage of the labels.
     """
-    from ndcg_tracker.questions.explain.say import explanation_as
+    from ndcg_tracker.questions.explain.say import explanation_said
 
     shown = None if all_items else top
     with options.tracker() as tracker:
@@ -68,4 +65,4 @@ def explain(
             top=shown,
             by=by,
         ).explanation
-    options.show(explanation_as(format.plain, found, top=shown, color=options.wants_color()))
+    options.show_answer(explanation_said(found, shown), format)

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -41,15 +41,10 @@ from ndcg_tracker.questions.explain.gather_parts import (
     side_blocks,
     subject_of,
 )
-from ndcg_tracker.questions.explain.say import (
-    explanation_as,
-    explanation_columns,
-    explanation_html,
-    explanation_object,
-    explanation_rows,
-)
+from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import numbered_labels
@@ -58,11 +53,9 @@ from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
     from ndcg_tracker.storage.transactions import ReadTransaction
 
@@ -355,11 +348,12 @@ def _alone(n_groups: int) -> list[Note]:
     return [Note("in_one_run_only", {"n": n_groups})] if n_groups else []
 
 
-@dataclass(frozen=True)
-class ExplanationResult:
+@dataclass(frozen=True, repr=False)
+class ExplanationResult(Answer):
     """Why two runs differ, in one group or over all; notebooks show it as a report.
 
-    ``explanation``: the typed rows, a ``GroupExplanation`` or a ``RunExplanation``.
+    ``explanation``: the typed rows, a ``GroupExplanation`` or a ``RunExplanation``. ``to_frame`` has a row per item, or
+    per row of the tables.
     """
 
     explanation: Explanation
@@ -375,21 +369,8 @@ class ExplanationResult:
         """What else to know, in words."""
         return in_words(self.explanation.notes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track explain --format json`` prints."""
-        return explanation_object(self.explanation)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return what ``ndcg-track explain --format csv`` prints: one row per item, or per row of the tables."""
-        import pandas as pd
-
-        columns = explanation_columns(self.explanation)
-        rows = [dict(zip(columns, row, strict=True)) for row in explanation_rows(self.explanation)]
-        return pd.DataFrame(rows, columns=list(columns))
-
-    def to_html(self) -> str:
-        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
-        return explanation_html(self.explanation)
+    def _said(self) -> Said:
+        return explanation_said(self.explanation)
 
     def plot(self) -> Chart:
         """Return both lists of the group as a chart. Raises: InputError for an explanation over all groups."""
@@ -398,12 +379,6 @@ class ExplanationResult:
         return self.chart_of()
 
     def _repr_html_(self) -> str:
-        from ndcg_tracker.render.charts.chart import picture_element
+        from ndcg_tracker.render.chart import picture_element
 
         return self.to_html() + ("" if self.chart_of is None else picture_element(self.chart_of))
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return explanation_as("text", self.explanation)

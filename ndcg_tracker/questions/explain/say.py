@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from ndcg_tracker.compare.say_groups import NO_VALUE, SLICES_SHOWN
 from ndcg_tracker.questions.explain.decide import (
@@ -21,14 +20,10 @@ from ndcg_tracker.questions.explain.decide import (
     SliceTotal,
     Subject,
 )
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import WIDTH, Format, Report, Table, columns
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report, Table, columns, query_words, text_cell
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.render.texts import query_words, text_cell
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, points
 from ndcg_tracker.words.texts import Text
@@ -57,30 +52,17 @@ _TEXT_COLUMNS = ("title", "text", "url")
 _TOTAL_COLUMNS = ("metric", "table", "row", "n", "contribution", "group", "grade", "rank_baseline", "rank_candidate")
 
 
-def explanation_as(
-    format: Format, explanation: Explanation, *, top: int | None = TOP, color: bool = False, width: int = WIDTH
-) -> str:
-    """Return an explanation in a format, with a line end.
+def explanation_said(explanation: Explanation, top: int | None = TOP) -> Said:
+    """Return what there is to say of an explanation.
 
-    Parameters: ``top``: how many items text and Markdown show of those that changed something, None for all items;
-    JSON and CSV have all. ``color`` and ``width``: see ``reports_text``.
+    ``top``: how many items people see of those that changed something, None for all; programs have all.
     """
-    if format == "json":
-        return json_text(explanation_object(explanation))
-    if format == "csv":
-        return csv_text(explanation_columns(explanation), explanation_rows(explanation))
-    return reports_as(format, [explanation_report(explanation, top)], color=color, width=width)
-
-
-def explanation_html(explanation: Explanation, *, top: int | None = TOP) -> str:
-    """Return an explanation as HTML; ``top``: how many items are shown, None for all."""
-    return reports_html([explanation_report(explanation, top)])
-
-
-def explanation_object(explanation: Explanation) -> dict[str, Any]:
-    """Return the JSON object of an explanation."""
-    found: dict[str, Any] = as_object(explanation)
-    return found
+    return Said(
+        explanation,
+        lambda: [explanation_report(explanation, top)],
+        lambda: explanation_rows(explanation),
+        explanation_columns(explanation),
+    )
 
 
 @shape_of(GroupExplanation)
@@ -164,14 +146,13 @@ def explanation_columns(explanation: Explanation) -> Sequence[str]:
     return (*_ITEM_COLUMNS, *_TEXT_COLUMNS) if explanation.texts.items else _ITEM_COLUMNS
 
 
-def explanation_rows(explanation: Explanation) -> list[list[object]]:
+def explanation_rows(explanation: Explanation) -> list[dict[str, object]]:
     """Return an explanation as rows: one per item of a group, or one per row of the tables over all groups."""
     if isinstance(explanation, RunExplanation):
-        rows = [[explanation.subject.metric, *row] for row in _total_rows(explanation)]
-        return [row + [None] * (len(_TOTAL_COLUMNS) - len(row)) for row in rows]
+        metric = explanation.subject.metric
+        return [dict(zip(_TOTAL_COLUMNS, [metric, *row], strict=False)) for row in _total_rows(explanation)]
     shared = {"group": explanation.group, "metric": explanation.subject.metric}
-    items = [shared | dict.fromkeys(_TEXT_COLUMNS) | item for item in explanation_object(explanation)["items"]]
-    return [[item[name] for name in explanation_columns(explanation)] for item in items]
+    return [shared | item for item in as_object(explanation)["items"]]
 
 
 def _total_rows(explanation: RunExplanation) -> list[list[object]]:

@@ -1,1 +1,108 @@
 """May the candidate replace the baseline?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.defaults import DEFAULT_METRIC
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.report import report
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.pair import Missing
+    from ndcg_tracker.compare.run_pair import Version
+    from ndcg_tracker.questions.gate.decide import Scope
+    from ndcg_tracker.questions.gate.gather import GateResult
+    from ndcg_tracker.questions.gate.question import Margin
+    from ndcg_tracker.questions.report.gather import ReportResult
+    from ndcg_tracker.storage.store import HasStore
+
+
+def gate(
+    self: HasStore,
+    candidate: str,
+    *,
+    baseline: str,
+    metric: str = DEFAULT_METRIC,
+    margin: Margin = None,
+    scope: Scope = "population",
+    tolerance: float | None = None,
+    repeats: Sequence[str] = (),
+    aa: str | None = None,
+    alpha_budget: float | None = None,
+    missing: Missing = "error",
+    dataset: str | None = None,
+    acknowledge: str | None = None,
+    acknowledged_by: str | None = None,
+    dry_run: bool = False,
+    top: int = 10,
+    cluster: str | None = None,
+    by: str | None = None,
+    slice_margin: float | None = None,
+    strict_slices: bool = False,
+    limits: Mapping[str, str] | Sequence[str] = (),
+    labels: Version = None,
+) -> GateResult:
+    """Decide whether a candidate may replace a baseline, and record the decision.
+
+    Parameters: ``candidate``, ``baseline``: run references; a baseline given as ``@alias`` is pinned. ``margin``:
+    the drop that is allowed in scope "population", or "auto" to learn it from ``repeats`` (run references) or from
+    the runs with the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way
+    non-inferiority) or "set" (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the
+    probability of a false FAIL over all decisions of this gate, in the place of 1% for each. ``acknowledge``: why a
+    FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
+    ``top``, ``cluster``, ``labels``: see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of
+    25 groups or more, is shown to have dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS
+    either where one is not shown to have dropped by less. ``limits``: on measures of the runs, which are tags with
+    numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one
+    whose number is more than 5 lower. Raises: InputError for what does not go together; ReferenceNotFoundError;
+    NotComparableError, with the command that fixes it.
+    """
+    from ndcg_tracker.compare.limits import Limit
+    from ndcg_tracker.questions.gate.gather import GateResult, gated
+    from ndcg_tracker.questions.gate.question import GateQuestion, acknowledged
+
+    question = GateQuestion(
+        candidate,
+        baseline,
+        parse_metric(metric),
+        margin=margin,
+        scope=scope,
+        tolerance=tolerance,
+        repeats=tuple(repeats),
+        aa=aa,
+        alpha_budget=alpha_budget,
+        missing=missing,
+        dataset=dataset,
+        top=top,
+        cluster=cluster,
+        by=by,
+        slice_margin=slice_margin,
+        strict_slices=strict_slices,
+        limits=Limit.all_of(limits),
+        labels=labels,
+    )
+    override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
+    return GateResult(gated(self.store(), question, override, dry_run=dry_run))
+
+
+def gate_report(self: HasStore, result: GateResult, *, output: str = "report.html") -> ReportResult:
+    """Draw what a gate decided on: ``report`` for its runs, its metric and its labels."""
+    from ndcg_tracker.storage.records import NO_LABELS_HERE
+
+    comparison = result.gated.comparison
+    metrics = [metric.metric for metric in comparison.metrics]
+    clusters = result.gated.metric.clusters
+    found = report(
+        self,
+        comparison.baseline.name,
+        comparison.candidate.name,
+        dataset=comparison.dataset,
+        metrics=metrics,
+        missing=comparison.groups.missing,
+        cluster=None if clusters is None else clusters.attribute,
+        labels=None if comparison.label_set.judge in NO_LABELS_HERE else comparison.label_set.version,
+        output=output,
+    )
+    return found.with_notes(comparison.notes)

@@ -1,1 +1,93 @@
 """How did a metric go from run to run, and where did it step?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.questions.history.gather import History, HistoryFilter, HistoryResult
+    from ndcg_tracker.storage.store import HasStore
+
+
+def history(
+    self: HasStore,
+    metric: str = DEFAULT_METRIC,
+    *,
+    dataset: str = DEFAULT_DATASET,
+    tags: Mapping[str, str] | None = None,
+    branch: str | None = None,
+    commit: str = "",
+    since: str | None = None,
+    until: str | None = None,
+    last: int | None = None,
+    new_steps: bool = False,
+) -> pd.DataFrame:
+    """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval.
+
+    ``step`` is true at the first run after the mean stepped, ``delta`` the paired difference to the run before;
+    ``drift_change`` is set at the last run of a slow drift, over the runs ``drift_between``.
+    Parameters: ``tags``, ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO
+    8601, UTC) and ``last`` choose runs; steps are looked for among these. ``new_steps``: only the rows of steps
+    that the newest of these runs has brought to light. Raises: InputError for a date that is none;
+    ReferenceNotFoundError for an unknown dataset.
+    """
+    from ndcg_tracker.questions.history.gather import HistoryFilter
+
+    wanted = {**(tags or {}), **({} if branch is None else {"branch": branch})}
+    chosen = HistoryFilter(wanted, commit, since, until, last)
+    return history_report(self, metric, dataset=dataset, wanted=chosen, new_steps=new_steps).to_frame()
+
+
+def history_report(
+    self: HasStore,
+    metric: str,
+    *,
+    dataset: str = DEFAULT_DATASET,
+    wanted: HistoryFilter | None = None,
+    new_steps: bool = False,
+) -> HistoryResult:
+    """Return the history as plain rows with its notes (see ``history``); with ``new_steps`` which steps are new."""
+    from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult, history_of, new_steps_of
+
+    chosen = wanted or HistoryFilter()
+    with self.store().read() as tx:
+        found = history_of(tx, dataset, metric, chosen)
+
+        def without_newest() -> History:
+            return history_of(tx, dataset, metric, chosen, without_run_id=found.rows[-1]["run_id"])
+
+        new = new_steps_of(found, without_newest) if new_steps else None
+    return HistoryResult(found, new)
+
+
+def history_of_suite(
+    self: HasStore,
+    name: str,
+    metric: str = DEFAULT_METRIC,
+    *,
+    by_tag: str | None = None,
+    wanted: HistoryFilter | None = None,
+    new_steps: bool = False,
+) -> HistoryResult:
+    """Return the macro means of a suite's systems, the oldest first, with their steps.
+
+    A system counts from the time when it has a run on every dataset; it is named as in ``suite``, by ``by_tag`` or
+    by its runs' name. ``wanted``, ``new_steps``: see ``history_report``. Raises: ReferenceNotFoundError.
+    """
+    from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult, new_steps_of
+    from ndcg_tracker.questions.history.gather_suite import history_on_suite
+
+    chosen = wanted or HistoryFilter()
+    with self.store().read() as tx:
+        found = history_on_suite(tx, name, metric, chosen, by_tag)
+
+        def without_newest() -> History:
+            return history_on_suite(tx, name, metric, chosen, by_tag, without=found.rows[-1]["run"])
+
+        new = new_steps_of(found, without_newest) if new_steps else None
+    return HistoryResult(found, new)

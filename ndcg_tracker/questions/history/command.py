@@ -10,9 +10,7 @@ import typer
 from ndcg_tracker.cli import options
 
 Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
-Tags = Annotated[
-    list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.", show_default=False)
-]
+Tags = Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")]
 Branch = Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")]
 Commit = Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")]
 Since = Annotated[
@@ -56,7 +54,7 @@ def history(
     from ndcg_tracker.errors import ReferenceNotFoundError
     from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.questions.history.gather import HistoryFilter
-    from ndcg_tracker.questions.history.say import history_as, new_steps_as
+    from ndcg_tracker.questions.history.say import history_said, new_steps_said
 
     tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
     wanted = HistoryFilter(tags, commit, since, until, last)
@@ -98,19 +96,11 @@ def history(
     if not format.is_for_people:
         for note in found.notes:
             options.say(f"note: {note}")
-    new, notes, color = found.new_steps or (), of_dataset.notes, options.wants_color()
+    new, notes = found.new_steps or (), of_dataset.notes
     if new_steps:
-        text = new_steps_as(format.plain, new, found.rows[-1], notes=notes, color=color)
+        said = new_steps_said(new, found.rows[-1], notes)
     else:
-        text = history_as(
-            format.plain,
-            found.rows,
-            notes=notes,
-            color=color,
-            n_shown=last,
-            newest_first=newest_first,
-            spelled=options.as_option,
-        )
-    options.show(text)
+        said = history_said(found.rows, notes=notes, n_shown=last, newest_first=newest_first, spelled=options.as_option)
+    options.show_answer(said, format)
     if exit_code and new:
         raise typer.Exit(NEW_STEP)

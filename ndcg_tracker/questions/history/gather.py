@@ -16,7 +16,7 @@ from ndcg_tracker.compare.families import AA_TAG, is_checkpoint
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.history.say import HistoryRow
+from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.runs.known_metrics import known_metric
 from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
     from ndcg_tracker.storage.transactions import ReadTransaction
 
@@ -85,12 +85,11 @@ class HistoryResult:
 
     def plot(self) -> Chart:
         """Return the metric over the runs as a chart. Raises: InputError without any run."""
-        from ndcg_tracker.questions.history.chart import history
-        from ndcg_tracker.render.charts.chart import Chart
+        from ndcg_tracker.render.chart import Chart
 
         if not self.rows:
             raise InputError("no run to draw")
-        return Chart(history(self.rows, self.rows[0]["metric"]))
+        return Chart(history_chart(self.rows, self.rows[0]["metric"]))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run, or of the new steps alone if they were asked for; ``step_between`` and

@@ -1,17 +1,17 @@
-"""The history of a metric over runs, as a report and as rows."""
+"""The history of a metric over runs, as a report, as rows and as a chart."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Format, Report, Table, columns
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.rows import paths, picked
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
+from ndcg_tracker.render.theme import BETTER, WORSE, Spec, chart
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.numbers import interval, means_of_blocks, p_equation, points, sparkline
 
@@ -77,54 +77,42 @@ class HistoryRow(TypedDict):
     suite: NotRequired[str]
 
 
-def history_as(
-    format: Format,
+def history_said(
     rows: Sequence[HistoryRow],
     *,
     notes: Sequence[Note] = (),
-    color: bool = False,
     n_shown: int | None = None,
     newest_first: bool = False,
     spelled: Spelling = in_python,
-) -> str:
-    """Return the history in a format, with a line end.
+) -> Said:
+    """Return what there is to say of a history.
 
     Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
     to read them. ``n_shown``: how many runs a table has, by default the newest 40. ``newest_first``: the newest steps
-    are told instead of the largest. ``spelled``: how arguments are spelled for people. Text and Markdown show a
-    sparkline of all runs, the change to the run before, and sentences of the steps, however old; JSON and CSV carry all
-    rows as they are, and no notes.
+    are told instead of the largest. ``spelled``: how arguments are spelled for people. People see a sparkline of all
+    runs, the change to the run before, and sentences of the steps, however old; JSON and CSV carry all rows as they
+    are, and no notes.
     """
-    if format == "json":
-        return json_text(rows)
-    if format == "csv":
-        return csv_text(list(_CSV_COLUMNS), [_csv_row(row) for row in rows])
-    n_shown = TABLE_RUNS if n_shown is None else n_shown
-    reports = [
-        _report(metric, [row for row in rows if row["metric"] == metric], n_shown, newest_first, spelled)
-        for metric in dict.fromkeys(row["metric"] for row in rows)
-    ]
-    reports += [Report(notes=[told(note) for note in notes])] if notes else []
-    return reports_as(format, reports, color=color, blank_lines=1)
+    shown = TABLE_RUNS if n_shown is None else n_shown
+
+    def reports() -> list[Report]:
+        found = [
+            _report(metric, [row for row in rows if row["metric"] == metric], shown, newest_first, spelled)
+            for metric in dict.fromkeys(row["metric"] for row in rows)
+        ]
+        return [*found, *([Report(notes=[told(note) for note in notes])] if notes else [])]
+
+    return Said(rows, reports, lambda: list(map(_csv_row, rows)), list(_CSV_COLUMNS), blank_lines=1)
 
 
-def new_steps_as(
-    format: Format,
-    new: Sequence[HistoryRow],
-    newest: HistoryRow,
-    *,
-    notes: Sequence[Note] = (),
-    color: bool = False,
-) -> str:
-    """Return the new steps of a history in a format, with a line end; ``newest``: the run that would have shown them.
+def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequence[Note] = ()) -> Said:
+    """Return what there is to say of the new steps of a history; ``newest``: the run that would have shown them.
 
-    Text and Markdown have a sentence for each, or say that there is none; JSON and CSV have their rows.
+    People read a sentence for each, or that there is none; JSON and CSV have their rows.
     """
-    if format in ("json", "csv"):
-        return history_as(format, new)
     sentences = [step_sentence(row) for row in new] or [f"no new step at {newest['run']} (run {newest['run_id']})"]
     report = Report(newest["metric"], remarks=sentences, notes=[told(note) for note in notes])
-    return reports_as(format, [report], color=color, blank_lines=1)
+    return replace(history_said(new), reports=lambda: [report])
 
 
 def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
@@ -203,14 +191,14 @@ def gain_of(row: HistoryRow, change: float | None) -> float | None:
     return change if change is None or row.get("direction") != "lower" else -change
 
 
-def _csv_row(row: HistoryRow) -> list[Any]:
-    """Return one run's values in the order of the columns."""
+def _csv_row(row: HistoryRow) -> dict[str, Any]:
+    """Return one run's values by column."""
     texts = {
         "tags": pairs_text(row.get("tags")),
         "parameters": pairs_text(row.get("parameters")),
         "step_parameters": changes_text(row.get("step_parameters")),
     }
-    return list(picked(_CSV_COLUMNS, {**row, **texts}).values())
+    return picked(_CSV_COLUMNS, {**row, **texts})
 
 
 def step_sentence(row: HistoryRow) -> str:
@@ -292,3 +280,143 @@ def changes_text(changes: Mapping[str, Sequence[object]] | None) -> str:
     """
     texts = {key: ["" if value is None else str(value) for value in pair] for key, pair in (changes or {}).items()}
     return " ".join(f"{key}={before}->{after}" for key, (before, after) in texts.items())
+
+
+MOST_RUNS = 400
+"""So many runs, the newest, are drawn."""
+
+
+def history_chart(rows: Sequence[HistoryRow], metric: str, *, marked: Collection[str] = (), height: int = 220) -> Spec:
+    """Return a metric over runs with its 95% intervals, the steps and the changes of labels.
+
+    ``marked``: the names of runs that are pointed out.
+    """
+    shown = [row for row in rows if row["mean"] is not None][-MOST_RUNS:]
+    table: list[dict[str, object]] = []
+    for place, row in enumerate(shown):
+        low, high = row["ci"] or (None, None)
+        version = row.get("label_set_version")
+        change = gain_of(row, row.get("step_change"))
+        is_new = place > 0 and version != shown[place - 1].get("label_set_version")
+        table.append(
+            {
+                "place": place,
+                "run": row["run"],
+                "mean": row["mean"],
+                "low": low,
+                "high": high,
+                "labels": version,
+                "stored": row["created_at_utc"],
+                "new_labels": f"labels {version}" if is_new else "",
+                "step": "" if not row.get("step") else WORSE if change is not None and change < 0 else BETTER,
+                "marked": row["run"] if row["run"] in marked else "",
+            }
+        )
+    names = [str(row["run"]) for row in table]
+    title = f"History of {metric}"
+    words = "mean with its 95% interval, run after run"
+    if len(shown) < len(rows):
+        words += f"; the newest {len(shown):,} of {len(rows):,} runs"
+    x: Spec = {
+        "field": "place",
+        "type": "quantitative",
+        "scale": {"nice": False, "domain": [-0.5, max(0.5, len(shown) - 0.5)]},
+        "axis": {
+            "title": None,
+            "grid": False,
+            "tickMinStep": 1,
+            "labelExpr": "names[datum.value] || ''",
+            "labelAngle": -30,
+            "labelLimit": 120,
+            "labelOverlap": True,
+            **({"values": list(range(len(shown)))} if len(shown) <= 12 else {}),
+        },
+    }
+    y = {"type": "quantitative", "title": None, "scale": {"zero": False}, "axis": {"tickCount": 5}}
+    tooltip = [
+        {"field": "run"},
+        {"field": "mean", "format": ".4f"},
+        {"field": "low", "title": "from", "format": ".4f"},
+        {"field": "high", "title": "to", "format": ".4f"},
+        {"field": "labels", "title": "label version"},
+        {"field": "stored"},
+    ]
+    color = {"expr": "chosen"}
+    detail = {"field": "labels", "type": "nominal"}
+    band = {
+        "mark": {"type": "area", "opacity": 0.16, "color": color}
+        if len(shown) > 1
+        else {"type": "rule", "color": color},
+        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "detail": detail},
+    }
+    line = {
+        "mark": {"type": "line", "color": color, "strokeWidth": 2},
+        "encoding": {"x": x, "y": {**y, "field": "mean"}, "detail": detail},
+    }
+    dots = {
+        "mark": {"type": "circle", "color": color, "size": 40 if len(shown) <= 60 else 12, "opacity": 1},
+        "encoding": {"x": x, "y": {**y, "field": "mean"}, "tooltip": tooltip},
+    }
+    steps = {
+        "transform": [{"filter": "datum.step != ''"}],
+        "mark": {"type": "point", "filled": True, "size": 150, "opacity": 1},
+        "encoding": {
+            "x": x,
+            "y": {**y, "field": "mean"},
+            "shape": {
+                "field": "step",
+                "scale": {"domain": [BETTER, WORSE], "range": ["triangle-up", "triangle-down"]},
+                "legend": None,
+            },
+            "color": {
+                "field": "step",
+                "scale": {"domain": [BETTER, WORSE], "range": [{"expr": "better"}, {"expr": "worse"}]},
+                "legend": None,
+            },
+            "tooltip": [{"field": "step", "title": "stepped here"}, *tooltip],
+        },
+    }
+    labels: list[Spec] = [
+        {
+            "transform": [{"filter": "datum.new_labels != ''"}],
+            "mark": mark,
+            "encoding": {"x": x, **more},
+        }
+        for mark, more in (
+            ({"type": "rule", "strokeDash": [4, 3], "color": {"expr": "muted"}}, {}),
+            (
+                {"type": "text", "align": "left", "dx": 4, "dy": 6, "color": {"expr": "muted"}, "baseline": "top"},
+                {"y": {"value": 0}, "text": {"field": "new_labels"}},
+            ),
+        )
+    ]
+    named = {
+        "transform": [{"filter": "datum.marked != ''"}],
+        "mark": {"type": "text", "dy": -12, "fontWeight": "bold", "limit": 140},
+        "encoding": {"x": x, "y": {**y, "field": "mean"}, "text": {"field": "marked"}},
+    }
+    rings = {
+        "transform": [{"filter": "datum.marked != ''"}],
+        "mark": {
+            "type": "point",
+            "color": color,
+            "size": 110,
+            "strokeWidth": 2.5,
+            "fill": {"expr": "card"},
+            "opacity": 1,
+        },
+        "encoding": {"x": x, "y": {**y, "field": "mean"}, "tooltip": tooltip},
+    }
+    layers: list[Spec] = [band, line, dots]
+    more = [("marked", [rings]), ("step", [steps]), ("new_labels", labels), ("marked", [named])]
+    for field, some in more:
+        if any(row[field] for row in table):  # a layer without rows spoils the scales of the others
+            layers += some
+    return chart(
+        title,
+        layers,
+        table,
+        subtitle=words,
+        height=height,
+        params=[{"name": "names", "value": names}],
+    )

@@ -1,1 +1,137 @@
 """What do versions of labels and judges say, and what is to be judged next?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.inference import CiMethod, TestName
+    from ndcg_tracker.compare.pair import Missing
+    from ndcg_tracker.questions.labels.decide import JudgesAgreement, LabelsDiff, LabelVersion
+    from ndcg_tracker.questions.labels.gather import LabelsNeededResult, VersionsResult
+    from ndcg_tracker.storage.store import HasStore
+
+
+def label_versions(self: HasStore, dataset: str = DEFAULT_DATASET, *, judge: str | None = None) -> list[LabelVersion]:
+    """Return the versions of a dataset's labels, oldest first, with what they hold and how many runs they score.
+
+    ``judge``: only those of one judge ("": of no named one).
+    """
+    from ndcg_tracker.questions.labels.gather import label_versions
+
+    with self.store().read() as tx:
+        return label_versions(tx, dataset, judge)
+
+
+def labels_diff(
+    self: HasStore, first: int, second: int | None = None, *, dataset: str = DEFAULT_DATASET, top: int = 10
+) -> LabelsDiff:
+    """Return what differs between two versions of a dataset's labels; by default the second is the newest.
+
+    ``top``: how many labels to keep of those whose grade changed. Raises: ReferenceNotFoundError for a dataset or
+    version that is not there.
+    """
+    from ndcg_tracker.questions.labels.gather import label_sets_diff
+
+    with self.store().read() as tx:
+        return label_sets_diff(tx, dataset, first, second, top=top)
+
+
+def labels_agreement(
+    self: HasStore,
+    *judges: str,
+    dataset: str = DEFAULT_DATASET,
+    metric: str = DEFAULT_METRIC,
+    top: int = 10,
+) -> JudgesAgreement:
+    """Return how far two judges agree, by their newest labels, and what becomes of the runs under each.
+
+    Parameters: ``judges``: two; one is held against the unnamed judge; none: the only named one. ``metric``: by
+    which runs are ordered and compared. ``top``: how many labels to keep of those whose grades differ. Raises:
+    InputError where it is not clear which two are meant, or one has no labels.
+    """
+    from ndcg_tracker.questions.labels.gather import judges_agreement
+
+    parsed = parse_metric(metric)
+    with self.store().read() as tx:
+        return judges_agreement(tx, dataset, judges, parsed, top=top)
+
+
+def labels_needed(
+    self: HasStore,
+    baseline: str,
+    *candidates: str | Sequence[str],
+    budget: int = 100,
+    metric: str | None = None,
+    dataset: str | None = None,
+    judge: str | None = None,
+) -> LabelsNeededResult:
+    """Return which unjudged items to judge next, those first that could move a difference most.
+
+    Items without a label in the newest version, among the first ranks of a run, each with the range of the mean
+    difference over its grades, all others being as they are. Of several candidates, each is compared with the
+    baseline, and an item counts by the difference that it could move most.
+
+    Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``budget``: how many items at
+    most. ``metric``: by default the first that all runs have and that has such ranges. ``judge``: whose labels, by
+    default those of no named judge. Returns: the items; ``save`` writes them for judges, ``add_labels`` with
+    ``extend`` takes the answers. Raises: ReferenceNotFoundError; InputError for a metric without such ranges and a
+    budget below 1; NotComparableError.
+    """
+    from ndcg_tracker.compare.arms import named_runs
+    from ndcg_tracker.metrics.language.text import parse_metric
+    from ndcg_tracker.questions.labels.gather import LabelsNeededResult, labels_needed
+
+    asked = None if metric is None else parse_metric(metric)
+    with self.store().read() as tx:
+        names = named_runs(tx, candidates, dataset, baseline)
+        run, *others = tx.runs.resolve_all([baseline, *names], dataset)
+        return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge))
+
+
+def change_of_labels(
+    self: HasStore, version: int, *, dataset: str = DEFAULT_DATASET, extends: bool = False
+) -> tuple[str, ...]:
+    """Return what a version of the labels lacks of the one before, and how many groups are new, in words.
+
+    ``extends``: whether it was to extend that one; a note tells where the judge had none.
+    """
+    from ndcg_tracker.runs.labels import change_of_labels
+    from ndcg_tracker.words.notes import in_words
+
+    with self.store().read() as tx:
+        return in_words(change_of_labels(tx, dataset, version, extends=extends))
+
+
+def compare_versions(
+    self: HasStore,
+    baseline: str,
+    *candidates: str | Sequence[str],
+    dataset: str | None = None,
+    metrics: str | Sequence[str] = (),
+    missing: Missing = "error",
+    test: TestName = "t",
+    ci: CiMethod = "t",
+    equivalence: float | None = None,
+    judge: str | None = None,
+    cluster: str | None = None,
+) -> VersionsResult:
+    """Compare a baseline with its candidates under every version of the labels: does the conclusion change?
+
+    Parameters and raises: see ``compare``; the versions are those of ``judge``. Versions under which one of the
+    runs lacks the metrics are named, with the command that adds them.
+    """
+    from ndcg_tracker.compare.gather import CompareOptions
+    from ndcg_tracker.compare.inference import Methods
+    from ndcg_tracker.questions.labels.gather import VersionsResult, compared_versions
+
+    methods = Methods(test, ci, equivalence)
+    options = CompareOptions(
+        tuple(parse_metrics(metrics)), dataset, missing, top=0, methods=methods, judge=judge, cluster=cluster
+    )
+    with self.store().read() as tx:
+        return VersionsResult(compared_versions(tx, baseline, candidates, options))

@@ -107,11 +107,11 @@ def diff_labels(
     Shows how far they agree where both have a label, which grades became which, and which groups and labels are new or
     gone.
     """
-    from ndcg_tracker.questions.labels.say import labels_diff_as
+    from ndcg_tracker.questions.labels.say import labels_diff_said
 
     with options.tracker() as tracker:
         found = tracker.labels_diff(first, second, dataset=dataset, top=top)
-    options.show(labels_diff_as(format.plain, found, color=options.wants_color()))
+    options.show_answer(labels_diff_said(found), format)
 
 
 @app.command("agreement")
@@ -122,8 +122,7 @@ def judges_agreement(
     ] = None,
     dataset: options.Dataset = "default",
     metric: Annotated[
-        str,
-        typer.Option("--metric", "-m", help="By which runs are compared.", callback=options.metric_asked_for),
+        str, typer.Option("--metric", "-m", help="By which runs are compared.", callback=options.metric_asked_for)
     ] = "ndcg@10",
     top: Annotated[int, typer.Option(min=0, help="How many labels to show whose grades differ.")] = 10,
     format: options.Output = options.OutputFormat.text,
@@ -133,11 +132,11 @@ def judges_agreement(
     Holds the newest labels of a named judge against those of the unnamed one, or of two named ones against each other:
     weighted kappa, grades against grades, and the order of all runs under each.
     """
-    from ndcg_tracker.questions.labels.say import agreement_as
+    from ndcg_tracker.questions.labels.say import agreement_said
 
     with options.tracker() as tracker:
         found = tracker.labels_agreement(*(judge or ()), dataset=dataset, metric=metric, top=top)
-    options.show(agreement_as(format.plain, found, color=options.wants_color()))
+    options.show_answer(agreement_said(found), format)
 
 
 @app.command("needed")
@@ -157,9 +156,7 @@ def labels_needed(
     ] = None,
     dataset: options.AnyDataset = None,
     judge: options.Judge = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.", show_default=False)
-    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
     format: Annotated[NeededFormat, typer.Option("--format", help="How to write the items.")] = NeededFormat.text,
 ) -> None:
     """Say which unjudged items to judge next.
@@ -167,7 +164,7 @@ def labels_needed(
     They are those that could move a difference most. The answers go back with labels add --extend; csv, quepid and
     elasticsearch have a place for each grade.
     """
-    from ndcg_tracker.questions.labels.say import needed_as
+    from ndcg_tracker.questions.labels.say import needed_said
     from ndcg_tracker.render.whole_file import whole_file
 
     asked = options.metric_asked_for(metric)
@@ -175,8 +172,8 @@ def labels_needed(
         needed = tracker.labels_needed(
             baseline, *candidates, budget=budget, metric=asked, dataset=dataset, judge=judge
         ).needed
-        color = output is None and options.wants_color()
-        text = needed_as(format.value, needed, color=color, width=shutil.get_terminal_size((100, 0)).columns)
+        color, width = output is None and options.wants_color(), shutil.get_terminal_size((100, 0)).columns
+        text = needed_said(needed).in_format(format.value, color=color, width=width)
         write(text)
     if output is None:
         options.show(text)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,25 +36,15 @@ from ndcg_tracker.questions.labels.decide import (
     most_needed,
     turned_verdicts,
 )
-from ndcg_tracker.questions.labels.say import (
-    NeededFormat,
-    needed_as,
-    versions_as,
-    versions_object,
-    versions_reports,
-    versions_rows,
-)
+from ndcg_tracker.questions.labels.say import NeededFormat, needed_said, versions_said
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndcg_tracker.compare.results import MetricComparison
     from ndcg_tracker.questions.labels.decide import GradeFrequency, LabelsDiff, LabelVersion
     from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
@@ -194,25 +184,15 @@ def _moves(
     return dict(zip(pairs, moves.tolist(), strict=True))
 
 
-@dataclass(frozen=True)
-class LabelsNeededResult:
+@dataclass(frozen=True, repr=False)
+class LabelsNeededResult(Answer):
     """What to judge next; notebooks and ``print`` show it as a table.
 
-    ``needed``: the typed rows.
+    ``needed``: the typed rows. ``to_frame`` has a row per item: group, item, and how far its grade could move the mean
+    difference.
     """
 
     needed: NeededLabels
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track labels needed --format json`` prints."""
-        found: dict[str, Any] = as_object(self.needed)
-        return found
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per item: group, item, and how far its grade could move the mean difference."""
-        import pandas as pd
-
-        return pd.DataFrame(self.to_dict()["items"], columns=["group", "item", "could_move"])
 
     def save(self, path: str | os.PathLike[str], format: NeededFormat = "csv") -> None:
         """Write the items for judges, as a file that ``labels add`` reads once grades are filled in.
@@ -223,13 +203,10 @@ class LabelsNeededResult:
         from ndcg_tracker.render.whole_file import whole_file
 
         with whole_file(os.fspath(path), "path") as write:
-            write(needed_as(format, self.needed))
+            write(self._said().in_format(format))
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return needed_as("text", self.needed)
+    def _said(self) -> Said:
+        return needed_said(self.needed)
 
 
 def judges_agreement(
@@ -363,11 +340,11 @@ def compared_versions(
     )
 
 
-@dataclass(frozen=True)
-class VersionsResult:
+@dataclass(frozen=True, repr=False)
+class VersionsResult(Answer):
     """A baseline compared with its candidates under every version of the labels; notebooks show it as a report.
 
-    ``found``: the typed rows.
+    ``found``: the typed rows. ``to_frame`` has a row per candidate, version and metric.
     """
 
     found: VersionsComparison
@@ -382,25 +359,5 @@ class VersionsResult:
         """What else to know, in words."""
         return in_words(self.found.notes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track compare --labels all --format json`` prints."""
-        return versions_object(self.found)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per candidate, version and metric."""
-        import pandas as pd
-
-        return pd.DataFrame(versions_rows(self.found))
-
-    def to_html(self) -> str:
-        """Return the report as a piece of HTML, in which ids are text and never markup."""
-        return reports_html(versions_reports(self.found))
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return versions_as("text", self.found)
+    def _said(self) -> Said:
+        return versions_said(self.found)

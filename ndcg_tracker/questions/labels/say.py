@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef
 from ndcg_tracker.compare.say import (
@@ -29,9 +29,9 @@ from ndcg_tracker.questions.labels.decide import (
     VersionsComparison,
 )
 from ndcg_tracker.render.csv import csv_text, safe_cell
-from ndcg_tracker.render.formats import reports_as, rows_as
+from ndcg_tracker.render.formats import Said, rows_as
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import WIDTH, Column, Format, Report, Table, columns, marks
+from ndcg_tracker.render.report import Column, Format, Report, Table, columns, marks
 from ndcg_tracker.render.rows import as_object, fields_of, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import renamed, told
@@ -41,6 +41,7 @@ MOST_GRADES = 12
 """More grades than that are counted, and not shown one by one."""
 _DIGEST = 12
 _VERSION_COLUMNS = ("version", "digest", "created_at_utc", "source", "n_groups", "n_items", "n_labels", "n_runs")
+_GRADE_COLUMNS = ("dataset", "first", "second", "grade_first", "grade_second", "n")
 _HEADINGS = {"created_at_utc": "created (UTC)", "n_runs": "runs"}
 
 
@@ -84,15 +85,14 @@ def _grades(version: LabelVersion, equals: str, between: str, most: int | None =
     return between.join(f"{one.grade:g}{equals}{one.n}" for one in grades)
 
 
-def labels_diff_as(format: Format, found: LabelsDiff, *, color: bool = False, width: int = WIDTH) -> str:
-    """Return what differs between two label sets in a format, with a line end; CSV has a row per pair of grades."""
-    if format == "json":
-        return json_text(as_object(found))
-    if format == "csv":
-        names = ["dataset", "first", "second", "grade_first", "grade_second", "n"]
-        versions = found.dataset, found.first.version, found.second.version
-        return csv_text(names, [[*versions, one.first, one.second, one.n] for one in found.grades])
-    return reports_as(format, [labels_diff_report(found)], color=color, width=width)
+def labels_diff_said(found: LabelsDiff) -> Said:
+    """Return what there is to say of two label sets; CSV has a row per pair of grades."""
+    return Said(found, lambda: [labels_diff_report(found)], lambda: _grade_rows(found), _GRADE_COLUMNS)
+
+
+def _grade_rows(found: LabelsDiff) -> list[dict[str, object]]:
+    of_both = {"dataset": found.dataset, "first": found.first.version, "second": found.second.version}
+    return [{**of_both, "grade_first": one.first, "grade_second": one.second, "n": one.n} for one in found.grades]
 
 
 @shape_of(LabelsDiff)
@@ -168,13 +168,9 @@ def _listed(keys: Sequence[str], n: int) -> str:
     return ", ".join(keys) + more
 
 
-def agreement_as(format: Format, found: JudgesAgreement, *, color: bool = False, width: int = WIDTH) -> str:
-    """Return how far two judges agree in a format, with a line end; CSV has a row per pair of grades."""
-    if format == "json":
-        return json_text(as_object(found))
-    if format == "csv":
-        return labels_diff_as("csv", found.diff)
-    return reports_as(format, [agreement_report(found)], color=color, width=width)
+def agreement_said(found: JudgesAgreement) -> Said:
+    """Return what there is to say of two judges; CSV has a row per pair of grades."""
+    return Said(found, lambda: [agreement_report(found)], lambda: _grade_rows(found.diff), _GRADE_COLUMNS)
 
 
 def agreement_report(found: JudgesAgreement) -> Report:
@@ -234,27 +230,25 @@ def _pair_cells(found: PairVerdict) -> list[object]:
     return [delta_cell(found.delta, found.verdict), Painted(words, VERDICT_STYLES.get(found.verdict))]
 
 
-def versions_as(format: Format, found: VersionsComparison, *, color: bool = False, width: int = WIDTH) -> str:
-    """Return a comparison under every version of the labels in a format, with a line end."""
-    if format == "json":
-        return json_text(versions_object(found))
-    if format == "csv":
-        rows = versions_rows(found)
-        return csv_text(list(rows[0]), [list(row.values()) for row in rows])
-    return reports_as(format, versions_reports(found), color=color, width=width)
+def versions_said(found: VersionsComparison) -> Said:
+    """Return what there is to say of a comparison under every version; CSV has a row per candidate, version, metric."""
+    return Said(
+        found,
+        lambda: versions_reports(found),
+        lambda: [row for one in found.comparisons for row in metric_rows(one)],
+    )
 
 
-def versions_object(found: VersionsComparison) -> dict[str, Any]:
-    """Return the JSON object: the comparison under each version, and whether the conclusions change."""
+@shape_of(VersionsComparison)
+def _versions_shape(found: VersionsComparison) -> dict[str, object]:
     conclusions = [as_object(one) | {"changes": one.changes} for one in found.conclusions]
     lacking = [{"candidate": name, "version": version} for name, version in found.not_evaluated]
-    versions = as_object(found.comparisons)
-    return {"versions": versions, "conclusions": conclusions, "not_evaluated": lacking, "notes": as_object(found.notes)}
-
-
-def versions_rows(found: VersionsComparison) -> list[dict[str, Any]]:
-    """Return a row per candidate, version and metric."""
-    return [row for one in found.comparisons for row in metric_rows(one)]
+    return {
+        "versions": found.comparisons,
+        "conclusions": conclusions,
+        "not_evaluated": lacking,
+        "notes": found.notes,
+    }
 
 
 def versions_reports(found: VersionsComparison) -> list[Report]:
@@ -348,22 +342,24 @@ NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsear
 _LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
 
 
-def needed_as(format: NeededFormat, needed: NeededLabels, *, color: bool = False, width: int = WIDTH) -> str:
-    """Return what to judge next in a format, with a line end.
+def needed_said(needed: NeededLabels) -> Said:
+    """Return what there is to say of what to judge next.
 
     CSV has an empty column ``label``, Quepid's CSV an empty ``rating``, Elasticsearch's requests of ``_rank_eval`` have
     a ``rating`` of null: where it is filled in, ``labels add`` reads a label. Raises: InputError for CSV of an id that
     a spreadsheet would take for a formula, or with control characters: it would not be read back as it is.
     """
-    if format == "json":
-        return json_text(as_object(needed))
-    if format == "csv":
-        return _csv(needed, ["group", "item", "label", "could_move"], lambda one: (None, one.could_move))
-    if format == "quepid":
-        return _csv(needed, ["query", "docid", "rating"], lambda _: (None,))
-    if format == "elasticsearch":
-        return json_text(_requests(needed))
-    return reports_as(cast("Format", format), [_report(needed)], color=color, width=width)
+    return Said(
+        needed,
+        lambda: [_report(needed)],
+        lambda: list(map(fields_of, needed.items)),
+        ("group", "item", "could_move"),
+        {
+            "csv": lambda: _csv(needed, ["group", "item", "label", "could_move"], lambda one: (None, one.could_move)),
+            "quepid": lambda: _csv(needed, ["query", "docid", "rating"], lambda _: (None,)),
+            "elasticsearch": lambda: json_text(_requests(needed)),
+        },
+    )
 
 
 def _csv(needed: NeededLabels, names: list[str], further: Callable[[NeededLabel], tuple[object, ...]]) -> str:

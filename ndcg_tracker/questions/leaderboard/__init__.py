@@ -1,1 +1,80 @@
 """Which run is the best, and between which ranks may each stand?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.defaults import DEFAULT_METRIC
+from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.pair import Missing
+    from ndcg_tracker.compare.run_pair import Version
+    from ndcg_tracker.questions.leaderboard.decide import LeaderboardTest
+    from ndcg_tracker.questions.leaderboard.gather import LeaderboardResult
+    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.store import HasStore
+
+
+def leaderboard(
+    self: HasStore,
+    *runs: str,
+    metrics: str | Sequence[str] = DEFAULT_METRIC,
+    dataset: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    test: LeaderboardTest = "t",
+    by: str | None = None,
+    missing: Missing = "error",
+    measures: Sequence[str] = (),
+    labels: Version = None,
+) -> LeaderboardResult:
+    """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
+
+    Parameters: ``runs``: references or patterns such as ``"bm25*"``, none for all of ``dataset`` (which need not be
+    named where there is one). ``tags``: only runs with these. ``metrics``: text forms; the first orders the runs.
+    ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t). ``by``:
+    a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
+    "error", "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of whole runs to
+    show beside, such as latency, by the name of their tag or parameter. ``labels``: a version of the labels, or
+    "newest"; by default the newest that most runs share. Raises: ReferenceNotFoundError; NotComparableError, with
+    the command that fixes it; InputError for what does not go together.
+    """
+    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, LeaderboardResult, leaderboard_of
+
+    question = LeaderboardQuestion(
+        runs,
+        tuple(parse_metrics(metrics)),
+        dataset,
+        dict(tags or {}),
+        test=test,
+        missing=missing,
+        by=by,
+        measures=measures,
+        labels=labels,
+    )
+    with self.store().read() as tx:
+        return LeaderboardResult(leaderboard_of(tx, question))
+
+
+def best(
+    self: HasStore, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+) -> RunRecord:
+    """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
+
+    Parameters and raises: see ``leaderboard``.
+    """
+    return runs_by_mean(self, metric, dataset=dataset, tags=tags)[0][0]
+
+
+def runs_by_mean(
+    self: HasStore, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+) -> list[tuple[RunRecord, float | None]]:
+    """Return the runs with their means under the newest labels that most of them have, the best first.
+
+    Runs that lack the metric under these labels come last, with None. Parameters and raises: see ``leaderboard``.
+    """
+    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, by_mean
+
+    with self.store().read() as tx:
+        return by_mean(tx, LeaderboardQuestion((), (parse_metric(metric),), dataset, dict(tags or {})))

@@ -49,9 +49,7 @@ def leaderboard(
     test: Annotated[
         LeaderboardTest, typer.Option(help="Paired t with Holm's correction, or sign flips corrected by the largest t.")
     ] = LeaderboardTest.t,
-    by: Annotated[
-        str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.", show_default=False)
-    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.")] = None,
     missing: Annotated[
         compare.Missing,
         typer.Option(help="Groups that some runs lack: refused, 0, or left out; skip: those that none has."),
@@ -75,7 +73,7 @@ def leaderboard(
     like these, would give.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.questions.leaderboard.say import leaderboard_as
+    from ndcg_tracker.questions.leaderboard.say import leaderboard_said
 
     if runs and all:
         raise InputError("--all and RUN are both given", advice="leave one out")
@@ -112,4 +110,4 @@ def leaderboard(
     if format not in (LeaderboardFormat.text, LeaderboardFormat.markdown, LeaderboardFormat.html):
         for note in found.notes:
             options.say(f"note: {note}")
-    options.show(leaderboard_as(format.value, found.leaderboard, color=options.wants_color()))
+    options.show_answer(leaderboard_said(found.leaderboard), format)

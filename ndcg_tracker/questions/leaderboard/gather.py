@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,7 +17,8 @@ from ndcg_tracker.compare.run_pair import Version, adding_command, check_one_dat
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, LeaderboardTest, MetricBoard, metric_board, order_of
-from ndcg_tracker.questions.leaderboard.say import leaderboard_as, leaderboard_rows
+from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.known_metrics import advice_for_lacking, known_metric
 from ndcg_tracker.runs.labels import numbered_labels
@@ -26,8 +26,6 @@ from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.statistics.many_tests import Matrix
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
@@ -413,11 +411,11 @@ def _slices(
     return sorted(slices, key=lambda board: -board.n), notes
 
 
-@dataclass(frozen=True)
-class LeaderboardResult:
+@dataclass(frozen=True, repr=False)
+class LeaderboardResult(Answer):
     """Runs side by side; notebooks show it as a table, and ``print`` prints it.
 
-    ``leaderboard``: the typed rows, and ``pairs`` of each metric.
+    ``leaderboard``: the typed rows, and ``pairs`` of each metric. ``to_frame`` has a row per metric, slice and run.
 
     >>> import ndcg_tracker as nt
     >>> from tempfile import TemporaryDirectory
@@ -439,30 +437,9 @@ class LeaderboardResult:
         """What else to know, in words."""
         return in_words(self.leaderboard.notes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track leaderboard --format json`` prints."""
-        found: dict[str, Any] = json.loads(leaderboard_as("json", self.leaderboard))
-        return found
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per metric, slice and run, with the columns of ``--format csv``."""
-        import pandas as pd
-
-        return pd.DataFrame(leaderboard_rows(self.leaderboard))
-
     def to_latex(self) -> str:
         """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""
-        return leaderboard_as("latex", self.leaderboard)
+        return leaderboard_latex(self.leaderboard)
 
-    def to_html(self) -> str:
-        """Return the leaderboard as HTML."""
-        return leaderboard_as("html", self.leaderboard)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return leaderboard_as("text", self.leaderboard)
+    def _said(self) -> Said:
+        return leaderboard_said(self.leaderboard)

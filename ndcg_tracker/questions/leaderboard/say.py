@@ -10,10 +10,7 @@ from typing import Any, Literal
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.report import Column, Report, Table, columns
 from ndcg_tracker.render.rows import as_object, fields_of, shape_of
 from ndcg_tracker.render.terminal import Painted, visible
@@ -35,21 +32,14 @@ _SPECIAL = {
 _LIGATURE = re.compile(r"(?<=([-'`:]))(?=\1)")  # :: is none, but a command to the log of a build
 
 
-def leaderboard_as(format: LeaderboardFormat, board: Leaderboard, *, color: bool = False) -> str:
-    """Return a leaderboard in a format, with a line end."""
-    if format == "json":
-        return json_text(as_object(board))
-    if format == "csv":
-        rows = leaderboard_rows(board)
-        return csv_text(list(rows[0]), [list(row.values()) for row in rows])
-    if format == "latex":
-        if board.attribute is not None:
-            what = f"a table for a paper has no slices, and {argument('by', board.attribute)} asks for them"
-            raise InputError(what, advice="leave it out, or take another format")
-        return leaderboard_latex(board)
-    if format == "html":
-        return reports_html([leaderboard_report(board)]) + "\n"
-    return reports_as(format, [leaderboard_report(board)], color=color)
+def leaderboard_said(board: Leaderboard) -> Said:
+    """Return what there is to say of a leaderboard; CSV has a row per metric, slice and run."""
+    return Said(
+        board,
+        lambda: [leaderboard_report(board)],
+        lambda: leaderboard_rows(board),
+        further={"latex": lambda: leaderboard_latex(board)},
+    )
 
 
 @shape_of(MetricBoard)
@@ -217,6 +207,9 @@ def _slice_cell(one: Standing) -> Painted:
 
 def leaderboard_latex(board: Leaderboard) -> str:
     """Return a table for a paper: booktabs, the best mean bold, the second underlined, letters as superscripts."""
+    if board.attribute is not None:
+        what = f"a table for a paper has no slices, and {argument('by', board.attribute)} asks for them"
+        raise InputError(what, advice="leave it out, or take another format")
     signs = letters(len(board.runs))
     names = [latex_text(familiar_name(one.metric, one.requested_as)) for one in board.metrics]
     places = [shown_places([one.mean for one in each.standings], _ranks(each)) for each in board.metrics]

@@ -1,1 +1,43 @@
 """What a command prints, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+
+if TYPE_CHECKING:
+    from ndcg_tracker.render.chart import Chart
+    from ndcg_tracker.storage.store import HasStore
+
+
+def plot_training(self: HasStore, name: str, metric: str = DEFAULT_METRIC, *, dataset: str = DEFAULT_DATASET) -> Chart:
+    """Draw a metric over the stored iterations of a training (``TrainingRuns``), with its 95% intervals.
+
+    Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
+    """
+    from ndcg_tracker.questions.plot.gather import training_chart
+
+    with self.store().read() as tx:
+        return training_chart(tx, name, dataset, metric)
+
+
+def plot_runs(
+    self: HasStore,
+    parameter: str,
+    metric: str = DEFAULT_METRIC,
+    *,
+    dataset: str = DEFAULT_DATASET,
+    tags: Mapping[str, str] | None = None,
+) -> Chart:
+    """Draw a metric of runs against a number that they cost, such as ``latency_ms``, with the Pareto front.
+
+    Parameters: ``parameter``: a parameter, or a tag, whose values are numbers; less is better. ``tags``: only runs
+    that have them. Raises: ReferenceNotFoundError where no run has the metric; InputError where none has such a
+    number.
+    """
+    from ndcg_tracker.questions.plot.gather import quality_chart
+
+    with self.store().read() as tx:
+        return quality_chart(tx, parameter, dataset, metric, tags or {})

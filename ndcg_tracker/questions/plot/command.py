@@ -28,7 +28,7 @@ from ndcg_tracker.questions.history.command import Branch, Commit, Last, Metric,
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.chart import ComparisonChart
-    from ndcg_tracker.render.charts.chart import Chart
+    from ndcg_tracker.render.chart import Chart
 
 app = typer.Typer(
     help="Pictures of comparisons, lists, histories, suites, costs.",
@@ -54,16 +54,13 @@ class ThemeName(StrEnum):
     dark = "dark"
 
 
-Output = Annotated[
-    str,
-    typer.Option("--output", "-o", metavar="FILE", help="The picture; .svg, .png, .pdf or .html.", show_default=False),
-]
+Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The picture; .svg, .png, .pdf or .html.")]
 Width = Annotated[
     str | None,
     typer.Option(metavar="WIDTH", help="The width: pixels, or 84mm, 3.3in, 240pt.", show_default="640 pixels"),
 ]
 Theme = Annotated[ThemeName, typer.Option(help="The colours; .html follows the reader's screen.")]
-By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.", show_default=False)]
+By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.")]
 
 
 @app.command()
@@ -138,7 +135,7 @@ def explain(
     baseline: Baseline,
     candidate: Candidate,
     output: Output,
-    group: Annotated[str, typer.Option(metavar="KEY", help="The group.", show_default=False)],
+    group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
     metric: GroupMetric = None,
     dataset: options.AnyDataset = None,
     labels_baseline: LabelsBaseline = None,
@@ -230,7 +227,7 @@ def of_suite(
     output: Output,
     metric: Metric = "ndcg@10",
     by_tag: Annotated[
-        str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value.", show_default=False)
+        str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value.")
     ] = None,
     missing: MissingGroups = Missing.error,
     width: Width = None,
@@ -245,7 +242,7 @@ def of_suite(
 
 def _check(output: str, width: str | None) -> None:
     """Refuse a picture that cannot be written before anything is read."""
-    from ndcg_tracker.render.charts.chart import checked_ending, pixels_of
+    from ndcg_tracker.render.chart import checked_ending, pixels_of
 
     checked_ending(output)
     if width is not None:
@@ -283,7 +280,7 @@ def _compared(
 
 
 def _write(chart: Chart, output: str, width: str | None, theme: ThemeName) -> None:
-    from ndcg_tracker.render.charts.chart import checked_ending
+    from ndcg_tracker.render.chart import checked_ending
     from ndcg_tracker.render.whole_file import whole_file
 
     content = chart.content(checked_ending(output), theme=theme.value, width=width)

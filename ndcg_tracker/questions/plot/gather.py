@@ -1,8 +1,9 @@
-"""Charts of stored runs: a comparison, one group's lists, a history, a training, and quality against cost."""
+"""Trainings and costs as pictures: what is read of the runs, and the charts of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,15 +12,154 @@ from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
-from ndcg_tracker.questions.plot.chart import RunPoint, quality_against, training
 from ndcg_tracker.questions.report.gather import lists_of
-from ndcg_tracker.render.charts.chart import Chart
+from ndcg_tracker.render.chart import Chart
+from ndcg_tracker.render.theme import Spec, chart
 from ndcg_tracker.runs.groups import group_id
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.history.say import HistoryRow
     from ndcg_tracker.storage.transactions import ReadTransaction
+
+
+_TOOLTIP = [
+    {"field": "run"},
+    {"field": "x", "title": ""},
+    {"field": "mean", "format": ".4f"},
+    {"field": "low", "title": "from", "format": ".4f"},
+    {"field": "high", "title": "to", "format": ".4f"},
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RunPoint:
+    """A run at a number: its mean and the 95% interval, None where it is undefined."""
+
+    run: str
+    x: float
+    mean: float
+    ci: tuple[float, float] | None = None
+
+
+def training(
+    points: Sequence[RunPoint], metric: str, name: str, *, final: RunPoint | None = None, height: int = 240
+) -> Spec:
+    """Return a metric over the iterations of a training, with its 95% intervals; ``final``: the finished model."""
+    rows = [_row(point) for point in sorted(points, key=lambda point: point.x)]
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "title": "iteration",
+        "axis": {"grid": False, "tickMinStep": 1},
+        "scale": {"zero": False},
+    }
+    y = {"type": "quantitative", "title": None, "scale": {"zero": False}, "axis": {"tickCount": 5}}
+    tooltip = [{**one, "title": "iteration"} if one["field"] == "x" else one for one in _TOOLTIP]
+    color = {"expr": "chosen"}
+    layers: list[Spec] = [
+        {
+            "mark": {"type": "area", "opacity": 0.18, "color": color},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
+        },
+        {
+            "mark": {
+                "type": "line",
+                "strokeWidth": 2,
+                "color": color,
+                "point": {"color": color} if len(rows) <= 60 else False,
+            },
+            "encoding": {"x": x, "y": {**y, "field": "mean"}, "tooltip": tooltip},
+        },
+    ]
+    if final is not None:
+        shared = {"data": {"values": [_row(final)]}}
+        layers += [
+            {
+                **shared,
+                "mark": {"type": "point", "size": 120, "strokeWidth": 2.5, "color": color, "opacity": 1},
+                "encoding": {"x": x, "y": {**y, "field": "mean"}, "tooltip": tooltip},
+            },
+            {
+                **shared,
+                "mark": {"type": "text", "dy": -14, "fontWeight": "bold", "align": "right"},
+                "encoding": {"x": x, "y": {**y, "field": "mean"}, "text": {"value": "finished model"}},
+            },
+        ]
+    return chart(f"{metric} of {name}", layers, rows, subtitle="validation mean with its 95% interval", height=height)
+
+
+def quality_against(points: Sequence[RunPoint], metric: str, parameter: str, *, height: int = 320) -> Spec:
+    """Return the quality of runs against a number that they cost; the line joins those that none beats in both.
+
+    Less of ``parameter`` and more of the metric is better; of runs that tie in one, the better in the other counts.
+    """
+    front = {point.run for point in pareto_front(points)}
+    rows = [
+        {**_row(point), "front": "no run is better and cheaper" if point.run in front else "beaten in both"}
+        for point in points
+    ]
+    x = {
+        "field": "x",
+        "type": "quantitative",
+        "title": parameter,
+        "axis": {"grid": False},
+        "scale": {"zero": False, "padding": 24},
+    }
+    y = {"type": "quantitative", "title": metric, "scale": {"zero": False}, "axis": {"tickCount": 6}}
+    color = {
+        "field": "front",
+        "type": "nominal",
+        "scale": {
+            "domain": ["no run is better and cheaper", "beaten in both"],
+            "range": [{"expr": "chosen"}, {"expr": "same"}],
+        },
+        "legend": {"title": None},
+    }
+    tooltip = [{**one, "title": parameter} if one["field"] == "x" else one for one in _TOOLTIP]
+    on_front = {"transform": [{"filter": "datum.front != 'beaten in both'"}]}
+    layers: list[Spec] = [
+        {
+            **on_front,
+            "mark": {"type": "line", "interpolate": "step-after", "strokeDash": [4, 3], "color": {"expr": "chosen"}},
+            "encoding": {"x": x, "y": {**y, "field": "mean"}},
+        },
+        {
+            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color},
+        },
+        {
+            "mark": {"type": "circle", "size": 80, "opacity": 1},
+            "encoding": {"x": x, "y": {**y, "field": "mean"}, "color": color, "tooltip": tooltip},
+        },
+        {
+            **(on_front if len(points) > 15 else {}),
+            "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "limit": 160},
+            "encoding": {"x": x, "y": {**y, "field": "mean"}, "text": {"field": "run"}},
+        },
+    ]
+    return chart(
+        f"{metric} against {parameter}", layers, rows, subtitle="means with their 95% intervals", height=height
+    )
+
+
+def pareto_front(points: Sequence[RunPoint]) -> list[RunPoint]:
+    """Return the runs that no other beats: none has at least the mean for at most the cost, and more of one.
+
+    >>> points = [RunPoint("a", 1, 0.5), RunPoint("b", 2, 0.6), RunPoint("c", 3, 0.6), RunPoint("d", 1, 0.4)]
+    >>> [point.run for point in pareto_front(points)]
+    ['a', 'b']
+    """
+    found: list[RunPoint] = []
+    for point in sorted(points, key=lambda point: (point.x, -point.mean)):
+        if not found or point.mean > found[-1].mean or (point.x, point.mean) == (found[-1].x, found[-1].mean):
+            found.append(point)
+    return found
+
+
+def _row(point: RunPoint) -> dict[str, object]:
+    low, high = point.ci or (None, None)
+    return {"run": point.run, "x": point.x, "mean": point.mean, "low": low, "high": high}
 
 
 def group_chart(tx: ReadTransaction, both: RunPair, group: str) -> Chart:

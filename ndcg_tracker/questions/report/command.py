@@ -25,10 +25,7 @@ from ndcg_tracker.compare.command import (
 def report(
     baseline: Baseline,
     candidates: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="CANDIDATE...", help="One or more runs to compare with the baseline.", show_default=False
-        ),
+        list[str] | None, typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
     ] = None,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = "report.html",
     all_runs: Annotated[bool, typer.Option("--all", help="Compare the baseline with all other runs.")] = False,

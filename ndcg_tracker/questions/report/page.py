@@ -16,15 +16,13 @@ from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport
 from ndcg_tracker.compare.results import MetricComparison
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
 from ndcg_tracker.questions.explain.chart import moves_chart
-from ndcg_tracker.questions.history.chart import history
-from ndcg_tracker.questions.history.say import HistoryRow
-from ndcg_tracker.render.charts.theme import Spec, direction
+from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.render.html import CLASSES, reports_html, table_html
 from ndcg_tracker.render.markdown import markdown_text
-from ndcg_tracker.render.pages.page import page, themes
-from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.page import page, themes
+from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
 from ndcg_tracker.render.terminal import shown_strings, visible
-from ndcg_tracker.render.texts import query_cell, text_cell, web_address
+from ndcg_tracker.render.theme import Spec, direction
 from ndcg_tracker.words.notes import command_line, sentence
 from ndcg_tracker.words.numbers import counted, interval, p_text, points
 from ndcg_tracker.words.texts import GroupTexts
@@ -242,7 +240,9 @@ def _cards(
     if len(report.history) > 1:
         rows = [row for row in report.history if row["mean"] is not None]
         found["history"] = Card.of(
-            history([{**row, "run": visible(row["run"])} for row in rows], first.metric, marked=(baseline, candidate)),
+            history_chart(
+                [{**row, "run": visible(row["run"])} for row in rows], first.metric, marked=(baseline, candidate)
+            ),
             Table(
                 columns("run", "stored", ">mean", ">95% interval", ">labels", "step"),
                 [

@@ -1,1 +1,70 @@
 """Is this run the published one?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.defaults import REPRO_EVAL_P
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.text import parse_metrics
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.pair import Missing
+    from ndcg_tracker.questions.reproduce.gather import ReproductionResult
+    from ndcg_tracker.storage.store import HasStore
+
+
+def reproduce(
+    self: HasStore,
+    original: str,
+    reproduced: str | None = None,
+    metrics: str | Sequence[str] = (),
+    *,
+    baseline_original: str | None = None,
+    baseline_reproduced: str | None = None,
+    published: float | None = None,
+    dataset: str | None = None,
+    missing: Missing = "error",
+    cutoffs: Sequence[int] = (),
+    rbo_p: float = REPRO_EVAL_P,
+) -> ReproductionResult:
+    """Say whether a run is the published one: the measures of repro_eval (KTU, RBO, RMSE, p-value, ER, DeltaRI).
+
+    Parameters: ``original``, ``reproduced``: the published run and the one that reproduces it, both stored.
+    ``metrics``: none for all that they share. ``baseline_original``, ``baseline_reproduced``: the runs that each is
+    an improvement over, for ER and DeltaRI. ``published``: the published mean where its run is not at hand; then
+    the only run is the one that reproduces it, under one metric, by default its first. ``missing``: see
+    ``compare``. ``cutoffs``: how many first items KTU and RBO are about, by default 10, 100 and 1000 as far as
+    lists go. ``rbo_p``: how much a rank counts beside the one before it, in (0, 1). Raises: ReferenceNotFoundError;
+    InputError for half of what belongs together, a number that the metric cannot have, and groups in one run alone;
+    NotComparableError, with the command that fixes it.
+    """
+    from ndcg_tracker.questions.reproduce.gather import (
+        ReproduceOptions,
+        ReproductionResult,
+        beside_published,
+        reproduction,
+    )
+
+    parsed, baselines = tuple(parse_metrics(metrics)), (baseline_original, baseline_reproduced)
+    both = f"{argument('baseline_original')} and {argument('baseline_reproduced')}"
+    if published is None and reproduced is None:
+        raise InputError("there is nothing to reproduce", advice="give a second run, or a published mean")
+    if (baseline_original is None) != (baseline_reproduced is None):
+        raise InputError("one baseline makes no effect to compare", advice=f"give {both}, or none")
+    if published is not None and reproduced is not None:
+        what = "a published mean stands in the place of the original run"
+        raise InputError(what, advice="leave one of them out")
+    if published is not None and baseline_original is not None:
+        raise InputError("a published mean has no baseline", advice=f"leave out {both}")
+    if published is not None and len(parsed) > 1:
+        raise InputError(f"a published mean is of one metric, not {len(parsed)}", advice="name one")
+    with self.store().read() as tx:
+        run = tx.runs.resolve(original, dataset)
+        if published is not None:
+            return ReproductionResult(beside_published(tx, run, parsed[0] if parsed else None, published))
+        other, *effects = (tx.runs.resolve(one, dataset) for one in (reproduced, *baselines) if one is not None)
+        options = ReproduceOptions(parsed, missing, tuple(cutoffs), rbo_p)
+        of_both = (effects[0], effects[1]) if effects else None
+        return ReproductionResult(reproduction(tx, run, other, of_both, options))

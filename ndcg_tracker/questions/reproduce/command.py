@@ -13,20 +13,14 @@ from ndcg_tracker.defaults import REPRO_EVAL_P
 
 def reproduce(
     original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The published run; with --published, yours.")],
-    reproduced: Annotated[
-        str | None, typer.Argument(metavar="REPRODUCED", help="The run that reproduces it.", show_default=False)
-    ] = None,
+    reproduced: Annotated[str | None, typer.Argument(metavar="REPRODUCED", help="The run that reproduces it.")] = None,
     metric: options.Metrics = None,
     baseline_original: Annotated[
-        str | None,
-        typer.Option(metavar="RUN", help="What ORIGINAL improves on, for ER and DeltaRI.", show_default=False),
+        str | None, typer.Option(metavar="RUN", help="What ORIGINAL improves on, for ER and DeltaRI.")
     ] = None,
-    baseline_reproduced: Annotated[
-        str | None, typer.Option(metavar="RUN", help="What REPRODUCED improves on.", show_default=False)
-    ] = None,
+    baseline_reproduced: Annotated[str | None, typer.Option(metavar="RUN", help="What REPRODUCED improves on.")] = None,
     published: Annotated[
-        float | None,
-        typer.Option(metavar="NUMBER", help="A published mean, where its run is not at hand.", show_default=False),
+        float | None, typer.Option(metavar="NUMBER", help="A published mean, where its run is not at hand.")
     ] = None,
     missing: MissingGroups = Missing.error,
     cutoff: Annotated[
@@ -46,7 +40,7 @@ def reproduce(
     The measures of repro_eval: KTU and RBO of the lists, RMSE and p-value of the results of groups, and with both
     baselines the effect ratio (ER) and DeltaRI. With --published only the means. CSV has a row per metric.
     """
-    from ndcg_tracker.questions.reproduce.say import reproduction_as
+    from ndcg_tracker.questions.reproduce.say import reproduction_said
 
     with options.tracker() as tracker:
         found = tracker.reproduce(
@@ -61,4 +55,4 @@ def reproduce(
             cutoffs=cutoff or (),
             rbo_p=rbo_p,
         ).reproduction
-    options.show(reproduction_as(format.plain, found, color=options.wants_color()))
+    options.show_answer(reproduction_said(found), format)

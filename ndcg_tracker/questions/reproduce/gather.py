@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,18 +33,15 @@ from ndcg_tracker.questions.reproduce.decide import (
     Reproduction,
     reproduced_metrics,
 )
-from ndcg_tracker.questions.reproduce.say import reproduction_as, reproduction_report, reproduction_rows
+from ndcg_tracker.questions.reproduce.say import reproduction_said
 from ndcg_tracker.questions.show.gather import shown_run
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.statistics.similarity import repro_eval_ktu
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import RunRecord
@@ -195,35 +192,14 @@ def _places_of_ids(ranking: Ranking, lengths: Index, offsets: Index) -> Index:
     return places
 
 
-@dataclass(frozen=True)
-class ReproductionResult:
+@dataclass(frozen=True, repr=False)
+class ReproductionResult(Answer):
     """A run beside the one it reproduces, or beside a published mean; a report in notebooks and where it is printed.
 
-    ``reproduction``: the typed numbers.
+    ``reproduction``: the typed numbers. ``to_frame`` has a row per metric.
     """
 
     reproduction: Reproduction | PublishedMean
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track reproduce --format json`` prints."""
-        found: dict[str, Any] = as_object(self.reproduction)
-        return found
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per metric."""
-        import pandas as pd
-
-        return pd.DataFrame(reproduction_rows(self.reproduction))
-
-    def to_html(self) -> str:
-        """Return the report as HTML."""
-        return reports_html([reproduction_report(self.reproduction)])
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return reproduction_as("text", self.reproduction)
+    def _said(self) -> Said:
+        return reproduction_said(self.reproduction)

@@ -8,11 +8,9 @@ from typing import Any
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.compare.say import labels_text
 from ndcg_tracker.questions.reproduce.decide import PublishedMean, ReproducedMetric, Reproduction
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Format, Report, Table, columns
-from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.rows import fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.numbers import counted, interval, p_text, percent, points
@@ -29,14 +27,9 @@ def _published_shape(found: PublishedMean) -> Mapping[str, object]:
     return {**fields_of(found), "delta": found.delta, "is_within": found.is_within}
 
 
-def reproduction_as(format: Format, found: Reproduction | PublishedMean, *, color: bool = False) -> str:
-    """Return a reproduction in a format, with a line end; CSV has a row per metric, without what is of lists."""
-    if format == "json":
-        return json_text(as_object(found))
-    if format == "csv":
-        rows = reproduction_rows(found)
-        return csv_text(list(rows[0]), [list(row.values()) for row in rows])
-    return reports_as(format, [reproduction_report(found)], color=color)
+def reproduction_said(found: Reproduction | PublishedMean) -> Said:
+    """Return what there is to say of a reproduction; CSV has a row per metric, without what is of lists."""
+    return Said(found, lambda: [reproduction_report(found)], lambda: reproduction_rows(found))
 
 
 def reproduction_rows(found: Reproduction | PublishedMean) -> list[dict[str, Any]]:

@@ -35,9 +35,7 @@ def show(
             callback=options.metric_asked_for,
         ),
     ] = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="ATTRIBUTE", help="The means of slices, too.", show_default=False)
-    ] = None,
+    by: Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="The means of slices, too.")] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the hardest groups.")] = 5,
     dataset: options.AnyDataset = None,
     format: Annotated[ShowFormat, typer.Option("--format", help="How to print the result.")] = ShowFormat.text,

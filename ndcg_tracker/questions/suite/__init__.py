@@ -1,1 +1,209 @@
 """Systems on several datasets, side by side and at the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.defaults import DEFAULT_METRIC
+from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
+    from ndcg_tracker.compare.inference import CiMethod, TestName
+    from ndcg_tracker.compare.pair import Missing
+    from ndcg_tracker.compare.run_pair import Version
+    from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
+    from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
+    from ndcg_tracker.storage.records import SuiteRecord
+    from ndcg_tracker.storage.store import HasStore
+
+
+def create_suite(self: HasStore, name: str, datasets: Sequence[str], *, replace: bool = False) -> SuiteRecord:
+    """Name datasets that are looked at together, and return the suite.
+
+    Parameters: ``datasets``: names or patterns such as ``"beir-*"``. ``replace``: give a suite that
+    exists these datasets. Raises: ConflictError where the name has other datasets; ReferenceNotFoundError.
+    """
+    from ndcg_tracker.questions.suite.gather import created_suite
+
+    with self.store().write("marks") as tx:
+        return tx.write.suites.create(name, created_suite(tx, datasets), replace=replace)
+
+
+def suites(self: HasStore) -> list[SuiteRecord]:
+    """Return the suites by name."""
+    with self.store().read() as tx:
+        return tx.suites.all()
+
+
+def delete_suite(self: HasStore, name: str) -> SuiteRecord:
+    """Delete a suite and return what it was; its datasets and their runs stay."""
+    with self.store().write("marks") as tx:
+        return tx.write.suites.delete(name)
+
+
+def suite(
+    self: HasStore,
+    name: str,
+    *systems: str,
+    metric: str | Sequence[str] = DEFAULT_METRIC,
+    by_tag: str | None = None,
+    missing: Missing = "error",
+    tags: Mapping[str, str] | None = None,
+    labels: Version = None,
+) -> SuiteResult:
+    """Return the means of systems on every dataset of a suite, the best macro mean first.
+
+    macro = mean of the datasets' means, micro = mean of all groups. Runs of one name are one system; one without a
+    run on some dataset has no mean over the suite. The others have a place by all pairs of t-tests of the macro
+    mean, Holm-corrected, as in ``leaderboard``. Parameters: ``systems``: names or patterns, none for all.
+    ``metric``: one or several, a table for each. ``by_tag``: runs of one system share the value of this tag, not
+    their name. ``missing``, ``tags``, ``labels``: see ``leaderboard``. Raises: ReferenceNotFoundError;
+    NotComparableError, with the command that fixes it.
+    """
+    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
+    from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult, suite_tables
+
+    question = LeaderboardQuestion(
+        systems,
+        parse_metrics(metric),
+        tags=tags or {},
+        missing=missing,
+        labels=labels,
+        suite=name,
+        by_tag=by_tag,
+    )
+    with self.store().read() as tx:
+        table, *further = suite_tables(tx, question)
+    return SuiteResult(table, tuple(further))
+
+
+def compare_suite(
+    self: HasStore,
+    name: str,
+    baseline: str,
+    candidate: str,
+    *further: str,
+    metric: str | Sequence[str] = DEFAULT_METRIC,
+    by_tag: str | None = None,
+    missing: Missing = "error",
+    top: int = 0,
+    tie_bounds: bool = False,
+    unjudged_bounds: bool = False,
+    test: TestName = "t",
+    ci: CiMethod = "t",
+    equivalence: float | None = None,
+    by: str | None = None,
+    cluster: str | None = None,
+    labels: Version = None,
+    judge: str | None = None,
+) -> SuiteComparisonResult:
+    """Compare systems on every dataset of a suite, as ``compare`` does, and on all together.
+
+    The verdict is that of the macro mean of the differences, for other groups of these datasets. Parameters:
+    ``baseline``, ``candidate``, ``further``: names of runs; ``@alias`` and ``tag:KEY=VALUE`` stand for what they
+    are on each dataset. ``metric``: one or several, none for all that the runs share. ``by_tag``: see ``suite``.
+    The others: see ``compare``; they are asked on each dataset. Raises: ReferenceNotFoundError; NotComparableError,
+    with the command that fixes it.
+    """
+    from ndcg_tracker.compare.gather import CompareOptions
+    from ndcg_tracker.compare.gather_suite import SuiteComparisonResult, compared_on_suite
+    from ndcg_tracker.compare.inference import Methods
+
+    options = CompareOptions(
+        tuple(parse_metrics(metric)),
+        missing=missing,
+        top=top,
+        tie_bounds=tie_bounds,
+        methods=Methods(test, ci, equivalence),
+        by=by,
+        cluster=cluster,
+        labels=labels,
+        judge=judge,
+        unjudged_bounds=unjudged_bounds,
+    )
+    with self.store().read() as tx:
+        (first, *others), on_datasets = compared_on_suite(tx, name, baseline, (candidate, *further), options, by_tag)
+    return SuiteComparisonResult(first, tuple(others), on_datasets)
+
+
+def suite_page(
+    self: HasStore,
+    found: SuiteComparisonResult,
+    *,
+    by_tag: str | None = None,
+    missing: Missing = "error",
+    labels: Version = None,
+) -> str:
+    """Return a page of HTML: two systems on a suite as a picture and in numbers, then all its systems."""
+    from ndcg_tracker.compare.say_suite import suite_comparison_reports
+    from ndcg_tracker.questions.leaderboard.say_suite import suite_table_report
+    from ndcg_tracker.render.page import chart_page
+
+    comparison = found.comparison
+    metrics = list(dict.fromkeys(one.metric for one in found.comparisons))
+    table = suite(self, comparison.suite, metric=metrics, by_tag=by_tag, missing=missing, labels=labels)
+    reports = [*suite_comparison_reports(*found.comparisons), *map(suite_table_report, table.tables)]
+    return chart_page(found.plot().spec, reports)
+
+
+def gate_suite_page(self: HasStore, found: SuiteGateResult, *, by_tag: str | None = None) -> str:
+    """Return a page of HTML: what a gate on a suite decided on, then all systems of the suite."""
+    from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
+
+    asked = found.gated.comparison
+    missing = asked.deltas[0].metric.groups.missing
+    return suite_page(self, SuiteComparisonResult(asked), by_tag=by_tag, missing=missing)
+
+
+def gate_suite(
+    self: HasStore,
+    name: str,
+    candidate: str,
+    *,
+    baseline: str,
+    margin: float,
+    metric: str = DEFAULT_METRIC,
+    dataset_margin: float | None = None,
+    strict_datasets: bool = False,
+    alpha_budget: float | None = None,
+    by_tag: str | None = None,
+    missing: Missing = "error",
+    cluster: str | None = None,
+    labels: Version = None,
+    limits: Mapping[str, str] | Sequence[str] = (),
+    acknowledge: str | None = None,
+    acknowledged_by: str | None = None,
+    dry_run: bool = False,
+) -> SuiteGateResult:
+    """Decide whether a system may replace another on every dataset of a suite, and record the decision.
+
+    PASS, FAIL and INCONCLUSIVE are those of ``gate`` on the macro mean of the differences, for other groups of
+    these datasets. Parameters: ``margin``: the drop that it is allowed. ``dataset_margin``: FAIL where a dataset,
+    of 25 groups or more, is shown to have dropped by more than this (Holm); ``strict_datasets``: no PASS either
+    where one is not shown to have dropped by less. The others: see ``gate`` and ``compare_suite``. Raises:
+    InputError for what does not go together; ReferenceNotFoundError; NotComparableError where a system has no run
+    on some dataset.
+    """
+    from ndcg_tracker.compare.limits import Limit
+    from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult, gated_suite
+    from ndcg_tracker.questions.gate.question import SuiteGateQuestion, acknowledged
+
+    question = SuiteGateQuestion(
+        name,
+        candidate,
+        baseline,
+        parse_metric(metric),
+        margin,
+        dataset_margin=dataset_margin,
+        strict_datasets=strict_datasets,
+        alpha_budget=alpha_budget,
+        by_tag=by_tag,
+        missing=missing,
+        cluster=cluster,
+        labels=labels,
+        limits=Limit.all_of(limits),
+    )
+    override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
+    return SuiteGateResult(gated_suite(self.store(), question, override, dry_run=dry_run))

@@ -30,7 +30,6 @@ from ndcg_tracker.questions.explain.decide import (
     explained_items,
     with_grades_of,
 )
-from ndcg_tracker.questions.explain.say import explanation_object
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.render.rows import as_object
 
@@ -90,7 +89,7 @@ def check(explanation: GroupExplanation, metric: Metric, *, of_json: bool = True
     """Hold one explanation to what it promises; ``of_json``: so do the rows of its JSON."""
     rows = [*(item.move.contribution for item in explanation.items), explanation.remainder]
     if of_json:
-        shown = [item["contribution"] for item in explanation_object(explanation)["items"]]
+        shown = [item["contribution"] for item in as_object(explanation)["items"]]
         assert shown == (rows if explanation.remainder else rows[:-1])
     size = max(1.0, sum(map(abs, rows)), abs(explanation.baseline), abs(explanation.candidate))
     assert abs(math.fsum(rows) - explanation.delta) <= EXACT * size
@@ -205,7 +204,7 @@ def test_what_no_item_accounts_for_is_a_row_of_its_own() -> None:
         ({"q": {"a": 1.0}},) * 2,
         parse_metric("ndcg(round=2)"),
     )
-    rows = explanation_object(found)["items"]
+    rows = as_object(found)["items"]
     assert rows[-1] == {
         "item": None, "grade": None, "rank_baseline": None, "rank_candidate": None, "contribution_baseline": None,
         "contribution_candidate": None, "contribution": 1.0 - 0.63 - (1.0 - 1 / np.log2(3)), "kind": "remainder",

@@ -15,13 +15,12 @@ from explained import group_explanation, groups_explanation, parts_explanation, 
 
 from ndcg_tracker.questions.explain.decide import Explanation
 from ndcg_tracker.questions.explain.say import (
-    explanation_as,
-    explanation_columns,
-    explanation_object,
     explanation_rows,
+    explanation_said,
     happened,
 )
 from ndcg_tracker.render.report import Format
+from ndcg_tracker.render.rows import as_object
 
 ALL_KINDS: list[Callable[[str | None], Explanation]] = [group_explanation, run_explanation, parts_explanation]
 HUMAN_FORMATS: list[Format] = ["text", "markdown", "csv"]
@@ -128,22 +127,22 @@ dense (labels version 2) against bm25 (labels version 1) on shop
     ("explanation", "text"), [(group_explanation(), GROUP), (run_explanation(), RUNS), (parts_explanation(), PARTS)]
 )
 def test_the_text(explanation: Explanation, text: str) -> None:
-    assert explanation_as("text", explanation) == text
+    assert explanation_said(explanation).in_format("text") == text
 
 
 def test_markdown_with_the_parts_of_a_group() -> None:
-    assert explanation_as("markdown", group_explanation(versions=(1, 2)), top=1) == MARKDOWN
+    assert explanation_said(group_explanation(versions=(1, 2)), top=1).in_format("markdown") == MARKDOWN
 
 
 def test_what_costs_most_is_first_where_a_group_fell_and_what_brings_most_where_it_rose() -> None:
     def items(explanation: Explanation) -> list[str]:
-        return re.findall(r"^d\d(?=  )", explanation_as("text", explanation), re.MULTILINE)
+        return re.findall(r"^d\d(?=  )", explanation_said(explanation).in_format("text"), re.MULTILINE)
 
     fell = group_explanation()
     assert items(fell) == ["d1", "d3", "d5", "d7", "d6", "d4", "d2"]
     rose = replace(fell, candidate=1.0)
     assert items(rose) == ["d2", "d4", "d6", "d7", "d5", "d3", "d1"]
-    text = explanation_as("text", rose).splitlines()
+    text = explanation_said(rose).in_format("text").splitlines()
     assert text[:2] == [
         "group q17 rose in ndcg@10: 0.7500 -> 1.0000 (+0.2500)",
         "d2 (grade 2) rose from rank 12 to 2 (+0.2500), d4 (grade 1) entered at rank 5 (+0.0625) and d6 is",
@@ -151,10 +150,10 @@ def test_what_costs_most_is_first_where_a_group_fell_and_what_brings_most_where_
 
 
 def test_of_many_items_those_that_changed_most_are_shown() -> None:
-    text = explanation_as("text", group_explanation(), top=2)
+    text = explanation_said(group_explanation(), top=2).in_format("text")
     assert re.findall(r"^d\d(?=  )", text, re.MULTILINE) == ["d1", "d2"]
     assert "\n... and 5 more items: -0.1250, and 2 items that changed nothing\n" in text
-    everything = explanation_as("text", group_explanation(), top=None)
+    everything = explanation_said(group_explanation(), top=None).in_format("text")
     assert re.findall(r"^d\d(?=  )", everything, re.MULTILINE) == [f"d{n}" for n in (1, 3, 5, 7, 8, 9, 6, 4, 2)]
     assert "..." not in everything
 
@@ -162,22 +161,29 @@ def test_of_many_items_those_that_changed_most_are_shown() -> None:
 def test_a_group_that_did_not_change() -> None:
     group = group_explanation()
     same = replace(group, candidate=0.75, items=group.items[-2:], notes=())
-    assert explanation_as("text", same) == "group q17 did not change in ndcg@10: 0.7500\ndense against bm25 on shop\n"
+    assert (
+        explanation_said(same).in_format("text")
+        == "group q17 did not change in ndcg@10: 0.7500\ndense against bm25 on shop\n"
+    )
 
 
 def test_runs_that_did_not_differ() -> None:
     same = replace(run_explanation(), candidate=0.4, totals=None)
-    assert explanation_as("text", same).startswith("dense against bm25 on shop: ndcg@10 did not change: 0.4000\n")
+    assert (
+        explanation_said(same)
+        .in_format("text")
+        .startswith("dense against bm25 on shop: ndcg@10 did not change: 0.4000\n")
+    )
 
 
 def test_what_no_item_accounts_for_is_shown_unless_it_is_tiny() -> None:
     group = group_explanation()
     for candidate, shown in ((0.375, False), (0.375 + 3e-8, False), (0.3755, True)):
-        assert ("(no item)" in explanation_as("text", replace(group, candidate=candidate))) is shown
+        assert ("(no item)" in explanation_said(replace(group, candidate=candidate)).in_format("text")) is shown
     totals = run_explanation().totals
     assert totals is not None
     rounded = replace(run_explanation(), totals=replace(totals, remainder=0.001))
-    assert explanation_as("text", rounded).count("(no item)") == 3
+    assert explanation_said(rounded).in_format("text").count("(no item)") == 3
 
 
 def test_words_for_what_happened() -> None:
@@ -192,12 +198,12 @@ def test_words_for_what_happened() -> None:
 @pytest.mark.parametrize("make", ALL_KINDS)
 def test_json_is_the_dict(make: Callable[[str | None], Explanation]) -> None:
     explanation = make(None)
-    assert json.loads(explanation_as("json", explanation)) == explanation_object(explanation)
+    assert json.loads(explanation_said(explanation).in_format("json")) == as_object(explanation)
 
 
 def test_json_and_csv_have_all_items_whatever_is_shown() -> None:
     group = group_explanation()
-    rows = list(csv.DictReader(io.StringIO(explanation_as("csv", group, top=0))))
+    rows = list(csv.DictReader(io.StringIO(explanation_said(group, top=0).in_format("csv"))))
     assert [row["item"] for row in rows] == [*(f"d{number}" for number in range(1, 10)), ""]
     assert rows[-1]["kind"] == "remainder"
     assert sum(float(row["contribution"]) for row in rows) == pytest.approx(group.delta, abs=1e-12)
@@ -205,7 +211,7 @@ def test_json_and_csv_have_all_items_whatever_is_shown() -> None:
 
 
 def test_csv_of_the_totals() -> None:
-    rows = list(csv.DictReader(io.StringIO(explanation_as("csv", run_explanation()))))
+    rows = list(csv.DictReader(io.StringIO(explanation_said(run_explanation()).in_format("csv"))))
     assert [(row["table"], row["row"]) for row in rows] == [
         ("kind", "moved_up"), ("kind", "left"), ("grade", "2"), ("grade", "1.5"), ("grade", "unjudged"), ("rank", "1"),
         ("rank", "2-3"), ("rank", "from 1001"), ("rank", "not listed"), ("item", "d1"), ("item", "d2"), ("item", "d3"),
@@ -218,15 +224,14 @@ def test_csv_of_the_totals() -> None:
 
 def test_csv_of_the_parts() -> None:
     explanation = parts_explanation()
-    names = explanation_columns(explanation)
-    rows = [dict(zip(names, row, strict=True)) for row in explanation_rows(explanation)]
+    rows = explanation_rows(explanation)
     assert [(row["row"], row["n"], row["contribution"]) for row in rows] == [
         ("ranking", None, 0.125), ("labels", 1, -0.0625), ("coverage", 2, 0.1875),
     ]  # fmt: skip
 
 
 def test_colour_is_for_numbers_that_have_a_sign() -> None:
-    text = explanation_as("text", group_explanation(), color=True)
+    text = explanation_said(group_explanation()).in_format("text", color=True)
     assert "\x1b[33m-0.5000\x1b[0m" in text
     assert "\x1b[36m+0.2500\x1b[0m" in text
     assert re.sub("\x1b\\[[0-9]+m", "", text) == GROUP
@@ -244,12 +249,14 @@ def harmful(printed: str) -> set[str]:
 @pytest.mark.parametrize("format", HUMAN_FORMATS)
 def test_no_hostile_id_is_obeyed(format: Format, hostile_id: str) -> None:
     for make in ALL_KINDS:
-        assert harmful(explanation_as(format, make(hostile_id))) == set()
+        assert harmful(explanation_said(make(hostile_id)).in_format(format)) == set()
 
 
 def test_csv_has_no_formula(hostile_id: str) -> None:
     for make in ALL_KINDS:
-        rows = list(csv.reader(io.StringIO(explanation_as("csv", make(hostile_id)), newline=""), strict=True))
+        rows = list(
+            csv.reader(io.StringIO(explanation_said(make(hostile_id)).in_format("csv"), newline=""), strict=True)
+        )
         assert len({len(row) for row in rows}) == 1
         for cell in (cell for row in rows for cell in row):
             number = re.fullmatch(r"[+-]?\d+(\.\d+)?(e[+-]?\d+)?", cell, re.ASCII | re.IGNORECASE)
@@ -258,8 +265,8 @@ def test_csv_has_no_formula(hostile_id: str) -> None:
 
 def test_json_gives_a_hostile_id_back(hostile_id: str) -> None:
     for make in ALL_KINDS:
-        printed = explanation_as("json", make(hostile_id))
-        assert json.loads(printed) == explanation_object(make(hostile_id))
+        printed = explanation_said(make(hostile_id)).in_format("json")
+        assert json.loads(printed) == as_object(make(hostile_id))
         assert not {unicodedata.bidirectional(character) for character in printed} & {"RLO", "LRO", "RLE", "LRE"}
         assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", printed)
         printed.encode()
@@ -269,7 +276,7 @@ def test_json_gives_a_hostile_id_back(hostile_id: str) -> None:
 def markdown_tags(make: Callable[[str | None], Explanation], text: str) -> list[str]:
     """Return the tags that a CommonMark parser makes of an explanation with this id."""
     parser = markdown_it.MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    html = parser.render(explanation_as("markdown", make(text)))
+    html = parser.render(explanation_said(make(text)).in_format("markdown"))
     return re.findall(r"<[^>]*>", re.sub(' (style|start)="[^"]*"', "", html))
 
 
@@ -280,7 +287,7 @@ def test_markdown_shows_a_hostile_id_as_text(hostile_id: str) -> None:
 
 def test_groups_that_came_or_went_are_told_first() -> None:
     explanation = groups_explanation()
-    lines = explanation_as("text", explanation).splitlines()
+    lines = explanation_said(explanation).in_format("text").splitlines()
     start = lines.index("what changed it, step by step")
     assert lines[start : start + 7] == [
         "what changed it, step by step",
@@ -291,7 +298,7 @@ def test_groups_that_came_or_went_are_told_first() -> None:
         "coverage      0.7500  +0.1875  100 labels added in version 2, 2 gone",
         "ranking, labels, coverage: over the 30 groups that all steps have",
     ]
-    assert explanation_rows(explanation)[:4] == [
+    assert explanation_said(explanation).table()[1][:4] == [
         ["ndcg@10", "part", "groups", 23, pytest.approx(-0.3), None, None, None, None],
         ["ndcg@10", "part", "ranking", None, 0.125, None, None, None, None],
         ["ndcg@10", "part", "labels", 1, -0.0625, None, None, None, None],

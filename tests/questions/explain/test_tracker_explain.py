@@ -20,7 +20,6 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.explain import gather_parts as explain_parts
 from ndcg_tracker.questions.explain.decide import ChangeParts, GroupExplanation, RunExplanation
 from ndcg_tracker.questions.explain.gather import explained_pair
-from ndcg_tracker.questions.explain.say import explanation_object
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.rows import as_object
 from ndcg_tracker.words.notes import note_text
@@ -100,7 +99,7 @@ def test_the_dict_of_a_group_has_the_keys_that_are_promised(shop: nt.Tracker) ->
 @pytest.mark.parametrize("metric", METRICS[:-1])
 def test_every_group_and_the_means_add_up(shop: nt.Tracker, metric: str) -> None:
     for group in ("q1", "q2", "q3", "q4"):
-        found = explanation_object(of_group(shop, group, metric))
+        found = as_object(of_group(shop, group, metric))
         assert math.fsum(item["contribution"] for item in found["items"]) == pytest.approx(found["delta"], abs=EXACT)
     found = of_runs(shop, "bm25", "dense", metric=metric)
     compared = shop.compare("bm25", "dense", metrics=[metric], missing="intersect").to_dict()["metrics"][0]
@@ -267,11 +266,11 @@ def test_ranking_labels_and_coverage_of_a_group(shop: nt.Tracker) -> None:
     parts = found.parts
     assert parts.ranking + parts.labels + parts.coverage == pytest.approx(found.delta, abs=EXACT)
     assert as_object(found.parts.differences) == {"changed": 2, "added": 1, "removed": 0}
-    rows = explanation_object(found)["items"]
+    rows = as_object(found)["items"]
     assert math.fsum(row["contribution"] for row in rows) == pytest.approx(found.delta, abs=EXACT)
     assert {row["item"]: row["kind"] for row in rows} == {"a": "label", "d": "label", "x": "unjudged"}
-    assert explanation_object(found)["baseline_label_set"]["version"] == 1
-    assert explanation_object(found)["label_set"]["version"] == 2
+    assert as_object(found)["baseline_label_set"]["version"] == 1
+    assert as_object(found)["label_set"]["version"] == 2
 
 
 def test_one_run_under_two_label_sets(shop: nt.Tracker) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ndcg_tracker.cli.options import as_option
-from ndcg_tracker.questions.history.say import HistoryRow, history_as, new_steps_as
+from ndcg_tracker.questions.history.say import HistoryRow, history_said, new_steps_said
 from ndcg_tracker.words.numbers import means_of_blocks, sparkline
 
 
@@ -23,7 +23,7 @@ ROWS = [row("r1", 0.6), row("r22", 0.61), row("r333", None), row("r4444", 0.7, s
 
 
 def test_text() -> None:
-    assert history_as("text", ROWS) == (
+    assert history_said(ROWS).in_format("text") == (
         "ndcg@10  ▁▁ █\n"
         "\n"
         "run    created (UTC)       mean      95% interval   change\n"
@@ -40,7 +40,7 @@ def test_text() -> None:
 
 
 def test_markdown() -> None:
-    assert history_as("markdown", ROWS[:2]) == (
+    assert history_said(ROWS[:2]).in_format("markdown") == (
         "### ndcg@10 ▁█\n"
         "\n"
         "| run | created (UTC) | mean | 95% interval | change |  |\n"
@@ -52,25 +52,25 @@ def test_markdown() -> None:
 
 def test_new_steps() -> None:
     newest = ROWS[3]
-    assert new_steps_as("text", [], newest) == "ndcg@10\n\nno new step at r4444 (run 5)\n"
-    assert new_steps_as("markdown", [], newest) == "### ndcg@10\n\n- no new step at r4444 (run 5)\n"
-    assert new_steps_as("json", [], newest) == "[]\n"
-    assert "\n\nstepped down at r17 (run 3" in new_steps_as("text", [STEP], newest)
-    assert [one["run"] for one in json.loads(new_steps_as("json", [STEP], newest))] == ["r17"]
-    assert new_steps_as("csv", [STEP], newest) == history_as("csv", [STEP])
+    assert new_steps_said([], newest).in_format("text") == "ndcg@10\n\nno new step at r4444 (run 5)\n"
+    assert new_steps_said([], newest).in_format("markdown") == "### ndcg@10\n\n- no new step at r4444 (run 5)\n"
+    assert new_steps_said([], newest).in_format("json") == "[]\n"
+    assert "\n\nstepped down at r17 (run 3" in new_steps_said([STEP], newest).in_format("text")
+    assert [one["run"] for one in json.loads(new_steps_said([STEP], newest).in_format("json"))] == ["r17"]
+    assert new_steps_said([STEP], newest).in_format("csv") == history_said([STEP]).in_format("csv")
 
 
 def test_json_and_csv_carry_the_rows_as_they_are() -> None:
-    printed = json.loads(history_as("json", ROWS))
+    printed = json.loads(history_said(ROWS).in_format("json"))
     assert printed == [{**one, "ci": None if one["ci"] is None else list(one["ci"])} for one in ROWS]
-    assert history_as("csv", ROWS[2:4]) == (
+    assert history_said(ROWS[2:4]).in_format("csv") == (
         "run,run_id,created_at_utc,metric,mean,ci_low,ci_high,step,delta,p_adjusted,git_commit,label_set_version,tags,"
         "parameters,step_change,step_ci_low,step_ci_high,step_first,step_last,step_before,step_parameters,step_possible,"
         "requested_as,drift_change,drift_ci_low,drift_ci_high,drift_first,drift_last,drift_runs,direction\n"
         "r333,4,2025-01-31T09:30:59Z,ndcg@10,,,,,,,,,,,,,,,,,,,,,,,,,,\n"
         "r4444,5,2025-01-31T09:30:59Z,ndcg@10,0.7,0.69,0.71,true,,,,,,,,,,,,,,,,,,,,,,\n"
     )
-    assert history_as("csv", [{**STEP, "requested_as": "map"}]).splitlines()[1] == (
+    assert history_said([{**STEP, "requested_as": "map"}]).in_format("csv").splitlines()[1] == (
         "r17,3,2025-01-31T09:30:59Z,ndcg@10,0.5,0.49,0.51,true,-0.0123,1e-09,abc1234def,2,branch=main,"
         "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,,"
     )
@@ -78,16 +78,16 @@ def test_json_and_csv_carry_the_rows_as_they_are() -> None:
 
 def test_what_was_asked_for_is_said_where_it_is_another_name() -> None:
     as_map: list[HistoryRow] = [{**one, "metric": "AP", "requested_as": "map"} for one in ROWS[:2]]
-    assert history_as("text", as_map).splitlines()[0].endswith("  (asked for as map)")
+    assert history_said(as_map).in_format("text").splitlines()[0].endswith("  (asked for as map)")
     mixed: list[HistoryRow] = [as_map[0], {**as_map[1], "requested_as": "AP"}]
-    assert history_as("markdown", mixed).splitlines()[0].endswith(" (asked for as map, AP)")
+    assert history_said(mixed).in_format("markdown").splitlines()[0].endswith(" (asked for as map, AP)")
     same: list[HistoryRow] = [{**one, "requested_as": "AP"} for one in as_map]
-    assert "asked for" not in history_as("text", same)
+    assert "asked for" not in history_said(same).in_format("text")
 
 
 def test_no_rows() -> None:
-    assert history_as("text", []) == history_as("markdown", []) == ""
-    assert history_as("json", []) == "[]\n"
+    assert history_said([]).in_format("text") == history_said([]).in_format("markdown") == ""
+    assert history_said([]).in_format("json") == "[]\n"
 
 
 STEP: HistoryRow = {
@@ -142,15 +142,15 @@ STEP: HistoryRow = {
 )
 def test_the_sentence_of_a_step(changes: HistoryRow, sentence: str) -> None:
     one: HistoryRow = {**STEP, **changes}
-    *_, found = history_as("text", [one]).split("\n\n")
+    *_, found = history_said([one]).in_format("text").split("\n\n")
     assert " ".join(found.split()) == sentence
-    *_, listed = history_as("markdown", [one]).split("\n\n")
+    *_, listed = history_said([one]).in_format("markdown").split("\n\n")
     assert listed.count("\n") == 1
     assert listed.startswith(f"- {sentence.split(':')[0].split(',')[0]}")
 
 
 def test_a_sentence_is_wrapped_below_its_first_word() -> None:
-    *_, found = history_as("text", [STEP]).split("\n\n")
+    *_, found = history_said([STEP]).in_format("text").split("\n\n")
     assert found == (
         "stepped down at r17 (run 3, commit abc1234, lr 0.1 -> 0.3, layers none -> 2): -0.0123 [-0.0156,\n"
         "        -0.0090], p <1e-4\n"
@@ -160,18 +160,22 @@ def test_a_sentence_is_wrapped_below_its_first_word() -> None:
 def test_a_long_history_shows_its_newest_runs_and_every_step() -> None:
     rows = [row(f"r{n}", n / 1000) for n in range(500)]
     rows[17] = {**STEP, "run": "r17"}
-    lines = history_as("text", rows, spelled=as_option).split("\n")
+    lines = history_said(rows, spelled=as_option).in_format("text").split("\n")
     blocks, width = means_of_blocks([one["mean"] for one in rows], 60)
     assert lines[0] == f"ndcg@10  {sparkline(blocks)}  500 runs, each block {width}"
     assert [line.split(" ")[0] for line in lines[3:43]] == [f"r{n}" for n in range(460, 500)]
     assert lines[3].endswith("  +0.0010")
     assert lines[43:45] == ["", "the newest 40 of 500 runs; --format csv has all, --last N shows as many"]
     assert lines[46].startswith("stepped down at r17 (")
-    assert len(history_as("text", rows, n_shown=500).splitlines()) == 506
-    markdown = history_as("markdown", rows)
+    assert len(history_said(rows, n_shown=500).in_format("text").splitlines()) == 506
+    markdown = history_said(rows).in_format("markdown")
     assert "\n- the newest 40 of 500 runs; format='csv' has all, last=N shows as many\n" in markdown
     assert markdown.count("\n| r") == 41
-    assert len(json.loads(history_as("json", rows))) == len(history_as("csv", rows).splitlines()) - 1 == 500
+    assert (
+        len(json.loads(history_said(rows).in_format("json")))
+        == len(history_said(rows).in_format("csv").splitlines()) - 1
+        == 500
+    )
 
 
 DRIFT: HistoryRow = {
@@ -184,17 +188,19 @@ DRIFT: HistoryRow = {
 
 
 def test_a_drift_is_told_in_one_sentence() -> None:
-    text = history_as("text", [DRIFT])
+    text = history_said([DRIFT]).in_format("text")
     assert text.splitlines()[3].split()[-1] == "drift"
     *_, found = text.split("\n\n")
     assert " ".join(found.split()) == (
         "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps"
     )
-    both = history_as("text", [{**STEP, **DRIFT, "step": True, "drift_change": -0.031, "drift_ci": (-0.0345, -0.0275)}])
+    both = history_said(
+        [{**STEP, **DRIFT, "step": True, "drift_change": -0.031, "drift_ci": (-0.0345, -0.0275)}]
+    ).in_format("text")
     assert "falls by 0.0310 [0.0275, 0.0345] over 400 runs" in both
     assert "stepped down at r9" in both
     assert [line.split()[-1] for line in both.splitlines()[3:4]] == ["step"]
-    line = history_as("csv", [DRIFT]).splitlines()[1]
+    line = history_said([DRIFT]).in_format("csv").splitlines()[1]
     assert line.endswith(",0.031,0.0275,0.0345,r1,r9,400,")
 
 
@@ -209,7 +215,7 @@ def test_the_largest_steps_come_first_and_ten_are_told() -> None:
     rows[3] = {**rows[3], "step": False, "step_between": None, **{key: DRIFT[key] for key in DRIFT if "drift" in key}}
 
     def told(newest_first: bool = False) -> list[str]:
-        *_, found = history_as("text", rows, newest_first=newest_first, spelled=as_option).split("\n\n")
+        *_, found = history_said(rows, newest_first=newest_first, spelled=as_option).in_format("text").split("\n\n")
         return [line for line in found.splitlines() if not line.startswith(" ")]
 
     assert [line.split(" (")[0] for line in told()[:8]] == [
@@ -223,8 +229,8 @@ def test_the_largest_steps_come_first_and_ten_are_told() -> None:
         "stepped up at r9",
     ]
     assert told(newest_first=True)[10:] == ["2 more; --format json has all"]
-    assert "2 more; format='json' has all" in history_as("markdown", rows)
-    assert len(json.loads(history_as("json", rows))) == 12
+    assert "2 more; format='json' has all" in history_said(rows).in_format("markdown")
+    assert len(json.loads(history_said(rows).in_format("json"))) == 12
     rows[:] = rows[:10]
     assert len(told()) == 10
 

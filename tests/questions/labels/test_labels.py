@@ -11,7 +11,7 @@ from ndcg_tracker.questions.labels.decide import (
     SetSizes,
     TurnedVerdict,
 )
-from ndcg_tracker.questions.labels.say import agreement_as, labels_diff_as
+from ndcg_tracker.questions.labels.say import agreement_said, labels_diff_said
 from ndcg_tracker.statistics.similarity import Kappa
 from ndcg_tracker.words.notes import Note
 
@@ -47,19 +47,19 @@ AGREEMENT = JudgesAgreement(
 
 def test_what_hostile_ids_come_to() -> None:
     for format in ("text", "markdown", "json", "csv"):
-        for printed in (labels_diff_as(format, DIFF), agreement_as(format, AGREEMENT)):
+        for printed in (labels_diff_said(DIFF).in_format(format), agreement_said(AGREEMENT).in_format(format)):
             assert not {"\x1b", "\u202e"} & set(printed), format
-    assert "<b>q" not in labels_diff_as("markdown", DIFF)
+    assert "<b>q" not in labels_diff_said(DIFF).in_format("markdown")
 
 
 def test_many_groups_are_counted() -> None:
-    text = labels_diff_as("text", DIFF)
+    text = labels_diff_said(DIFF).in_format("text")
     assert "n9 and 1,187 more" in text
     assert "75.0% of the 4 labels in both have the same grade" in text
 
 
 def test_a_verdict_that_turns_keeps_its_flag_and_equal_means_their_rank() -> None:
-    lines = agreement_as("text", AGREEMENT).splitlines()
+    lines = agreement_said(AGREEMENT).in_format("text").splitlines()
     assert [line.split() for line in lines if line.startswith(("b  ", "a  "))] == [
         ["b", "0.7500", "1", "0.5000", "1"],
         ["a", "0.5000", "2", "0.5000", "1"],
@@ -75,7 +75,7 @@ def test_a_verdict_that_turns_keeps_its_flag_and_equal_means_their_rank() -> Non
 
 def test_kappa_that_is_undefined() -> None:
     found = JudgesAgreement(DIFF, None, "AP", (), None, 0, ())
-    text = agreement_as("text", found)
+    text = agreement_said(found).in_format("text")
     assert ": weighted kappa is undefined\n" in text
     assert "Kendall" not in text
     assert "verdicts" not in text

@@ -22,7 +22,7 @@ from small_shop import BM25, frame_of, write_csv
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, metric_board
-from ndcg_tracker.questions.leaderboard.say import leaderboard_as, leaderboard_latex
+from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -133,13 +133,13 @@ def test_means_that_look_alike_share_the_mark() -> None:
     lines = [line for line in leaderboard_latex(board).splitlines() if line.startswith("(")]
     marked = [re.sub(r"\\textsuperscript.*| \\\\$", "", line).split(" & ")[1] for line in lines]
     assert marked == [r"\textbf{0.4025}", r"\textbf{0.4025}", r"\underline{0.4000}", "0.3000"]
-    page = leaderboard_as("html", board)
+    page = leaderboard_said(board).in_format("html")
     assert page.count(">0.4025</span>") == 2
     told = "bold: the best run by ndcg@10, and those that are not shown to differ from it; coloured: the best mean"
     assert f"<li>{told}</li>" in page
-    assert "bold" not in leaderboard_as("text", board_of([0.5, 0.4]))
-    assert "bold: the best run" in leaderboard_as("text", board_of([0.5, 0.4]), color=True)
-    assert "bold" not in leaderboard_as("markdown", board_of([0.5, 0.4]))
+    assert "bold" not in leaderboard_said(board_of([0.5, 0.4])).in_format("text")
+    assert "bold: the best run" in leaderboard_said(board_of([0.5, 0.4])).in_format("text", color=True)
+    assert "bold" not in leaderboard_said(board_of([0.5, 0.4])).in_format("markdown")
 
 
 def test_several_spans_of_letters_have_commas_between_them() -> None:
@@ -171,7 +171,7 @@ def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
     assert rows[27].endswith(r"\textsuperscript{29,30} \\")
     sliced = Leaderboard("shop", LabelSetRef(1, "0"), runs, (board,), "t", "kind")
     with pytest.raises(InputError) as refused:
-        leaderboard_as("latex", sliced)
+        leaderboard_said(sliced).in_format("latex")
     assert str(refused.value) == (
         "a table for a paper has no slices, and by='kind' asks for them; leave it out, or take another format"
     )

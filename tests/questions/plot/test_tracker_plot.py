@@ -9,7 +9,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.compare.gather import ComparisonResult
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
-from ndcg_tracker.render.charts.chart import Chart
+from ndcg_tracker.render.chart import Chart
 
 
 def fill_shop(url: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.questions.reproduce.decide import ListAgreement, PublishedMean, ReproducedMetric, Reproduction
-from ndcg_tracker.questions.reproduce.say import reproduction_as, reproduction_rows
+from ndcg_tracker.questions.reproduce.say import reproduction_rows, reproduction_said
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import Note
 
@@ -28,7 +28,7 @@ PUBLISHED = PublishedMean(RunRef("ours", 2), "shop", 3, "", "AP", "map", 0.5, 0.
 
 
 def test_every_part_is_told() -> None:
-    text = reproduction_as("text", FOUND)
+    text = reproduction_said(FOUND).in_format("text")
     assert text.splitlines()[0] == (
         "a|b is not the same as their on <b>: 50.0% of the 11,000 lists that both have are identical; "
         "external:latency differs by -0.2500, and by 0.3750 per group (RMSE)"
@@ -46,19 +46,21 @@ def test_every_part_is_told() -> None:
     ):
         assert line in text.splitlines(), text
     assert "pruned" in text
-    assert "<b>" not in reproduction_as("markdown", FOUND)
+    assert "<b>" not in reproduction_said(FOUND).in_format("markdown")
 
 
 def test_the_first_line_says_whether_the_runs_are_the_same() -> None:
     same = replace(FOUND, metrics=(replace(METRIC, delta=0.0, rmse=0.0),), same_lists=1.0, only_in_original=0)
-    assert "not the same" in reproduction_as("text", same)  # a group is in one run alone
+    assert "not the same" in reproduction_said(same).in_format("text")  # a group is in one run alone
     same = replace(same, only_in_reproduced=0)
     said = "a|b is the same run as their on <b>: every list and every result is identical"
-    assert reproduction_as("text", same).splitlines()[0] == said
+    assert reproduction_said(same).in_format("text").splitlines()[0] == said
     other = replace(same, same_lists=0.5)
-    assert "not the same as their on <b>: 50.0% of the 11,000 lists" in reproduction_as("text", other)
+    assert "not the same as their on <b>: 50.0% of the 11,000 lists" in reproduction_said(other).in_format("text")
     no_lists = replace(same, same_lists=None, lists=(), n_lists=0)
-    assert "every result is identical, and there are no lists to compare" in reproduction_as("text", no_lists)
+    assert "every result is identical, and there are no lists to compare" in reproduction_said(no_lists).in_format(
+        "text"
+    )
 
 
 def test_what_is_not_known_is_left_out() -> None:
@@ -66,7 +68,7 @@ def test_what_is_not_known_is_left_out() -> None:
         FOUND, baselines=None, lists=(), n_lists=0, same_lists=None, only_in_original=0, only_in_reproduced=0, notes=(),
         label_set=LabelSetRef(1, "0" * 32, EXTERNAL_JUDGE), metrics=(replace(METRIC, er=None, delta_ri=None),),
     )  # fmt: skip
-    text = reproduction_as("text", bare)
+    text = reproduction_said(bare).in_format("text")
     for word in ("ER", "KTU", "effect", "identical", "alone"):
         assert word not in text
     assert text.splitlines()[-2:] == ["labels  none here: the results were given as values", "groups  12,000 paired"]
@@ -90,8 +92,8 @@ def test_rows_have_a_metric_each() -> None:
     ],
 )
 def test_a_published_mean(found: PublishedMean, first: str) -> None:
-    lines = reproduction_as("text", found).splitlines()
+    lines = reproduction_said(found).in_format("text").splitlines()
     assert lines[0] == first
     assert lines[-2:] == ["labels  version 3", "groups  1,200"]
     assert lines[3].split()[:2] == ["AP", f"{found.published:.4f}"]
-    assert json.loads(reproduction_as("json", found))["is_within"] is found.is_within
+    assert json.loads(reproduction_said(found).in_format("json"))["is_within"] is found.is_within

@@ -9,11 +9,11 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.render.charts.theme import COLORS, Spec, Theme, config
 from ndcg_tracker.render.html import CLASSES, reports_html
 from ndcg_tracker.render.json import plain_json_text
 from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import visible
+from ndcg_tracker.render.theme import COLORS, Spec, Theme, config
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -59,7 +59,7 @@ def _theme(theme: Theme) -> dict[str, object]:
 @cache
 def asset(name: str) -> str:
     """Return a file that pages carry."""
-    return resources.files("ndcg_tracker.render.pages").joinpath("assets", name).read_text("utf-8")
+    return resources.files("ndcg_tracker.render").joinpath("pages", "assets", name).read_text("utf-8")
 
 
 @cache
@@ -68,7 +68,7 @@ def environment() -> Environment:
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader("ndcg_tracker.render.pages", "templates"),
+        loader=PackageLoader("ndcg_tracker.render", "pages/templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

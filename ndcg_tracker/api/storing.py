@@ -1,0 +1,390 @@
+"""What puts runs, results, sums, labels, groups and texts into the store: methods of ``Tracker``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC, GROUP, LABEL, SCORE
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.text import parse_metrics
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ndcg_tracker.ingest.frames import NullScores
+    from ndcg_tracker.ingest.table import RankedTable
+    from ndcg_tracker.metrics.language.metric import Direction
+    from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.runs.exchange import Imported
+    from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
+    from ndcg_tracker.runs.ingest import IngestResult, RunDetails
+    from ndcg_tracker.runs.rescore import LabelsAdded, RescoredRun
+    from ndcg_tracker.runs.scoring import Scores
+    from ndcg_tracker.statistics.summary import SliceSummary
+    from ndcg_tracker.storage.store import HasStore
+
+
+def ingest(
+    self: HasStore,
+    frame: object,
+    *,
+    name: str | None = None,
+    labels: object | None = None,
+    dataset: str = DEFAULT_DATASET,
+    metrics: str | Sequence[str] = DEFAULT_METRIC,
+    group: str = GROUP,
+    item: str | Literal[False] | None = None,
+    score: str = SCORE,
+    label: str = LABEL,
+    weight: str | None = None,
+    null_scores: NullScores = "error",
+    reader: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    scores: str | os.PathLike[str] | None = None,
+    tags: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str] | None = None,
+    git_commit: str | None = None,
+    created_at: str | datetime | None = None,
+    metadata: str | os.PathLike[str] | None = None,
+    replace: bool = False,
+) -> IngestResult:
+    """Store a run, with its labels, metrics and the result of every group, in one transaction.
+
+    Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
+    ``columns`` and ``scores``: see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
+    ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run; of a file the
+    entries of an ir_metadata header are tags, too, and those of ``metadata``, a file of ir_metadata beside the
+    run, as tirex-tracker writes it. ``created_at``: when the run was made, by default now: a
+    datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take the place of other content under this
+    name. Returns: what became of it. Raises: InputError for a frame that
+    cannot be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
+    """
+    from ndcg_tracker.api.evaluation import Input, Names, path_of
+    from ndcg_tracker.ingest.detection import default_run_name
+    from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
+    from ndcg_tracker.runs.ingest import RunDetails
+
+    path = path_of(frame)
+    if name is None:
+        if path is None:
+            raise InputError(f"a {type(frame).__name__} has no name", advice=f"name the run with {argument('name')}")
+        name = default_run_name(path)
+    beside = {} if metadata is None else side_metadata(os.fspath(metadata))
+    details = RunDetails.given(
+        name,
+        dataset,
+        [] if path is None else [path],
+        git_commit=git_commit,
+        parameters=parameters,
+        tags={**({} if path is None else run_metadata(path)), **beside, **(tags or {})},
+        labels=path_of(labels),
+        created_at=created_at,
+    )
+    given = Input(
+        frame,
+        labels,
+        Names(group, item, score, label, weight),
+        null_scores,
+        reader=reader,
+        columns=columns,
+        scores=scores,
+    )
+    return given.used_by(partial(ingest_stream, self, details=details, metrics=metrics, replace=replace))
+
+
+def log_results(
+    self: HasStore,
+    results: object,
+    *,
+    metric: str,
+    direction: Direction,
+    range: tuple[float, float],
+    name: str | None = None,
+    dataset: str = DEFAULT_DATASET,
+    group: str | None = None,
+    value: str | None = None,
+    measure: str | None = None,
+    reader: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str] | None = None,
+    git_commit: str | None = None,
+    created_at: str | datetime | None = None,
+    replace: bool = False,
+) -> IngestResult:
+    """Store results of groups that another engine computed, to compare, gate and plot them like others.
+
+    They are paired with results of the same name only, whatever labels there are, and cannot be computed again or
+    explained. Parameters: ``results``: a dict of a value per group; a table with a row per group, such as
+    PyTerrier's ``perquery``; or a file (CSV, TSV, JSON lines, Parquet, or what ``trec_eval -q`` prints).
+    ``metric``: its name, such as "latency"; the metric is then ``external:latency``. ``direction``: "higher" or
+    "lower", whichever is better. ``range``: between which numbers all values lie; a side may be infinite.
+    ``name``: of the run, a stored one or a new one. ``group``, ``value``: the columns. ``measure``: which one to
+    take where there are several. ``replace``: other results of this run and name. The rest as ``ingest``. Raises:
+    InputError for what is no such table; ConflictError where run or dataset know the name otherwise.
+
+    >>> import tempfile, ndcg_tracker as nt
+    >>> with tempfile.TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
+    ...     for run, values in (("old", [120.0, 80.0, 95.0]), ("new", [100.0, 71.0, 80.0])):
+    ...         of_groups = dict(zip(("q1", "q2", "q3"), values))
+    ...         _ = tracker.log_results(of_groups, metric="latency", direction="lower", range=(0, 1e6), name=run)
+    ...     found = tracker.compare("old", "new").to_dict()["metrics"][0]
+    >>> found["metric"], round(found["delta"], 2), found["wins"], found["verdict"]
+    ('external:latency(direction=lower, range=0..1000000)', -14.67, 3, 'improved')
+    """
+    from ndcg_tracker.api.evaluation import path_of
+    from ndcg_tracker.ingest.detection import default_run_name
+    from ndcg_tracker.ingest.results import ResultColumns, read_results, result_frame
+    from ndcg_tracker.metrics.language.metric import named_external
+    from ndcg_tracker.runs.external import store_results
+    from ndcg_tracker.runs.ingest import RunDetails
+
+    parsed = named_external(metric, direction, *map(str, range))
+    columns, path = ResultColumns(group, value, measure), path_of(results)
+    if name is None:
+        if path is None:
+            raise InputError("results have no name", advice=f"name their run with {argument('name')}")
+        name = default_run_name(path)
+    details = RunDetails.given(
+        name,
+        dataset,
+        [] if path is None else [path],
+        git_commit=git_commit,
+        parameters=parameters,
+        tags=tags,
+        created_at=created_at,
+    )
+    limits = parsed.limits or (0.0, 0.0)
+    if path is None:
+        table = result_frame(results, limits, columns)
+    else:
+        table = read_results(path, limits, reader=reader, columns=columns)
+    with self.store(create=True).write() as tx:
+        return store_results(tx, table, parsed, details, replace=replace)
+
+
+def log_summaries(
+    self: HasStore,
+    summaries: str | os.PathLike[str] | Sequence[SliceSummary] | Sequence[str | os.PathLike[str]],
+    *,
+    name: str | None = None,
+    baseline: str | None = None,
+    disjoint_clusters: bool = False,
+    dataset: str = DEFAULT_DATASET,
+    tags: Mapping[str, str] | None = None,
+    parameters: Mapping[str, str] | None = None,
+    git_commit: str | None = None,
+    created_at: str | datetime | None = None,
+    replace: bool = False,
+) -> IngestResult:
+    """Store a run of which only sums over its groups are known, as ``integrations.spark.summarize`` returns them.
+
+    ``compare``, ``gate``, ``history`` and lists of runs then answer from the sums; what needs groups says so.
+    Parameters: ``summaries``: the sums, a file of ``write_summaries``, or several files, such as those of several
+    days, which are merged: each group in one of them. ``baseline``: the stored run that the differences are to; a
+    run may be stored again with another one. ``disjoint_clusters``: the promise that no cluster has groups in
+    several files. The rest as ``ingest``. Raises: InputError for what are no sums, or cannot be merged;
+    NameTakenError for a run with other content.
+    """
+    from ndcg_tracker.ingest.detection import default_run_name
+    from ndcg_tracker.ingest.results import merged_summaries, read_summaries
+    from ndcg_tracker.runs.external import store_sums
+    from ndcg_tracker.runs.ingest import RunDetails
+    from ndcg_tracker.statistics.summary import SliceSummary
+
+    given = [summaries] if isinstance(summaries, str | os.PathLike) else list(summaries)
+    sums = [one for one in given if isinstance(one, SliceSummary)]
+    paths = [os.fspath(one) for one in given if not isinstance(one, SliceSummary)]
+    if not given or bool(sums) == bool(paths):
+        raise InputError("there are no sums", advice="give what summarize returned, or files of it")
+    if name is None and not paths:
+        raise InputError("sums have no name", advice=f"name their run with {argument('name')}")
+    parts = [sums] if sums else [read_summaries(path) for path in paths]
+    merged = merged_summaries(parts, disjoint_clusters=disjoint_clusters)
+    details = RunDetails.given(
+        default_run_name(paths[0]) if name is None else name,
+        dataset,
+        paths,
+        git_commit=git_commit,
+        parameters=parameters,
+        tags=tags,
+        created_at=created_at,
+    )
+    with self.store(create=True).write() as tx:
+        return store_sums(tx, merged, details, baseline, replace=replace)
+
+
+def ingest_stream(
+    self: HasStore,
+    blocks: Iterable[RankedTable],
+    labels: LabelLists | None,
+    details: RunDetails,
+    metrics: str | Sequence[str],
+    *,
+    replace: bool = False,
+    scores: Scores | None = None,
+) -> IngestResult:
+    """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``).
+
+    ``scores``: what is known of it (see ``tracker.ingest.store_run``).
+    """
+    from ndcg_tracker.api.evaluation import fitting, parsed_metrics
+    from ndcg_tracker.concurrency import reading_ahead
+    from ndcg_tracker.runs.ingest import digested, ready_run, store_run
+
+    parsed = parsed_metrics(metrics)
+    coming = fitting(blocks, labels)
+    if isinstance(blocks, list):  # a run that was read whole is refused before a database is created for it
+        whole = list(coming)
+        coming = iter(whole)
+        if scores is None and len(whole) == 1:  # and it is scored before others have to wait for it
+            scores = ready_run(whole[0], labels, parsed).scores
+    with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
+        return store_run(self.store(create=True), read, labels, details, parsed, replace=replace, scores=scores)
+
+
+def ingest_table(
+    self: HasStore,
+    table: RankedTable,
+    labels: LabelLists | None,
+    details: RunDetails,
+    metrics: str | Sequence[str],
+    *,
+    replace: bool = False,
+) -> IngestResult:
+    """Store a run that a reader has read whole: a stream of one block (see ``ingest``)."""
+    return ingest_stream(self, [table], labels, details, metrics, replace=replace)
+
+
+def rescore(
+    self: HasStore,
+    references: Sequence[str] = (),
+    *,
+    metrics: str | Sequence[str] = (),
+    dataset: str | None = None,
+    labels: int | None = None,
+    judge: str | None = None,
+) -> list[RescoredRun]:
+    """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
+
+    ``metrics``: text forms; by default the metrics that each run has. ``labels``: another version of the labels.
+    ``judge``: the newest labels of a named judge. Raises: ReferenceNotFoundError for a run or a version that is not
+    there; InputError for a judge without labels, and for a named run that was pruned (of all runs, those are left
+    out, with the time in ``pruned_at_utc``).
+    """
+    from ndcg_tracker.runs.rescore import rescore_stored
+
+    parsed = parse_metrics(metrics)
+    return rescore_stored(self.store(), references, parsed, dataset=dataset, version=labels, judge=judge)
+
+
+def add_labels(
+    self: HasStore,
+    labels: object,
+    *,
+    dataset: str = DEFAULT_DATASET,
+    group: str | None = None,
+    item: str | None = None,
+    label: str | None = None,
+    source: str | None = None,
+    judge: str = "",
+    extend: bool = False,
+    rescore: bool = False,
+) -> LabelsAdded:
+    """Make labels the newest version of a dataset; return the version and whether it is new.
+
+    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; ``group``, ``item`` and ``label``:
+    names of its columns. ``source``: where they come from, by default the path. ``judge``: who gave them, such as a
+    model's name; labels of a named judge count only where it is named. ``extend``: they are added to those of the
+    judge's newest version, instead of taking their place. ``rescore``: evaluate the dataset's stored runs under
+    them in the same transaction; what became of each is ``rescored`` of what is returned, and pruned runs are left
+    out.
+    """
+    from ndcg_tracker.api.evaluation import labels_given, path_of
+    from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.runs.ingest import source_name
+    from ndcg_tracker.runs.rescore import store_labels
+
+    given = labels_given(labels, Columns(group=group, item=item, label=label))
+    path = path_of(labels)
+    source = source_name(path) if source is None and path is not None else source
+    store = self.store(create=True)
+    return store_labels(store, dataset, given, source, judge, extend=extend, rescore=rescore)
+
+
+def set_groups(
+    self: HasStore,
+    frame: object,
+    *,
+    dataset: str = "default",
+    group: str | None = None,
+    weight: str | None = None,
+    attributes: Sequence[str] | None = None,
+) -> GroupsSet:
+    """Give groups of a dataset attributes and weights, from a frame with one row per group, in one transaction.
+
+    Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table that a reader made
+    (``ndcg_tracker.ingest.read_groups``). ``group``, ``weight``: names of columns, by default ``group`` and, if
+    there is one, ``weight``. ``attributes``: names of columns, by default all others. A null takes the attribute or
+    the weight away; what the frame does not name stays. Means that rest on a weight that changes are computed
+    again. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
+    """
+    from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame
+    from ndcg_tracker.runs.groups import store_group_facts
+
+    columns = GroupColumns(group, weight, None if attributes is None else tuple(attributes))
+    table = frame if isinstance(frame, GroupTable) else read_group_frame(frame, columns)
+    with self.store().write("content") as tx:
+        return store_group_facts(tx, dataset, table)
+
+
+def add_texts(
+    self: HasStore,
+    frame: object,
+    *,
+    dataset: str = DEFAULT_DATASET,
+    group: str | None = None,
+    item: str | None = None,
+    text: str | None = None,
+    title: str | None = None,
+    url: str | None = None,
+) -> TextsAdded:
+    """Give groups and items of a dataset what people read where ids stand, in one transaction.
+
+    A row with a group is about the query, one with an item about the item in every group, one with both about the
+    item in this group. Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table
+    that a reader made (``ndcg_tracker.ingest.read_texts``). ``group``, ``item``, ``text``, ``title``, ``url``:
+    names of columns, by default these, as far as they are there. A null takes a text away; what the frame does not
+    name stays. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
+    """
+    from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_text_frame
+    from ndcg_tracker.runs.groups import store_texts
+
+    columns = TextColumns(group, item, text, title, url)
+    table = frame if isinstance(frame, TextTable) else read_text_frame(frame, columns)
+    with self.store().write("content") as tx:
+        return store_texts(tx, dataset, table)
+
+
+def import_runs(
+    self: HasStore,
+    folder: str | os.PathLike[str],
+    *,
+    dataset: str | None = None,
+    record: bool = True,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> Imported:
+    """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
+
+    ``dataset``: another name for the dataset of an export that holds one. ``record``: also aliases, decisions of
+    gates and suites; an alias that went another way here stays, with a note. ``progress``: called with how many
+    runs are stored, and how many there are. Raises: InputError, ConflictError.
+    """
+    from ndcg_tracker.runs.exchange import import_all
+    from ndcg_tracker.runs.export_files import ExportReader
+
+    with ExportReader(Path(folder)) as reader, self.store(create=True).write("content") as tx:
+        return import_all(tx, reader, dataset, record=record, progress=progress)

@@ -1,1 +1,0 @@
-"""Charts: what they are made of and how they look."""

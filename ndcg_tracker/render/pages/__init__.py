@@ -1,1 +1,0 @@
-"""Pages: one file of HTML with everything in it."""
