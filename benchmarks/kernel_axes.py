@@ -25,15 +25,13 @@ from random import Random
 import numpy as np
 import workloads
 
-from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.kernel.values import group_results, values_with_bounds
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.metric import Metric, default_of
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.tie_bounds import values_with_bounds
 from ndcg_tracker.rankings.join import judged
-from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking
 from ndcg_tracker.rankings.sorting import descending_order
-from ndcg_tracker.rankings.weights import GroupWeights
 
 DEFAULT = "ndcg@10"
 THREE = ("ndcg@10", "ndcg@100", "ndcg")

@@ -74,7 +74,7 @@ def differences(n_groups: int) -> NDArray[np.float64]:
 
 def permutation(n_groups: int) -> None:
     """Time our sign-flip test."""
-    from ndcg_tracker.statistics.resampling import sign_flip_test
+    from ndcg_tracker.statistics.distribution_free import sign_flip_test
 
     delta = differences(n_groups)
     serve(lambda: sign_flip_test(delta, flips=FLIPS), {"means": {"p": sign_flip_test(delta, flips=FLIPS).p_value}})

@@ -124,7 +124,7 @@ def _side_by_side(n_rows: int, *, all_cores: bool) -> Work:
 def _join(n_rows: int, *, hashed: bool) -> Work:
     import numpy as np
 
-    from ndcg_tracker.rankings.hash_join import hash_partners
+    from ndcg_tracker.rankings.join import hash_partners
 
     random = np.random.default_rng(0)
     n_groups = max(1, n_rows // 100)
@@ -148,7 +148,7 @@ def _join(n_rows: int, *, hashed: bool) -> Work:
 def _few_labels(n_rows: int, *, compared: bool) -> Work:
     import numpy as np
 
-    from ndcg_tracker.rankings.hash_join import hash_partners, partners_of
+    from ndcg_tracker.rankings.join import hash_partners, partners_of
 
     n_groups = max(1, n_rows // 100)
     hashes = np.random.default_rng(0).integers(0, 2**63, n_groups * 100).astype(np.uint64)

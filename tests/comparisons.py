@@ -21,7 +21,7 @@ from ndcg_tracker.compare.results import (
     TieEffect,
     ties_note,
 )
-from ndcg_tracker.statistics.equivalence import Equivalence
+from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.words.notes import Note
 
 

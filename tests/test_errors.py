@@ -25,8 +25,8 @@ from ndcg_tracker.errors import (
     argument,
     worded,
 )
+from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.groups import GroupColumns, read_groups
-from ndcg_tracker.ingest.places import WrongValueError
 from ndcg_tracker.ingest.reading import ScatteredGroupError, read_labels, read_run
 from ndcg_tracker.integrations.libraries import MissingLibraryError
 from ndcg_tracker.storage.connection import FailedDatabaseError, LostAnswerError, Reason

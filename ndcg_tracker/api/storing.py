@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.rankings.ranking import LabelLists
     from ndcg_tracker.runs.exchange import Imported
-    from ndcg_tracker.runs.groups import GroupsSet
+    from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
     from ndcg_tracker.runs.ingest import IngestResult, RunDetails
     from ndcg_tracker.runs.rescore import LabelsAdded, RescoredRun
     from ndcg_tracker.runs.scoring import Scores
-    from ndcg_tracker.runs.texts import TextsAdded
     from ndcg_tracker.statistics.summary import SliceSummary
     from ndcg_tracker.storage.store import HasStore
 
@@ -191,9 +190,9 @@ def log_summaries(
     NameTakenError for a run with other content.
     """
     from ndcg_tracker.ingest.detection import default_run_name
-    from ndcg_tracker.ingest.summaries import merged_summaries, read_summaries
+    from ndcg_tracker.ingest.results import merged_summaries, read_summaries
+    from ndcg_tracker.runs.external import store_sums
     from ndcg_tracker.runs.ingest import RunDetails
-    from ndcg_tracker.runs.summaries import store_sums
     from ndcg_tracker.statistics.summary import SliceSummary
 
     given = [summaries] if isinstance(summaries, str | os.PathLike) else list(summaries)
@@ -361,8 +360,8 @@ def add_texts(
     names of columns, by default these, as far as they are there. A null takes a text away; what the frame does not
     name stays. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
     """
-    from ndcg_tracker.ingest.texts import TextColumns, TextTable, read_text_frame
-    from ndcg_tracker.runs.texts import store_texts
+    from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_text_frame
+    from ndcg_tracker.runs.groups import store_texts
 
     columns = TextColumns(group, item, text, title, url)
     table = frame if isinstance(frame, TextTable) else read_text_frame(frame, columns)

@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.errors import NdcgTrackerError
     from ndcg_tracker.questions.show.gather import Convention
     from ndcg_tracker.runs.exchange import Exported
-    from ndcg_tracker.runs.groups import GroupRecord
+    from ndcg_tracker.runs.groups import GroupRecord, StoredText
     from ndcg_tracker.runs.prune import Pruned
-    from ndcg_tracker.runs.texts import StoredText
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import Store
@@ -146,6 +145,7 @@ class Tracker:
     gate_report = of_gate.gate_report
     history = of_history.history
     history_report = of_history.history_report
+    history_of_suite = of_history.history_of_suite
     leaderboard = of_leaderboard.leaderboard
     diff = of_diff.diff
     create_suite = of_suite.create_suite
@@ -155,6 +155,7 @@ class Tracker:
     compare_suite = of_suite.compare_suite
     suite_page = of_suite.suite_page
     gate_suite = of_suite.gate_suite
+    gate_suite_page = of_suite.gate_suite_page
     reproduce = of_reproduce.reproduce
     best = of_leaderboard.best
     runs_by_mean = of_leaderboard.runs_by_mean
@@ -196,8 +197,7 @@ class Tracker:
         labels, by default those of no named judge. Raises: ReferenceNotFoundError; InputError for methods that do not
         apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
-        from ndcg_tracker.compare.arms import comparisons
-        from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult
+        from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult, compared
         from ndcg_tracker.compare.inference import Methods
 
         options = CompareOptions(
@@ -214,7 +214,7 @@ class Tracker:
             unjudged_bounds=unjudged_bounds,
         )
         with self.store().read() as tx:
-            found = comparisons(tx, baseline, candidates, options)
+            found = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
         return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))
 
     def _pair_reports(
@@ -376,14 +376,14 @@ class Tracker:
 
     def texts(self, dataset: str = DEFAULT_DATASET, *, group: str | None = None) -> list[StoredText]:
         """Return the texts of a dataset (see ``add_texts``), or those of one of its groups alone."""
-        from ndcg_tracker.runs.texts import stored_texts
+        from ndcg_tracker.runs.groups import stored_texts
 
         with self.store().read() as tx:
             return stored_texts(tx, dataset, group)
 
     def delete_texts(self, dataset: str = DEFAULT_DATASET, *, group: str | None = None) -> int:
         """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
-        from ndcg_tracker.runs.texts import delete_texts
+        from ndcg_tracker.runs.groups import delete_texts
 
         with self.store().write("content") as tx:
             return delete_texts(tx, dataset, group)

@@ -66,7 +66,7 @@ def check_database() -> None:
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.runs.check import check_database as check
-    from ndcg_tracker.runs.verification import checked_text
+    from ndcg_tracker.runs.check import checked_text
 
     with drawn_progress("checking", "the database", "runs", 1) as progress:
         found = check(_location(), progress)
@@ -168,27 +168,6 @@ def grant_rights(
     options.show("\n".join(f"{statement};" for statement in statements))
     if apply:
         options.say("granted")
-
-
-@app.command("datasette")
-def write_datasette_metadata(
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Where to.", show_default="standard output")
-    ] = None,
-) -> None:
-    """Describe the views and some saved queries for Datasette.
-
-    The tables are hidden. Open a SQLite file with it: datasette ndcg-track.db -m FILE --setting suggest_facets off
-    """
-    from ndcg_tracker.integrations.datasette import datasette_metadata
-    from ndcg_tracker.render.json import json_text
-    from ndcg_tracker.render.whole_file import whole_file
-
-    with whole_file(output, "--output") as write:
-        text = json_text(datasette_metadata(options.surroundings.database))
-        write(text)
-    if output is None:
-        options.show(text)
 
 
 doctor = typer.Typer(rich_markup_mode=None)

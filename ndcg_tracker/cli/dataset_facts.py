@@ -9,8 +9,7 @@ import typer
 from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
-    from ndcg_tracker.runs.groups import GroupsSet
-    from ndcg_tracker.runs.texts import TextsAdded
+    from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
 
 
 groups = options.command_group("Attributes (for slices) and weights of groups: set, list.")
@@ -100,7 +99,7 @@ def add_texts(
     the dataset, change no result, and leave the database only with --texts.
     """
     from ndcg_tracker.ingest.columns import header_of
-    from ndcg_tracker.ingest.texts import TextColumns, read_texts
+    from ndcg_tracker.ingest.groups import TextColumns, read_texts
 
     names = TextColumns(group, item, text, title, url, header_of(columns))
     table = read_texts(file, reader=reader, columns=names)

@@ -188,7 +188,7 @@ def pull_mlflow(
 
     It is read from the table of items that the evaluator or push logged there.
     """
-    from ndcg_tracker.integrations.mlflow import pull
+    from ndcg_tracker.integrations.mlflow.pulling import pull
 
     with options.tracker() as tracker:
         found = pull(

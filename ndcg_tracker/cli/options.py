@@ -77,6 +77,14 @@ Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups
 Record = Annotated[
     bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions and suites.")
 ]
+OnSuite = Annotated[
+    str | None,
+    typer.Option("--suite", metavar="NAME", help="On every dataset of a suite, and on all together."),
+]
+ByTag = Annotated[
+    str | None,
+    typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name."),
+]
 AnyDataset = Annotated[str | None, typer.Option("--dataset", help="Only look for runs in this dataset.")]
 Metrics = Annotated[
     list[str] | None,
@@ -294,3 +302,15 @@ def pairs(texts: list[str] | None, option: str) -> dict[str, str]:
             raise InputError(f"{option} {text!r} is not of the form key=value", advice=f"write {option} model=bm25")
         found[key] = value
     return found
+
+
+def belongs_to_one_dataset(suite: str | None, **given: object) -> None:
+    """Refuse options of one dataset beside --suite, and --by-tag without it (InputError); ``given``: by argument."""
+    by_tag = given.pop("by_tag", None)
+    if suite is None:
+        if by_tag is not None:
+            raise InputError("--by-tag belongs to --suite", advice="leave it out, or name a suite")
+        return
+    for name, value in given.items():
+        if value:
+            raise InputError(f"--{name.replace('_', '-')} does not go with --suite", advice="leave out one of them")

@@ -14,8 +14,8 @@ from ndcg_tracker.runs.groups import _MAX_SHOWN
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)

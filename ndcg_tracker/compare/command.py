@@ -12,8 +12,6 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ndcg_tracker.compare.inference import CiMethod, TestName
     from ndcg_tracker.compare.pair import Missing as MissingName
 
@@ -80,10 +78,8 @@ Ci = Annotated[Interval, typer.Option(help="95% intervals: t, bootstrap (BCa), o
 
 
 class Asked(TypedDict):
-    """What a comparison under one version of the labels and under all of them is asked alike."""
+    """What a comparison is asked alike: under one version of the labels, under all of them, and on a suite."""
 
-    dataset: str | None
-    metrics: Sequence[str]
     missing: MissingName
     test: TestName
     ci: CiMethod
@@ -122,6 +118,8 @@ def compare(
     ] = None,
     judge: options.Judge = None,
     missing: MissingGroups = Missing.error,
+    suite: options.OnSuite = None,
+    by_tag: options.ByTag = None,
     top: Annotated[
         int | None, typer.Option(min=0, help="How many worst and best groups to show.", show_default="10")
     ] = None,
@@ -148,12 +146,14 @@ def compare(
     asks for them: --details, --by, --top, --equivalence, --tie-bounds, --unjudged-bounds.
 
     tag:KEY=VALUE in the place of a run is an arm: all runs with that tag, as repeats of one system.
+
+    --suite compares the runs of one name (or @alias, or arm) on every dataset; the verdict is that of the macro mean,
+    in which each dataset counts once. --details and the options above show the comparison on each dataset as well.
     """
+    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset)
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
     color = options.wants_color()
     asked = Asked(
-        dataset=dataset,
-        metrics=metric or (),
         missing=missing.value,
         test=test.value,
         ci=ci.value,
@@ -161,6 +161,39 @@ def compare(
         judge=judge,
         cluster=cluster,
     )
+    is_asked_of_each = top is not None or by is not None or equivalence is not None
+    details = details or is_asked_of_each or tie_bounds or unjudged_bounds
+    if suite is not None:
+        from ndcg_tracker.compare.say_suite import suite_comparison_as
+
+        if labels == "all":
+            raise InputError("--labels all takes one dataset", advice="name a version, or newest, beside --suite")
+        with options.tracker() as tracker:
+            on_suite = tracker.compare_suite(
+                suite,
+                baseline,
+                *candidates,
+                metric=metric or (),
+                by_tag=by_tag,
+                **asked,
+                top=(10 if details else 0) if top is None else top,
+                tie_bounds=tie_bounds,
+                unjudged_bounds=unjudged_bounds,
+                by=by,
+                labels=labels_version(labels),
+            )
+        options.show(
+            suite_comparison_as(
+                format.plain,
+                *on_suite.comparisons,
+                on_datasets=on_suite.on_datasets,
+                color=color,
+                width=width,
+                spelled=options.as_option,
+                details=details,
+            )
+        )
+        return
     if labels == "all":
         if by is not None or tie_bounds:
             raise InputError(
@@ -171,7 +204,9 @@ def compare(
         from ndcg_tracker.questions.labels.say import versions_said
 
         with options.tracker() as tracker:
-            found = tracker.compare_versions(baseline, *candidates, **asked).found
+            found = tracker.compare_versions(
+                baseline, *candidates, dataset=dataset, metrics=metric or (), **asked
+            ).found
         comparisons = found.comparisons
         options.show(versions_said(found).in_format(format.value, color=color, width=width))
     else:
@@ -182,6 +217,8 @@ def compare(
             comparisons = tracker.compare(
                 baseline,
                 *candidates,
+                dataset=dataset,
+                metrics=metric or (),
                 **asked,
                 top=10 if top is None else top,
                 tie_bounds=tie_bounds,
@@ -189,14 +226,13 @@ def compare(
                 by=by,
                 labels=version,
             ).comparisons
-        is_asked_of_each = top is not None or by is not None or equivalence is not None
         text = comparison_as(
             format.plain,
             *comparisons,
             color=color,
             width=width,
             spelled=options.as_option,
-            details=details or is_asked_of_each or tie_bounds or unjudged_bounds,
+            details=details,
         )
         options.show(text)
     if not any(comparison.is_comparable for comparison in comparisons):

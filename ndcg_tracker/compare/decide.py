@@ -35,11 +35,9 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats, Index
-from ndcg_tracker.statistics.corrections import holm
-from ndcg_tracker.statistics.equivalence import Equivalence
-from ndcg_tracker.statistics.power import detectable_delta
+from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import checked_weights, limited
+from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
 from ndcg_tracker.words.notes import Note, all_one_notes
 
 GroupNames = Callable[[Index], Sequence[str]]
@@ -99,6 +97,14 @@ class PairedResults:
     def gain(self) -> Floats:
         """By how much each paired group is better in the candidate: float64, shape (n,)."""
         return self.pairing.delta if self.direction == "higher" else -self.pairing.delta
+
+    @property
+    def chance_of_gain(self) -> Chance:
+        """What a test of the gain takes as chance."""
+        if self.direction == "higher" or self.chance.repeats is None:
+            return self.chance
+        baseline, candidate = self.chance.repeats
+        return replace(self.chance, repeats=(-baseline, -candidate))
 
 
 @dataclass(frozen=True, slots=True)

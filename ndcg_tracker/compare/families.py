@@ -13,8 +13,8 @@ from ndcg_tracker.words.notes import Note
 if TYPE_CHECKING:
     from ndcg_tracker.compare.results import MetricComparison
     from ndcg_tracker.compare.run_pair import RunPair
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 AA_TAG = "aa"
 SEEDS = frozenset({"seed", "random_state", "random_seed"})

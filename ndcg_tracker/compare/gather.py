@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ndcg_tracker.compare.arms import Arm, arms_of, named_runs
 from ndcg_tracker.compare.attributes import AttributeValues, attribute_values
 from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.compare.families import retraining_note
+from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.gather_sums import are_sums, compared_sums
 from ndcg_tracker.compare.gather_unjudged import with_unjudged
 from ndcg_tracker.compare.inference import Chance, Methods
@@ -22,7 +24,6 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     GroupTieBounds,
     JudgedShare,
-    RunRef,
     coverage_notes,
     most_telling,
 )
@@ -33,7 +34,6 @@ from ndcg_tracker.compare.run_pair import (
     adding_command,
     label_set_ref,
     no_group_of_labels,
-    paired_results,
     resolved_pair,
 )
 from ndcg_tracker.compare.say import comparison_as, comparison_html, comparison_object, metric_rows, slice_rows
@@ -41,19 +41,16 @@ from ndcg_tracker.compare.sums import refuse_groups
 from ndcg_tracker.errors import (
     InputError,
     NdcgTrackerError,
-    ReferenceNotFoundError,
     argument,
 )
-from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.mean import plain_mean
-from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.kernel.values import group_results, tie_bounds
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.tie_bounds import tie_bounds
+from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.runs.scoring import stored_weights
-from ndcg_tracker.storage.references import is_pattern
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -64,8 +61,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.sums import SummedResults
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.render.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 MOVES = 3
@@ -137,23 +134,49 @@ class ComparedPair:
 def compared(
     tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
 ) -> list[ComparedPair]:
-    """Return the comparison of a run with each candidate, their p-values corrected together.
+    """Return the comparison of a run or an arm with each candidate, their p-values corrected together.
 
-    Parameters: references of runs, the candidates one by one or in lists. Raises: ReferenceNotFoundError; InputError
-    without a candidate, for an attribute that no group has, and for methods that do not apply; NotComparableError where
-    two runs share no metric, with the command that fixes it.
+    The tests of arms cross groups and repeats (``crossed_t``). Parameters: references of runs and arms, the candidates
+    one by one or in lists. Raises: ReferenceNotFoundError; InputError without a candidate, for an attribute that no
+    group has, and for methods that do not apply; NotComparableError where runs share no metric, with the command that
+    fixes it.
     """
     candidates = named_runs(tx, candidates, options.dataset, baseline)
-    run, *others = tx.runs.resolve_all([baseline, *candidates], options.dataset)
+    first, *others = arms_of(tx, [baseline, *candidates], options.dataset)
     if not others:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
-    pairs = [resolved_pair(tx, run, other, options.metrics, options.labels, options.judge) for other in others]
-    attributes = asked_attributes(tx, run, options)
+    for other in others:
+        check_arms(first, other, options)
+    pairs = [resolved_pair(tx, first, other, options.metrics, options.labels, options.judge) for other in others]
+    attributes = asked_attributes(tx, first.runs[0], options)
     each = [compared_pair(tx, both, options, attributes) for both in pairs]
     if len(each) == 1:
         return each
     corrected = adjusted_jointly([one.comparison for one in each])
     return [replace(one, comparison=comparison) for one, comparison in zip(each, corrected, strict=True)]
+
+
+def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
+    """Refuse what cannot be asked of repeated runs, and one run on both sides of these (InputError)."""
+    if len(baseline.runs) == len(candidate.runs) == 1:
+        return
+    options.methods.check_t_only("arms of repeated runs")
+    if options.cluster is not None:
+        raise InputError(f"{argument('cluster')} takes single runs, not arms", advice="leave it out, or name two runs")
+    if options.tie_bounds:
+        raise InputError(
+            f"{argument('tie_bounds')} shows the groups of single runs", advice="leave it out, or name two runs"
+        )
+    if options.unjudged_bounds:
+        raise InputError(
+            f"{argument('unjudged_bounds')} takes single runs, not arms", advice="leave it out, or name two runs"
+        )
+    both = [run for run in candidate.runs if run.id in {one.id for one in baseline.runs}]
+    if both:
+        raise InputError(
+            f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}",
+            advice="give each arm its own runs",
+        )
 
 
 def comparable_others(
@@ -167,7 +190,8 @@ def comparable_others(
         if other.id == run.id:
             continue
         try:
-            both = resolved_pair(tx, run, other, options.metrics, options.labels, options.judge)
+            arms = Arm.of(run), Arm.of(other)
+            both = resolved_pair(tx, *arms, options.metrics, options.labels, options.judge)
             compared_pair(tx, both, options, asked_attributes(tx, run, options))
         except NdcgTrackerError as error:
             left_out.append((other, error))
@@ -195,20 +219,19 @@ def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOption
 
 
 def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, attributes: Attributes) -> ComparedPair:
-    """Return the comparison of two runs under one label set; ``attributes``: see ``asked_attributes``."""
+    """Return the comparison of two arms under one label set; ``attributes``: see ``asked_attributes``."""
     if are_sums(tx, both):
         refuse_groups(tie_bounds=options.tie_bounds, unjudged_bounds=options.unjudged_bounds)
         asked = {"by": options.by, "cluster": options.cluster}
         comparison, sums = compared_sums(tx, both, methods=options.methods, missing=options.missing, **asked)
         return ComparedPair(both, _with_requests(comparison, both), [], sums)
-    one, other = both.baseline.run, both.candidate.run
     slices, clusters = attributes
     if clusters is not None:
         options.methods.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
     _refuse_other_groups(both)
-    shares = _shares_of_both(tx, both)
+    shares = _shares_of_sides(tx, both)
     results = [
         replace(
             paired_results(tx, both, metric, options.missing),
@@ -218,7 +241,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         )
         for metric in both.metrics
     ]
-    more = []
+    more = _single_repeats(both)
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(one, clusters) for one in results]
@@ -231,15 +254,16 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             return found if clusters is None else [clustered(one, clusters) for one in found]
 
         results = with_unjudged(tx, both, results, results_of, options.methods)
+    of_arms = shares[: len(both.sides_of[0])], shares[len(both.sides_of[0]) :]
     coverage = tuple(
-        JudgedShare(cutoff, *(of_run.get(cutoff) for of_run in shares))
+        JudgedShare(cutoff, *(_mean_share(of_arm, cutoff) for of_arm in of_arms))
         for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics if not metric.is_external)
     )
     comparison = compare_runs(
         ComparedRuns(
-            RunRef(one.name, one.id),
-            RunRef(other.name, other.id),
-            one.dataset,
+            both.arms[0].ref,
+            both.arms[1].ref,
+            both.baseline.run.dataset,
             label_set_ref(label_set),
             coverage=coverage,
             notes=(*both.notes(), *pruned, *more),
@@ -253,9 +277,9 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )
     comparison = _with_requests(comparison, both)
-    if not pruned:
+    if not pruned and not both.is_repeated:
         comparison = _with_moves(tx, comparison, both)
-    note = retraining_note(tx, both, comparison.metrics[0])
+    note = None if both.is_repeated else retraining_note(tx, both, comparison.metrics[0])
     if note is not None:
         comparison = replace(comparison, notes=(*comparison.notes, note))
     if options.tie_bounds and not both.metric.is_external:
@@ -265,7 +289,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
 
 
 def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
-    """Return a note for each of two runs whose items are gone, or were not all stored."""
+    """Return a note for each run whose items are gone, or were not all stored."""
     return [
         Note("pruned", {"run": side.run.name, "at": found.created_at_utc})
         if found.kept_share is None
@@ -305,7 +329,7 @@ def _missing_that_count(both: RunPair, results: Sequence[PairedResults], options
             facts: dict[str, Fact] = {"n": n, "metric": familiar_name(str(metric), metric.requested_as)}
             skipping, runs = metric.with_axes(missing="skip"), [side.run for side in both.sides]
             words = replace(options, metrics=(skipping,), missing="intersect").words()
-            again = ("ndcg-track", "compare", *(run.name for run in runs), "--dataset", runs[0].dataset, *words)
+            again = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", runs[0].dataset, *words)
             return [
                 Note("missing_that_count", facts, adding_command(runs, [str(skipping)])),
                 Note("after_that", command=again),
@@ -315,8 +339,12 @@ def _missing_that_count(both: RunPair, results: Sequence[PairedResults], options
 
 def _shorter_lists(both: RunPair) -> list[Note]:
     """Return a note where the lists of one run end before a cutoff that those of the other reach, on average."""
-    lengths = [(side.run.n_items / side.run.n_groups, side.run.name) for side in both.sides if side.run.n_groups]
-    if len(lengths) < len(both.sides):
+    lengths = [
+        (sum(run.n_items for run in arm.runs) / n_groups, arm.name)
+        for arm in both.arms
+        if (n_groups := sum(run.n_groups for run in arm.runs))
+    ]
+    if len(lengths) < len(both.arms):
         return []
     (n_short, run), (n_long, _) = sorted(lengths)
     cut = [metric for metric in both.metrics if metric.cutoff is not None and n_short < metric.cutoff <= n_long]
@@ -327,11 +355,10 @@ def _shorter_lists(both: RunPair) -> list[Note]:
 
 
 def _refuse_other_groups(both: RunPair) -> None:
-    """Raise NotComparableError where one run of two has no group of the labels: all of them would count as missing."""
+    """Raise NotComparableError where some runs have no group of the labels: all of them would count as missing."""
     without = [side for side in both.sides if any(_has_no_group(side, metric) for metric in both.metrics)]
-    if len(without) != 1:
-        return
-    raise no_group_of_labels(without[0].run, without[0].label_set)
+    if 0 < len(without) < len(both.sides):
+        raise no_group_of_labels(without[0].run, without[0].label_set)
 
 
 def _has_no_group(side: Side, metric: Metric) -> bool:
@@ -343,12 +370,12 @@ def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]
     return {one.cutoff: one.judged_share for one in tx.evaluations.coverages(side.run.id, side.label_set.id)}
 
 
-def _shares_of_both(tx: ReadTransaction, both: RunPair) -> list[dict[int | None, float]]:
-    """Return the judged shares of two runs by cutoff, over the same groups where either lacks some of the labels'."""
+def _shares_of_sides(tx: ReadTransaction, both: RunPair) -> list[dict[int | None, float]]:
+    """Return the judged shares of each run by cutoff; of two, over the same groups where either lacks some of these."""
     stored = [judged_shares_of(tx, side) for side in both.sides]
     is_missing = any(one.n_missing for side in both.sides for one in side.evaluations.values())
     ids = [side.run.id for side in both.sides]
-    if not is_missing or any(tx.runs.prunings(run_id) for run_id in ids):
+    if both.is_repeated or not is_missing or any(tx.runs.prunings(run_id) for run_id in ids):
         return stored
     if np.array_equal(tx.runs.group_ids(ids[0]), tx.runs.group_ids(ids[1])):
         return stored
@@ -360,6 +387,17 @@ def _shares_of_both(tx: ReadTransaction, both: RunPair) -> list[dict[int | None,
         of_cutoffs = {cutoff: judged_shares(judged(shared, labels), cutoff) for cutoff in shares}
         found.append({cutoff: plain_mean(of_groups) for cutoff, of_groups in of_cutoffs.items() if of_groups.size})
     return found
+
+
+def _mean_share(of_arm: Sequence[dict[int | None, float]], cutoff: int | None) -> float | None:
+    known = [share[cutoff] for share in of_arm if share.get(cutoff) is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _single_repeats(both: RunPair) -> list[Note]:
+    """Return a note where the repeats of one system are held against a single run."""
+    single = [arm.name for arm in both.arms if len(arm.runs) == 1]
+    return [Note("one_repeat", {"run": name}) for name in single] if both.is_repeated else []
 
 
 def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
@@ -389,7 +427,7 @@ def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
     """Return the comparison with the texts that its metrics were asked for by, as the view ``group_diff`` has them."""
     metrics = []
     for metric in comparison.metrics:
-        one, other = (side.evaluations[metric.metric].requested_as for side in both.sides)
+        one, other = (sides[0].evaluations[metric.metric].requested_as for sides in both.sides_of)
         metrics.append(replace(metric, requested_as=one if other == metric.metric else other))
     return replace(comparison, metrics=tuple(metrics))
 
@@ -433,41 +471,6 @@ def _open_groups(tx: ReadTransaction, both: RunPair, top: int) -> tuple[tuple[Gr
             for key, place in zip(known.group_keys.take(places).to_list(), places.tolist(), strict=True)
         ]
     return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top]), n_open
-
-
-def named_runs(
-    tx: ReadTransaction, candidates: Sequence[str | Sequence[str]], dataset: str | None, baseline: str = ""
-) -> list[str]:
-    """Return the references of candidates, each pattern replaced by the names of the runs that fit it.
-
-    The baseline is not among those. Raises: ReferenceNotFoundError for a pattern that fits no other run.
-    """
-    if not isinstance(baseline, str):
-        advice = "name it first, and the candidates after it"
-        raise InputError(f"the baseline is one run's name, id or @alias as text, not {baseline!r}", advice=advice)
-    found: list[str] = []
-    for one in one_by_one(candidates):
-        if not is_pattern(one):
-            found.append(one)
-            continue
-        pinned = tx.runs.resolve(baseline, dataset) if baseline and ":" not in baseline else None
-        runs = tx.runs.matching(one, dataset if pinned is None else pinned.dataset)
-        names = [run.name for run in runs if pinned is None or run.id != pinned.id]
-        if not names:
-            raise ReferenceNotFoundError(f"no run but the baseline fits {one!r}", advice="name a candidate")
-        found += names
-    return list(dict.fromkeys(found))
-
-
-def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
-    """Return the references of runs that were given one by one or in lists (InputError for anything else)."""
-    found: list[str] = []
-    for given in candidates:
-        each = [given] if isinstance(given, str) else given
-        if not isinstance(each, (list, tuple)) or not all(isinstance(one, str) for one in each):
-            raise InputError(f"a candidate is a run's name, id or @alias as text, or a list of these, not {given!r}")
-        found += each
-    return found
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,19 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.results import Comparison
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.statistics.summary import PairedSums
-    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def are_sums(tx: ReadTransaction, both: RunPair) -> bool:
-    """Return whether one of two runs was stored as sums."""
+    """Return whether one of two runs was stored as sums (InputError for one among the repeats of an arm)."""
     found = tx.runs.prunings(*(side.run.id for side in both.sides))
-    return any(one.is_of_sums for one in found.values())
+    of_sums = [run_id for run_id, one in found.items() if one.is_of_sums]
+    if of_sums and both.is_repeated:
+        name = next(side.run.name for side in both.sides if side.run.id in of_sums)
+        raise InputError(
+            f"run {name!r} was stored as sums, which say nothing of an arm of repeated runs", advice="name two runs"
+        )
+    return bool(of_sums)
 
 
 def summed_results(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.inference import Methods
     from ndcg_tracker.rankings.types import Floats
-    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def with_unjudged(
@@ -68,7 +68,7 @@ def _before(tx: ReadTransaction, both: RunPair) -> RunPair | None:
             Side.of(side.run, label_set, of_run) for side, of_run in zip(both.sides, evaluations, strict=True)
         )
         if all(str(metric) in side.evaluations for metric in both.metrics for side in (one, other)):
-            return replace(both, baseline=one, candidate=other, are_labels_named=True)
+            return RunPair.of(one, other, both.metrics, both.newest_version, are_labels_named=True)
     return None
 
 

@@ -10,12 +10,20 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.statistics.betting import betting_interval
-from ndcg_tracker.statistics.equivalence import Equivalence, checked_margin, equivalence_test
-from ndcg_tracker.statistics.information import FEW_DIFFERENCES, Information, information_in
+from ndcg_tracker.statistics.distribution_free import FLIPS, bootstrap_interval, sign_flip_test, wilcoxon_p_value
 from ndcg_tracker.statistics.repeats import VarianceParts, crossed_t
-from ndcg_tracker.statistics.resampling import FLIPS, bootstrap_interval, sign_flip_test
-from ndcg_tracker.statistics.t_test import TTest, clustered_t, paired_t, weighted_t
-from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
+from ndcg_tracker.statistics.t_test import (
+    FEW_DIFFERENCES,
+    Equivalence,
+    Information,
+    TTest,
+    checked_margin,
+    clustered_t,
+    equivalence_test,
+    information_in,
+    paired_t,
+    weighted_t,
+)
 from ndcg_tracker.words.notes import Fact, Note
 
 TestName = Literal["t", "permutation", "wilcoxon"]
@@ -163,7 +171,7 @@ def metric_warnings(
     0. ``known`` and ``found``: what the differences of the groups that count say, and what was inferred. ``test``: by
     which test.
 
-    >>> from ndcg_tracker.statistics.information import Information
+    >>> from ndcg_tracker.statistics.t_test import Information
     >>> [note.kind for note in metric_warnings(None, 2, Information(1, 1, 0.0), NOTHING, "t")]
     ['weightless', 'one_group']
     """

@@ -15,7 +15,7 @@ from ndcg_tracker.rankings.join import judged, places_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index
-    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3) -> dict[int, tuple[ItemMove, ...]]:

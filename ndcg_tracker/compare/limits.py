@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,11 @@ class Limit:
     rises: bool
     amount: float
     is_share: bool
+
+    @classmethod
+    def all_of(cls, limits: Mapping[str, str] | Sequence[str]) -> tuple[Limit, ...]:
+        """Return the limits that are given as texts, or by name."""
+        return tuple(map(cls.of, [f"{k}={v}" for k, v in limits.items()] if isinstance(limits, Mapping) else limits))
 
     @classmethod
     def of(cls, text: str) -> Limit:

@@ -9,8 +9,8 @@ from typing import Literal
 from ndcg_tracker.compare.pair import Missing
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.statistics.equivalence import Equivalence
 from ndcg_tracker.statistics.repeats import VarianceParts
+from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.words.notes import Note
 
 _ROUNDING = 1e-12

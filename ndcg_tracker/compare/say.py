@@ -33,8 +33,7 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import WIDTH, Format, Report, Table, columns, marks
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.statistics.equivalence import Equivalence
-from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE
+from ndcg_tracker.statistics.t_test import FEW_FOR_ONE_SIDE, Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE, SUMMED_JUDGE
 from ndcg_tracker.words.notes import T_INTERVAL, Note, few_differences, low_information, renamed, sentence, told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, p_text, percent, points, shown_margin
@@ -459,14 +458,15 @@ def _evidence(comparisons: Sequence[Comparison]) -> list[str]:
     lines = ["delta: candidate - baseline, in absolute points" + ("; ~: no difference detected" if undetected else "")]
     if not tested:
         return lines
-    intervals = " and ".join(dict.fromkeys(_interval_name(metric) for metric in tested))
-    tests = " and ".join(dict.fromkeys(_test_name(metric) for metric in tested))
+    intervals = " and ".join(dict.fromkeys(interval_name(metric) for metric in tested))
+    tests = " and ".join(dict.fromkeys(test_name(metric) for metric in tested))
     over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
     holm = f", Holm-corrected over {len(tested)} {over}" if len(tested) > 1 else ""
     return [*lines, f"95% interval: {intervals}; p: {tests}{holm}"]
 
 
-def _interval_name(metric: MetricComparison) -> str:
+def interval_name(metric: MetricComparison) -> str:
+    """Return where the interval of a metric comes from."""
     if metric.variance is not None:
         return "t over groups and runs, crossed"
     if metric.clusters is not None:
@@ -474,7 +474,8 @@ def _interval_name(metric: MetricComparison) -> str:
     return _INTERVALS.get(metric.ci_method, metric.ci_method)
 
 
-def _test_name(metric: MetricComparison) -> str:
+def test_name(metric: MetricComparison) -> str:
+    """Return which test gave the p-value of a metric."""
     if metric.variance is not None or metric.clusters is not None:
         return "its t-test"
     return _TESTS.get(metric.test, metric.test)
@@ -538,7 +539,7 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
     """Return what was compared, but for the groups, as names and values; ``spelled``: how arguments are spelled."""
     pairs = [
         *_arms(comparison),
-        *(("in neither run", worded(sentence, spelled)) for sentence in _in_neither(comparison)),
+        *(("in neither run", worded(sentence, spelled)) for sentence in _of_all_metrics(comparison)),
         ("labels", labels_text(comparison.label_set)),
     ]
     for share in comparison.coverage:
@@ -605,19 +606,24 @@ def requests(shown: Comparison) -> list[tuple[str, str]]:
     return [("asked for", f"{metric.metric} as {metric.requested_as}") for metric in found]
 
 
-def _in_neither(comparison: Comparison) -> list[str]:
+def in_neither(groups: GroupCounts) -> list[str]:
     """Return what became of labelled groups that neither run has, none where there are none."""
-    groups = max((metric.groups for metric in comparison.metrics), key=lambda groups: groups.in_neither)
     if not groups.in_neither:
         return []
     n_groups = f"{counted(groups.in_neither, 'group')} with labels"
     if groups.missing == "skip":
         return [f"{n_groups}, left out"]
-    if not comparison.is_comparable:
-        return [n_groups]
     they, them = ("it counts", "it") if groups.in_neither == 1 else ("they count", "them")
     shrinks = "shrinks" if groups.in_neither == 1 else "shrink"
     return [f"{n_groups}: {they} the same in both and {shrinks} delta; {argument('missing', 'skip')} leaves {them} out"]
+
+
+def _of_all_metrics(comparison: Comparison) -> list[str]:
+    """Return what became of groups that neither run has, of the metric that lacks the most of them."""
+    groups = max((metric.groups for metric in comparison.metrics), key=lambda groups: groups.in_neither)
+    if groups.in_neither and groups.missing != "skip" and not comparison.is_comparable:
+        return [f"{counted(groups.in_neither, 'group')} with labels"]
+    return in_neither(groups)
 
 
 def _is_seen_open(bounds: TieBounds) -> bool:

@@ -11,9 +11,8 @@ from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, low_information
 from ndcg_tracker.compare.results import ALPHA, SliceComparison, corrected_verdict
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats, Index
-from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
-from ndcg_tracker.statistics.information import Information
-from ndcg_tracker.statistics.t_test import TTest, checked_weights, limited
+from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
+from ndcg_tracker.statistics.t_test import Information, TTest, checked_weights, limited
 
 
 @dataclass(frozen=True, slots=True)

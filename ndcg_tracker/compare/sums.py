@@ -19,9 +19,8 @@ from ndcg_tracker.compare.results import (
 from ndcg_tracker.compare.slices import corrected_slices, worst_first
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.measures import ShownOnly
-from ndcg_tracker.statistics.equivalence import equivalence_test
-from ndcg_tracker.statistics.power import detectable_delta
 from ndcg_tracker.statistics.summary import PairedSums
+from ndcg_tracker.statistics.t_test import detectable_delta, equivalence_test
 from ndcg_tracker.words.notes import Note
 
 

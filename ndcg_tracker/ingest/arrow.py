@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.arrow_ids import keys_of_arrow
 from ndcg_tracker.concurrency import mapped
+from ndcg_tracker.ingest.cells import DoubtfulError, NoPlaces, Places, Ranks, RowPlaces, WrongValueError, rank_of
 from ndcg_tracker.ingest.columns import IDS, Refused
-from ndcg_tracker.ingest.numbers import Ranks, rank_of
-from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
 from ndcg_tracker.rankings.grouping import first_codes

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.places import DoubtfulError
+from ndcg_tracker.ingest.cells import DoubtfulError
 
 _AT_ONCE = 1 << 20  # bytes cut into lines at a time
 _WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache

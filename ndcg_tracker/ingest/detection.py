@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.cells import number
 from ndcg_tracker.ingest.compression import without_compression
-from ndcg_tracker.ingest.numbers import number
 from ndcg_tracker.words.quoting import shown_name
 
 

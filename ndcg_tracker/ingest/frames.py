@@ -12,6 +12,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.arrow import list_array
+from ndcg_tracker.ingest.cells import Places, RowPlaces
 from ndcg_tracker.ingest.columns import (
     DEFAULT_COLUMNS,
     FRAME_AS_DICT,
@@ -24,7 +25,6 @@ from ndcg_tracker.ingest.columns import (
     Wanted,
     is_frame_as_dict,
 )
-from ndcg_tracker.ingest.places import Places, RowPlaces
 from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists

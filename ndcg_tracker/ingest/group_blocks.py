@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from ndcg_tracker.ingest.blocks import Lines, TextBlock
+from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, Places
 from ndcg_tracker.ingest.columns import Refused
-from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, Places
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.rankings.keys import Keys

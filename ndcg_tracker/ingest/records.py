@@ -15,15 +15,15 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import Refused, absent_columns
 from ndcg_tracker.ingest.detection import detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats.delimited import cells_of
 from ndcg_tracker.ingest.formats.jsonl import json_record
 from ndcg_tracker.ingest.formats.parquet import opened_parquet
-from ndcg_tracker.ingest.places import LinePlaces, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import LONGEST_ID
-from ndcg_tracker.unpacking.parquet import parquet_batches
+from ndcg_tracker.unpacking import parquet_batches
 from ndcg_tracker.words.quoting import shown
 
 READERS = ("csv", "tsv", "jsonl", "parquet")

@@ -10,8 +10,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.numbers import Ranks
-from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces
+from ndcg_tracker.ingest.cells import KEEP_ONE, LinePlaces, Ranks
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
 

@@ -23,7 +23,7 @@ from ndcg_tracker.ingest.compression import (
     compression_named,
     compression_of,
 )
-from ndcg_tracker.unpacking.limits import GrowsError, largest
+from ndcg_tracker.unpacking import GrowsError, largest
 from ndcg_tracker.words.quoting import shown_name
 
 Progress = Callable[[int, int | None], None]

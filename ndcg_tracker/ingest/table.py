@@ -12,16 +12,23 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.cells import KEEP_ONE, NO_RANK, LinePlaces, Places, Ranks
 from ndcg_tracker.ingest.columns import Refused
-from ndcg_tracker.ingest.numbers import NO_RANK, Ranks
-from ndcg_tracker.ingest.places import KEEP_ONE, LinePlaces, Places
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans
 from ndcg_tracker.rankings.keys import BLOCK, Keys
-from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, run_of_groups
+from ndcg_tracker.rankings.ranking import (
+    MAX_WEIGHT,
+    GroupedItems,
+    GroupWeights,
+    LabelLists,
+    Ranking,
+    Run,
+    run_of_groups,
+    single_means,
+)
 from ndcg_tracker.rankings.sorting import descending_order
 from ndcg_tracker.rankings.types import Floats, Index, Mask
-from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights, single_means
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.quoting import shown
 

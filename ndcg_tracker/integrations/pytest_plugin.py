@@ -142,7 +142,8 @@ class NdcgGate:
 
 def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
     """Return the decision of the gate without recording it; an override passes the test as if it were recorded."""
-    from ndcg_tracker.questions.gate.gather import GateResult, acknowledged
+    from ndcg_tracker.questions.gate.gather import GateResult
+    from ndcg_tracker.questions.gate.question import acknowledged
 
     others = ("acknowledge", "acknowledged_by", "dry_run")
     override = acknowledged(asked.get("acknowledge"), asked.get("acknowledged_by"))

@@ -19,21 +19,25 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
-from ndcg_tracker.ingest.summaries import merged_summaries as merged_summaries
-from ndcg_tracker.ingest.summaries import write_summaries as write_summaries
+from ndcg_tracker.ingest.results import merged_summaries as merged_summaries
+from ndcg_tracker.ingest.results import write_summaries as write_summaries
 from ndcg_tracker.integrations.batches import (
     ANY_ITEM,
+    OF_CLUSTERS,
     OF_GROUPS,
     SIDE,
+    SUMS,
     all_of_groups,
     collected,
     labels_digests,
     per_group,
+    summed,
+    summed_clusters,
+    together,
     usable_metrics,
 )
 from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_share, logged, stage_groups
-from ndcg_tracker.integrations.sums import OF_CLUSTERS, SUMS, summed, summed_clusters, together
 from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails

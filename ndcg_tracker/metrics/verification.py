@@ -16,7 +16,7 @@ import numpy as np
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.mean import DEFINED, REASONS, GroupValues, aggregated, mean, plain_mean
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index, Mask

@@ -17,15 +17,14 @@ from ndcg_tracker.metrics.language.text import asked_for
 from ndcg_tracker.metrics.verification import Difference, StatedResults, are_close, difference_of_means
 from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.rankings.ranking import MAX_WEIGHT, GroupWeights, LabelLists, Ranking
 from ndcg_tracker.rankings.types import Index
-from ndcg_tracker.rankings.weights import MAX_WEIGHT, GroupWeights
+from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, known_metric
 from ndcg_tracker.runs.scoring import restore_results, scores_of, settle_weights
-from ndcg_tracker.runs.verification import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.statistics.summary import PairedSums
-from ndcg_tracker.storage.records import SUMMED_JUDGE, PairedSumsRecord, PruningRecord
+from ndcg_tracker.storage.records import SUMMED_JUDGE, PairedSumsRecord
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -34,9 +33,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.export_files import Column, ExportReader, ExportWriter, Row
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.scoring import Scores
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.write import RunDetails, WriteTransaction
+    from ndcg_tracker.storage.runs import RunDetails
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 NOT_VERIFIABLE = {"imported": "not verifiable"}
 """The tag of a run with results that an import could not compute again."""
@@ -449,8 +448,13 @@ class _Import:
             raise self.reader.error("prunings", f"says that {share} of the groups of run {row['run']!r} have items")
         if ids.size not in (0, row["n_groups"]):
             raise self.reader.error("prunings", f"has {ids.size} groups of {row['n_groups']} for run {row['run']!r}")
-        pruning = PruningRecord(run_id, gone["created_at_utc"], bool(gone["summaries_only"]), share)
-        self.tx.write.runs.keep_pruning(run_id, ids, pruning)
+        self.tx.write.runs.keep_pruning(
+            run_id,
+            ids,
+            summaries_only=bool(gone["summaries_only"]),
+            kept_share=share,
+            created_at_utc=gone["created_at_utc"],
+        )
         return self.tx.write.runs.finish(run_id, row["digest"], row["n_groups"], row["n_items"]), "stored", None
 
     def sums(self) -> None:

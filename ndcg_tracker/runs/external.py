@@ -1,23 +1,28 @@
-"""Results that another engine computed: stored with their run, and found again by the name of their metric."""
+"""Results that another engine computed: a value for each group, stored with their run, or sums over them alone."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.errors import ConflictError, NameTakenError, argument
+from ndcg_tracker.errors import ConflictError, InputError, NameTakenError, argument
 from ndcg_tracker.metrics.kernel.mean import plain_mean
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.runs.ingest import IngestResult
 from ndcg_tracker.runs.scoring import NO_ITEMS, StoredMetric, StoredMetrics
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE, PairedSumsRecord
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.results import ResultTable
     from ndcg_tracker.runs.ingest import RunDetails
-    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.statistics.summary import SliceSummary
+    from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 _UNDEFINED = "no value was given"
@@ -93,3 +98,147 @@ def _no_labels(tx: WriteTransaction, dataset: DatasetRecord) -> LabelSetRecord:
         return known
     label_set_id = tx.write.labels.begin(dataset.id, by_row_number=None, judge=EXTERNAL_JUDGE)
     return tx.write.labels.finish(label_set_id, NO_ITEMS.digest(), 0, 0)
+
+
+_CLOSE = 1e-9  # the same values added up again, in another order
+
+
+def store_sums(
+    tx: WriteTransaction,
+    summaries: Sequence[SliceSummary],
+    details: RunDetails,
+    baseline: str | None = None,
+    *,
+    replace: bool = False,
+) -> IngestResult:
+    """Store a run of which only sums are known, and those of its differences to a baseline.
+
+    Another pair of a run that is stored with the same sums is added. Raises: InputError for metrics whose mean is not
+    that of the groups, and for a baseline without differences, or the reverse; NameTakenError where the run has other
+    content.
+    """
+    wholes = [one for one in summaries if one.attribute is None]
+    parsed = {one.metric: _checked(one.metric) for one in wholes}
+    is_paired = wholes[0].paired is not None
+    if is_paired != (baseline is not None):
+        raise InputError(
+            "the sums are of differences to a baseline, and none is named"
+            if is_paired
+            else f"{argument('baseline', baseline)} is named, and the sums have no differences",
+            advice=f"name the run they were paired with: {argument('baseline', 'RUN')}"
+            if is_paired
+            else "give the baseline to summarize as well",
+        )
+    other = None if baseline is None else tx.runs.resolve(baseline, details.dataset)
+    dataset = tx.write.datasets.ensure(details.dataset)
+    label_set = _label_set(tx, dataset, wholes[0].labels)
+    run = tx.runs.named(dataset.id, details.name)
+    outcome = "stored" if run is None else "already stored"
+    if run is not None and not _is_same(tx, run, wholes, parsed, label_set):
+        if not replace:
+            raise NameTakenError(
+                f"run {run.name!r} of dataset {dataset.name!r} exists with other content",
+                advice=f"choose another name with {argument('name', run.name + '-2')}, or {argument('replace', True)}",
+            )
+        tx.write.runs.delete(run.id)
+        run, outcome = None, "replaced"
+    if run is None:
+        run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
+        tx.write.runs.keep_pruning(run_id, np.empty(0, dtype=np.int64), summaries_only=True, kept_share=0.0)
+        n_groups = max(one.values.n + one.n_undefined for one in wholes)
+        run = tx.write.runs.finish(run_id, NO_ITEMS.digest(), n_groups, 0)
+    known = {one.metric: one for one in tx.evaluations.of_run(run.id)}
+    stored = []
+    for one in wholes:
+        text = str(parsed[one.metric])
+        mean = one.values.mean if one.values.n else None
+        evaluation_id = known[text].id if text in known else _evaluation(tx, run, label_set, text, one)
+        is_new = text not in known
+        if other is not None and one.paired is not None and tx.evaluations.sums(evaluation_id, other.id) is None:
+            slices = [of for of in summaries if of.metric == one.metric and of.attribute is not None]
+            record = PairedSumsRecord(
+                other.id,
+                one.paired,
+                slices[0].attribute if slices else None,
+                {of.slice: of.paired for of in slices if of.paired is not None},
+                one.cluster,
+            )
+            tx.write.evaluations.insert_sums(evaluation_id, record)
+            is_new = True
+        facts = (one.values.n, 0, one.n_undefined)
+        stored.append(StoredMetric(text, mean, *facts, is_new=is_new, requested_as=one.metric))
+    facts_of_run = (run.n_groups, 0, label_set.version, StoredMetrics(stored), ())
+    return IngestResult(run.name, run.id, dataset.name, outcome, *facts_of_run)
+
+
+def _checked(text: str) -> Metric:
+    """Return a metric whose mean is that of its groups (InputError for any other)."""
+    metric = parse_metric(text)
+    if metric.is_external or metric.summary != "mean" or metric["weights"] != "none":
+        raise InputError(
+            "its mean is not the plain mean of groups, which is what sums have", where=text, advice="leave it out"
+        )
+    return metric
+
+
+def _evaluation(tx: WriteTransaction, run: RunRecord, label_set: LabelSetRecord, text: str, one: SliceSummary) -> int:
+    nothing = np.empty(0)
+    return tx.write.evaluations.insert(
+        run.id,
+        label_set.id,
+        text,
+        mean=one.values.mean if one.values.n else None,
+        n_groups=one.values.n,
+        n_missing=0,
+        n_undefined=one.n_undefined,
+        group_ids=nothing.astype(np.int64),
+        values=nothing,
+        requested_as=one.metric,
+        std_dev=one.values.std_dev,
+    )
+
+
+def _is_same(
+    tx: ReadTransaction,
+    run: RunRecord,
+    wholes: Sequence[SliceSummary],
+    parsed: dict[str, Metric],
+    label_set: LabelSetRecord,
+) -> bool:
+    """Return whether a run is stored with these sums of its values."""
+    pruning = tx.runs.prunings(run.id).get(run.id)
+    known = {one.metric: one for one in tx.evaluations.of_run(run.id)}
+    return (
+        pruning is not None
+        and pruning.is_of_sums
+        and all(_agrees(known.get(str(parsed[one.metric])), one, label_set) for one in wholes)
+    )
+
+
+def _agrees(stored: EvaluationRecord | None, one: SliceSummary, label_set: LabelSetRecord) -> bool:
+    if stored is None:
+        return True  # a further metric
+    if (stored.label_set_id, stored.n_groups, stored.n_undefined) != (label_set.id, one.values.n, one.n_undefined):
+        return False
+    here, there = (stored.mean, stored.std_dev), (one.values.mean, one.values.std_dev)
+    return all(
+        math.isclose(a or 0.0, b or 0.0, rel_tol=_CLOSE, abs_tol=_CLOSE) for a, b in zip(here, there, strict=True)
+    )
+
+
+def _label_set(tx: WriteTransaction, dataset: DatasetRecord, digest: str | None) -> LabelSetRecord:
+    """Return the labels of this digest: a stored version, or one that is known by its digest alone."""
+    wanted = digest or joined_digest([])
+    for one in tx.labels.sets(dataset.id, None):
+        if one.digest == wanted and (one.judge == SUMMED_JUDGE or digest is not None):
+            return one
+    label_set_id = tx.write.labels.begin(dataset.id, by_row_number=None, judge=SUMMED_JUDGE)
+    return tx.write.labels.finish(label_set_id, wanted, 0, 0)
+
+
+def refuse_sums(tx: ReadTransaction, runs: Sequence[RunRecord]) -> None:
+    """Raise InputError for a run that was stored as sums, in questions about groups."""
+    for run in runs:
+        found = tx.runs.prunings(run.id).get(run.id)
+        if found is not None and found.is_of_sums:
+            tx.runs.refuse_pruned(run.id)

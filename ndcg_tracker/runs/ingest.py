@@ -16,8 +16,7 @@ from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
-from ndcg_tracker.rankings.ranking import LabelLists, Ranking
-from ndcg_tracker.rankings.weights import GroupWeights, joined_weights
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, joined_weights
 from ndcg_tracker.runs.labels import HeldLabels, RunLabels, WholeLabels, label_source
 from ndcg_tracker.runs.scoring import (
     Scores,
@@ -38,12 +37,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from ndcg_tracker.rankings.types import Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.runs import RunDetails as StoredDetails
     from ndcg_tracker.storage.staging import Attempt
     from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.write import RunDetails as StoredDetails
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 @dataclass(frozen=True)
@@ -407,7 +405,7 @@ def _written(
             ids.append(tx.write.groups.ensure(dataset.id, ranking.group_keys))
             tx.write.runs.append(run_id, dataset.id, ranking.of_groups(np.flatnonzero(np.diff(ranking.offsets))))
     if coming.kept_share is not None:
-        tx.write.runs.keep_share(run_id, np.sort(np.concatenate(ids)), coming.kept_share)
+        tx.write.runs.keep_pruning(run_id, np.sort(np.concatenate(ids)), kept_share=coming.kept_share)
     scores.add_missing(coming.labels.rest())
     scores.arrange(coming.labels.places)
     return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items), scores

@@ -11,8 +11,8 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def known_metric(tx: ReadTransaction, dataset_id: int, metric: Metric) -> Metric:

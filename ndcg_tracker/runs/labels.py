@@ -21,9 +21,8 @@ from ndcg_tracker.words.notes import Fact, Note
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.types import Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 GROUPS_AT_ONCE = 1 << 16

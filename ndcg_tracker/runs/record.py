@@ -19,13 +19,12 @@ from ndcg_tracker.words.notes import Fact, Note
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.runs.export_files import Column, ExportReader, ExportWriter, Row
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import (
         DatasetRecord,
         LabelSetRecord,
         RunRecord,
     )
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 _SIDES = ("baseline_run_id", "candidate_run_id")
 

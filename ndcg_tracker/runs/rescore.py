@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
+from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.labels import (
     HELD_LABELS,
     HeldLabels,
@@ -30,14 +30,12 @@ from ndcg_tracker.runs.scoring import (
     stored_scores,
     stored_weights,
 )
-from ndcg_tracker.runs.summaries import refuse_sums
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 HELD_RESULTS = 1 << 20
 """Up to this many group results are computed before others have to wait, and held; further runs keep them waiting."""

@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import ConflictError, MetricError
-from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, joined_values, plain_mean
+from ndcg_tracker.metrics.kernel.values import values_with_bounds
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.tie_bounds import values_with_bounds
+from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import LabelLists, Ranking, Run
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, Run
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.numbers import counted
@@ -29,9 +28,8 @@ from ndcg_tracker.words.numbers import counted
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.runs.labels import KnownLabels
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
 TieBounds = tuple[float | None, float | None]

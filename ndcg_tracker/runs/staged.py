@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ndcg_tracker.errors import ConflictError, DatabaseError, InputError
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.mean import GroupValues
+from ndcg_tracker.metrics.kernel.values import variants
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.tie_bounds import variants
 from ndcg_tracker.rankings.keys import Keys, joined_digest, mixed
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.runs.labels import group_keys_of
@@ -22,8 +22,8 @@ from ndcg_tracker.runs.scoring import ScoredGroups, Scores
 from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
+    from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.rankings.types import Floats, Index, Mask
-    from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.runs.labels import RunLabels, WholeLabels
 
 _OWN_SEED = 9  # so that this hash is no other one

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.resampling import content_generator
+from ndcg_tracker.statistics.distribution_free import content_generator
 from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, checked_weights, finite
 
 _CAP = 0.75  # how much of the capital one bet may lose

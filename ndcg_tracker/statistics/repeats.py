@@ -1,15 +1,17 @@
-"""The t-test of two systems that were trained or run several times: groups and repeats crossed."""
+"""Systems that were trained or run several times: how their runs scatter, and tests that allow for it."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.t_distribution import two_sided_t
-from ndcg_tracker.statistics.t_test import TTest, paired_t, t_test, weighted_t
+from ndcg_tracker.rankings.types import Floats, Index, Mask
+from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, paired_t, t_test, weighted_t
 
 _LEAST_DF = 1.0
 
@@ -168,3 +170,210 @@ def _with_twice_the_groups(groups: float, n: int, arms: tuple[RunVariance, RunVa
     variance = groups / 2 + sum(arm.part for arm in arms)
     own = ((max(arm.component, arm.means - arm.residual / 2) / arm.n_runs, arm.n_runs - 1) for arm in arms)
     return _half_width(variance, _df(variance, [(groups / 2, 2 * n - 1), *own]), level)
+
+
+FEWEST_CHANGES = 8
+"""So many runs must differ from the one before for a series to say how much its runs scatter."""
+_MEDIAN_TO_SD = 1.4826
+_DF_PER_DIFFERENCE = 0.25  # a median has 37% of the information, and neighbouring differences share a run
+_CLEAR = 10.0  # in BIC, how much better a line must be than a single step, or two lines than one
+_LINE_PARAMETERS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RunScatter:
+    """How much the mean of a run scatters about the truth.
+
+    ``variance``: of one run's mean. ``own``: the part of it that the t-test over groups sees by itself, as the groups
+    of a run scatter independently. ``df``: degrees of freedom of ``variance``.
+    """
+
+    variance: float
+    own: float
+    df: float
+
+    @property
+    def beyond(self) -> float:
+        """The variance that all groups of a run share, which no number of groups averages out."""
+        return max(0.0, self.variance - self.own)
+
+    def within(self, variance: float, df: float) -> Self:
+        """Return the scatter by the runs of a window, where they say more of it than the series does."""
+        return replace(self, variance=variance, df=df) if df > self.df else self
+
+    def p_value(self, mean: float, error: float, n_groups: int, share: float) -> float:
+        """Return the p-value of a difference of means of runs: the larger one of two t-tests.
+
+        The first adds ``beyond`` to the variance over groups; the second is over runs alone, which holds where
+        ``beyond`` happened to come out too small.
+
+        Parameters: ``error``: the standard error of ``mean`` over its ``n_groups``, >= 2. ``share``: by what the
+        variance of one run is multiplied: 1 / (runs before) + 1 / (runs after). Source: the degrees of freedom are
+        those of Satterthwaite, "An approximate distribution of estimates of variance components", Biometrics Bulletin
+        2, 1946, from the variances before ``own`` is subtracted.
+
+        >>> round(RunScatter(4e-4, 1e-4, 10.0).p_value(0.12, 0.01, 600, 2.0), 6)
+        0.002138
+        """
+        if not mean:
+            return 1.0
+        ps = [two_sided_p(mean / spread, df) if spread else 0.0 for spread, df in self._spreads(error, n_groups, share)]
+        return max(*ps, SMALLEST_P_VALUE)
+
+    def interval(self, mean: float, error: float, n_groups: int, share: float) -> tuple[float, float]:
+        """Return the 95% interval of a difference, the wider one of those of the two tests of ``p_value``."""
+        half = max(two_sided_t(0.05, df) * spread for spread, df in self._spreads(error, n_groups, share))
+        return mean - half, mean + half
+
+    def _spreads(self, error: float, n_groups: int, share: float) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return the standard error and the degrees of freedom of both tests."""
+        both, runs = error**2 + self.beyond * share, self.variance * share
+        unsure = error**4 / (n_groups - 1) + (runs**2 / self.df if self.beyond else 0.0)
+        df = max(1.0, both**2 / unsure) if unsure else n_groups - 1.0
+        return (math.sqrt(both), df), (math.sqrt(runs), max(1.0, self.df))
+
+
+def scatter_of_series(mean: Floats, error: Floats, changed: Mask) -> RunScatter | None:
+    """Return how much runs scatter by the differences of neighbours, so robustly that few steps do not matter.
+
+    Parameters, one per run, the first counting for nothing: ``mean`` difference to the run before, its standard
+    ``error`` over groups, and whether it ``changed`` at all. Returns: None where runs do not scatter beyond what their
+    groups explain: by the medians, or because half of the runs equal the one before; and below 8 differences.
+
+    >>> signs = np.tile([1.0, -1.0], 6)
+    >>> scatter = scatter_of_series(0.01 * signs, np.full(12, 0.002), np.ones(12, dtype=bool))
+    >>> round(scatter.variance**0.5, 4), round(scatter.own**0.5, 4), scatter.df
+    (0.0105, 0.0014, 3.0)
+    >>> scatter_of_series(0.001 * signs, np.full(12, 0.002), np.ones(12, dtype=bool)) is None
+    True
+    """
+    n = int(np.count_nonzero(changed))
+    if n < FEWEST_CHANGES or is_deterministic(changed):
+        return None
+    variance = (_MEDIAN_TO_SD * _median(np.abs(mean[changed]))) ** 2 / 2
+    own = _median(np.square(error[changed])) / 2
+    return RunScatter(variance, own, _DF_PER_DIFFERENCE * n) if variance > own else None
+
+
+def is_deterministic(changed: Mask) -> bool:
+    """Return whether the program of these runs repeats itself: at least half of them equal the one before."""
+    return bool(2 * np.count_nonzero(changed) < changed.size)
+
+
+def scatter_of_repeats(families: Sequence[Floats], weights: Floats | None = None) -> RunScatter | None:
+    """Return how much runs scatter by repeats of unchanged systems, None below two repeats of one.
+
+    Parameters: ``families``: of each system the results, float64, shape (n_repeats, n_groups). ``weights``: of the
+    groups.
+
+    >>> found = scatter_of_repeats([np.array([[0.5, 0.7], [0.6, 0.8], [0.4, 0.6]])])
+    >>> round(found.variance, 6), round(found.own, 6), found.df
+    (0.01, 0.0, 2.0)
+    """
+    parts = [RunVariance.of(values, weights) for values in families if len(values) > 1 and values.shape[1] > 1]
+    df = sum(part.n_runs - 1 for part in parts)
+    if not df:
+        return None
+    variance = sum((part.n_runs - 1) * part.means for part in parts) / df
+    own = sum((part.n_runs - 1) * part.residual for part in parts) / df
+    return RunScatter(variance, own, float(df))
+
+
+class RunMeans:
+    """The means of the runs of a history, and what windows of them say; runs that equal the one before count as one."""
+
+    def __init__(self, means: Floats, changed: Mask) -> None:
+        self._means = means - _median(means)
+        self._block = np.cumsum(changed).astype(np.int64)
+        first = np.concatenate([[True], changed[1:]])
+        self._start = np.concatenate([np.flatnonzero(first), [means.size]]).astype(np.int64)
+        of_blocks = self._means[self._start[:-1]]
+        self._sums, self._squares = _cumulated(of_blocks), _cumulated(np.square(of_blocks))
+        self._sizes = _cumulated(np.square(np.diff(self._start)).astype(np.float64))
+        self._total = _cumulated(self._means)
+
+    def windows(self, place: Index, left: Index, right: Index) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return of windows the difference of means, the share of one run's variance in that of the difference (see
+        ``RunScatter.p_value``), the variance of the runs within both sides, and its degrees of freedom.
+
+        >>> runs = RunMeans(np.array([0.1, 0.2, 0.2, 0.6]), np.array([False, True, False, True]))
+        >>> [numbers.round(4).tolist() for numbers in runs.windows(np.array([3]), np.array([3]), np.array([1]))]
+        [[0.4333], [1.5556], [0.005], [1.0]]
+        """
+        before, after = self._side(place - left, place), self._side(place, place + right)
+        df = np.maximum(before[2] + after[2] - 2, 0.0)
+        variance = np.maximum(before[1] + after[1], 0.0) / np.maximum(df, 1.0)
+        share = before[3] / np.square(left) + after[3] / np.square(right)
+        return after[0] - before[0], share, variance, df
+
+    def _side(self, first: Index, end: Index) -> tuple[Floats, Floats, Floats, Floats]:
+        """Return the mean of some runs, the sum of squares about it, how many differ, and the sum of the squares of
+        how often each of these is there."""
+        low, high = self._block[first], self._block[end - 1]
+        n = (high - low + 1).astype(np.float64)
+        sums = self._sums[high + 1] - self._sums[low]
+        squares = self._squares[high + 1] - self._squares[low] - np.square(sums) / n
+        inner = self._sizes[high] - self._sizes[np.minimum(low + 1, high)]
+        cut = np.square(self._start[low + 1] - first) + np.square(end - self._start[high]) + inner
+        sizes = np.where(low == high, np.square(end - first), cut)
+        return (self._total[end] - self._total[first]) / (end - first), squares, n, sizes
+
+    def between(self, scatter: RunScatter, places: Sequence[int]) -> RunScatter:
+        """Return the scatter of the runs about the mean between any two steps, which are known by now; ``places``: the
+        first run after each step."""
+        cuts = sorted({*self._block[list(places)].tolist()} - {0})
+        parts = np.split(self._means[self._start[:-1]], cuts)
+        squares = sum(float(np.square(part - part.mean()).sum()) for part in parts)
+        df = float(len(self._start) - 1 - len(parts))
+        return scatter.within(squares / max(df, 1.0), df)
+
+    def line_beats_steps(self, first: int, end: int, places: Sequence[int]) -> bool:
+        """Return whether a straight line explains the means from ``first`` to before ``end`` better than steps do.
+
+        By the Bayesian information criterion: a line has two parameters, steps one for each level and each place. A
+        single step must lose clearly, at the place that suits it best. ``places``: the first run after each step.
+        """
+        y = self._means[first:end]
+        n_steps = 2 * len(places) + 1
+        if len(y) <= n_steps + 1:
+            return False
+        level = y - y.mean()
+        if len(places) == 1:
+            n = np.arange(1, len(y))
+            sums = np.cumsum(level)[:-1]
+            steps = float((level @ level - np.square(sums) * (1 / n + 1 / (len(y) - n))).min())
+        else:
+            steps = sum(float(np.square(part - part.mean()).sum()) for part in np.split(y, np.array(places) - first))
+        if steps <= 1e-12 * float(level @ level):
+            return False
+        clear = _CLEAR if len(places) == 1 else (_LINE_PARAMETERS - n_steps) * math.log(len(y))
+        return len(y) * math.log(steps / _about_a_line(y)) > clear
+
+    def break_in_line(self, first: int, end: int, places: Sequence[int]) -> int | None:
+        """Return the place at which two lines explain the means clearly better than one does, None if none does."""
+        y = self._means[first:end]
+        apart = {place: _about_a_line(y[: place - first]) + _about_a_line(y[place - first :]) for place in places}
+        best = min(apart, key=apart.__getitem__)
+        gain = len(y) * math.log(_about_a_line(y) / apart[best])
+        return best if gain > _CLEAR + (_LINE_PARAMETERS + 1) * math.log(len(y)) else None
+
+    def about_a_line(self, first: int, end: int) -> tuple[float, float]:
+        """Return the variance of runs about their straight line, and its degrees of freedom."""
+        return _about_a_line(self._means[first:end]) / max(1, end - first - 2), float(end - first - 2)
+
+
+def _about_a_line(y: Floats) -> float:
+    """Return the sum of squares about the straight line, > 0."""
+    x, level = np.arange(len(y)) - (len(y) - 1) / 2, y - y.mean()
+    slope = x @ level / (x @ x) if len(y) > 1 else 0.0
+    return max(float(np.square(level - x * slope).sum()), 1e-300)
+
+
+def _median(numbers: Floats) -> float:
+    """Return the median; NumPy's imports masked arrays."""
+    ordered = np.sort(numbers)
+    return float(ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
+
+
+def _cumulated(numbers: Floats) -> Floats:
+    return np.concatenate([[0.0], np.cumsum(numbers)])

@@ -10,8 +10,7 @@ import numpy as np
 
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.betting import betting_p_value
-from ndcg_tracker.statistics.information import information_in
-from ndcg_tracker.statistics.run_scatter import (
+from ndcg_tracker.statistics.repeats import (
     FEWEST_CHANGES,
     RunMeans,
     RunScatter,
@@ -20,7 +19,14 @@ from ndcg_tracker.statistics.run_scatter import (
 )
 from ndcg_tracker.statistics.step_windows import absolute_t, clearest_place, neighbours_of, windows_of
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, checked_weights, paired_t, weighted_t
+from ndcg_tracker.statistics.t_test import (
+    SMALLEST_P_VALUE,
+    TTest,
+    checked_weights,
+    information_in,
+    paired_t,
+    weighted_t,
+)
 
 ALPHA = 0.05
 _SCREEN = 1 - 1e-6  # the screen uses sums of squares; what passes is tested again, exactly

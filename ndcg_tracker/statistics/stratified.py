@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.information import Information, skewness
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import TTest
+from ndcg_tracker.statistics.t_test import Information, TTest, skewness
 
 ALPHA = 0.05
 

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.information import Information
-from ndcg_tracker.statistics.t_test import TTest, finite, t_of_clusters, t_test
+from ndcg_tracker.statistics.t_test import Information, TTest, finite, t_of_clusters, t_test
 
 _SAFE_TO_SQUARE = 1e150
 

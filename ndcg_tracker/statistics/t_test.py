@@ -1,14 +1,23 @@
-"""The t-test of a mean difference, its interval and its bounds: over groups, or over clusters of groups."""
+"""The t-test of a mean difference over groups or clusters, when there is too little for it, and how many it needs."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings.types import Floats, Index
-from ndcg_tracker.statistics.t_distribution import quantile, two_sided_p, two_sided_t
+from ndcg_tracker.statistics.t_distribution import (
+    lower_tail,
+    noncentrality_found,
+    normal_quantile,
+    quantile,
+    two_sided_p,
+    two_sided_t,
+)
 
 SMALLEST_P_VALUE = math.ulp(0.0)
 _ROUNDING = 1e-12  # a spread below this share of the mean is the rounding of subtractions, not variation
@@ -251,3 +260,215 @@ def finite(numbers: Floats) -> Floats:
     if numbers.ndim != 1 or not np.isfinite(numbers).all():
         raise ValueError("differences and weights must be finite numbers in one dimension; NaN is refused")
     return numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Equivalence:
+    """What two one-sided t-tests say about |mean difference| < ``margin``.
+
+    ``p_value``: the larger of the two, in (0, 1], None where nothing can be inferred. ``ci``: both one-sided bounds at
+    1 - alpha; the interval is within the margins if and only if p < alpha. ``equivalent``: whether p < alpha, or the
+    runs are identical (then there is no p).
+    """
+
+    margin: float
+    p_value: float | None
+    ci: tuple[float, float] | None
+    equivalent: bool
+
+
+def equivalence_test(test: TTest, margin: float, *, alpha: float = 0.05) -> Equivalence:
+    """Return whether a mean difference is equivalent to 0: two one-sided paired t-tests (TOST).
+
+    p = max(P(T >= (margin - mean) / se), P(T >= (mean + margin) / se)), T Student with the test's degrees of freedom.
+
+    Parameters: ``test``: any t-test. ``margin``: finite, > 0. ``alpha``: in (0, .5). Raises:
+    InputError for another margin. Source: Schuirmann, "A comparison of the two one-sided tests procedure and the power
+    approach", J. Pharmacokinet. Biopharm. 15, 1987. Agrees with: statsmodels' ``ttost_paired``, pingouin's ``tost``.
+
+    >>> from ndcg_tracker.statistics.t_test import paired_t
+    >>> import numpy as np
+    >>> found = equivalence_test(paired_t(np.tile([0.02, -0.01, 0.0, -0.01], 50)), 0.005)
+    >>> found.equivalent, found.p_value < 1e-7
+    (True, True)
+    """
+    checked_margin(margin, "the equivalence margin", zero=False)
+    low, high = t_lower_bound(test, level=1 - alpha), t_upper_bound(test, level=1 - alpha)
+    if low is None or high is None or test.mean is None or test.standard_error is None:
+        return Equivalence(margin, None, None, False)
+    nearest = (abs(test.mean) - margin) / test.standard_error
+    p_value = max(lower_tail(nearest, test.df), SMALLEST_P_VALUE)
+    return Equivalence(margin, p_value, (low, high), p_value < alpha)
+
+
+def checked_margin(margin: float, name: str, *, zero: bool = True) -> float:
+    """Return a valid margin unchanged; raise InputError if it is not finite, negative, or 0 where that is not allowed.
+
+    >>> checked_margin(0.01, "the margin")
+    0.01
+    """
+    if not math.isfinite(margin) or margin < 0 or (margin == 0 and not zero):
+        least = "0 or more" if zero else "above 0"
+        raise InputError(
+            f"{name} must be a number {least}, not {margin}", advice="give it in absolute points, such as 0.01"
+        )
+    return margin
+
+
+FEW_DIFFERENCES = 25
+"""Fewer nonzero differences are low information for a two-sided t-test at 5%."""
+FEW_FOR_ONE_SIDE = 100
+MUCH_SKEWNESS = 0.1
+
+
+def skewness(values: Floats) -> float:
+    """Return the skewness of a sample: its third central moment over the second to the power 3/2, 0 if all are equal.
+
+    >>> round(skewness(np.array([0.0, 0.0, 0.0, 4.0])), 6)
+    1.154701
+    """
+    centred = values - values.mean() if values.size else values
+    square = centred * centred
+    variance = float(square.mean()) if values.size else 0.0
+    scale = variance**1.5
+    return float((square * centred).mean()) / scale if scale else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Information:
+    """The information in the differences of ``n`` groups, or clusters of them: how many are nonzero, their skewness.
+
+    ``of_strata``: whether it is that of ``stratified.strata_information``.
+    """
+
+    n: int
+    n_nonzero: int
+    skewness: float
+    of_clusters: bool = False
+    of_strata: bool = False
+
+    @property
+    def is_low(self) -> bool:
+        """Whether a two-sided t-test may err too often: fewer than 25 differences are nonzero, though some are.
+
+        Their number alone decides: a sample of a skewed population is most dangerous where it looks harmless, for it
+        lacks the rare large losses (``tests/compare/test_error_rates.py``).
+        """
+        return 0 < self.n_nonzero < FEW_DIFFERENCES
+
+    @property
+    def are_few_for_one_side(self) -> bool:
+        """Whether fewer than 100 differences are nonzero, though some are."""
+        return 0 < self.n_nonzero < FEW_FOR_ONE_SIDE
+
+    @property
+    def is_low_for_one_side(self) -> bool:
+        """Whether a one-sided bound, or a far tail of t, may err too often.
+
+        Fewer than 100 nonzero, or |skewness| / sqrt(n) above 0.1: on one side skewness does not cancel.
+        """
+        is_skewed = self.n_nonzero > 0 and abs(self.skewness) / math.sqrt(self.n) > MUCH_SKEWNESS
+        return self.are_few_for_one_side or is_skewed
+
+    @property
+    def groups_for_one_side(self) -> int:
+        """How many groups would be enough for one side, if further ones are like these; 0 if nothing differs."""
+        if not self.n_nonzero:
+            return 0
+        by_count = math.ceil(FEW_FOR_ONE_SIDE * self.n / self.n_nonzero)
+        return max(by_count, math.ceil((self.skewness / MUCH_SKEWNESS) ** 2))
+
+
+def information_in(delta: Floats, weights: Floats | None = None) -> Information:
+    """Return the information in the differences.
+
+    Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), >= 0: groups of weight 0 do
+    not count, and the skewness is that of w (d - mean), how far each group pulls the mean. Returns: the counts, and
+    the skewness, 0 where all differences are equal.
+
+    >>> found = information_in(np.repeat([0.25, 0.0], [60, 240]))
+    >>> found.is_low, found.is_low_for_one_side, found.n_nonzero, found.groups_for_one_side
+    (False, True, 60, 500)
+    """
+    if weights is None:
+        return Information(delta.size, int(np.count_nonzero(delta)), skewness(delta))
+    delta, weights = delta[weights > 0], weights[weights > 0]
+    mean = float((weights * delta).sum() / weights.sum()) if delta.size else 0.0
+    return Information(delta.size, int(np.count_nonzero(delta)), skewness(weights * (delta - mean)))
+
+
+_MANY = 10**12
+
+
+def detectable_delta(test: TTest, *, alpha: float = 0.05, power: float = 0.8) -> float | None:
+    """Return the smallest true mean difference that a two-sided t-test finds with this power.
+
+    It solves power = P(|T| > t_crit), T noncentral t with the test's degrees of freedom and noncentrality
+    delta / standard error.
+
+    Parameters: ``test``: of the differences. ``alpha``: in (0, 1). ``power``: in (alpha, 1). Returns: a difference
+    > 0, None where nothing varies. Source: Cohen, "Statistical power analysis for
+    the behavioral sciences", 2nd ed., ch. 2.
+
+    >>> from ndcg_tracker.statistics.t_test import t_test
+    >>> round(detectable_delta(t_test(25, 0.0, 1.0)), 4)
+    0.584
+    """
+    if not 0 < alpha < power < 1:
+        raise ValueError(f"alpha and power must be 0 < alpha < power < 1, not {alpha} and {power}")
+    if not test.standard_error:
+        return None
+    return noncentrality_found(test.df, alpha, power) * test.standard_error
+
+
+def groups_needed(
+    test: TTest, known: Information, margin: float, fail_alpha: float, *, pass_level: float = 0.95
+) -> tuple[int, Literal["pass", "fail"]] | tuple[None, None]:
+    """Return about how many groups would decide a gate, and how, if further groups are like these.
+
+    Mean, standard deviation, skewness and the share of nonzero differences are taken as they are: PASS comes at the
+    first n at which mean - t(n - 1) sd / sqrt(n) > -margin, FAIL at the first one at which mean + t(n - 1) sd / sqrt(n)
+    < 0, both not before information is no longer low; the earlier one counts.
+
+    Parameters: ``test`` and ``known``: of the differences. ``margin``, ``fail_alpha``, ``pass_level``: of the gate.
+    Returns: n, and "pass" or "fail"; (None, None) where no number of groups would decide, or nothing varies.
+
+    >>> groups_needed(TTest(200, 0.0, 0.138, 0.0, 1.0, (-0.02, 0.02)), Information(200, 150, 0.0), 0.01, 0.01)
+    (518, 'pass')
+    """
+    if test.mean is None or test.t is None or not test.sd:
+        return None, None
+    for_pass = _first(test.mean + margin, test.sd, pass_level)
+    for_fail = _first(-test.mean, test.sd, 1 - fail_alpha)
+    if for_pass is not None:
+        for_pass = max(for_pass, known.groups_for_one_side)
+    if for_fail is not None:
+        for_fail = max(for_fail, known.groups_for_one_side)
+    if for_fail is not None and (for_pass is None or for_fail < for_pass):
+        return for_fail, "fail"
+    return (None, None) if for_pass is None else (for_pass, "pass")
+
+
+def _first(effect: float, sd: float, level: float) -> int | None:
+    """Return the smallest n >= 2 with effect > t(level; n - 1) sd / sqrt(n), None if none is below 10^12."""
+
+    def is_enough(n: int) -> bool:
+        return effect * math.sqrt(n) > quantile(level, n - 1.0) * sd
+
+    if effect <= 0:
+        return None
+    z = normal_quantile(level)
+    if z * sd > effect * math.sqrt(2 * _MANY):  # of the least effects the square below would be infinite
+        return None
+    least = (z * sd / effect) ** 2 * (1 - 1e-9)  # not enough, as t is above z; the first that is lies close above
+    if least > _MANY:
+        return None
+    low = max(1, int(least))
+    step = 1
+    while not is_enough(low + step):
+        low, step = low + step, 2 * step
+    high = low + step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return high

@@ -2,16 +2,96 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine
 
 from ndcg_tracker.errors import DatabaseError
-from ndcg_tracker.storage.database_url import parsed_location
+from ndcg_tracker.storage.connection import (
+    database_engine,
+    database_errors,
+    read_transaction,
+    sqlite_connection,
+    write_transaction,
+)
+from ndcg_tracker.storage.database_url import Location, parsed_location
+from ndcg_tracker.storage.locks import WriterLocks
+from ndcg_tracker.storage.schema import metadata
+from ndcg_tracker.storage.staging import clear_staged
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep.backup import Progress, backup_to, restore_from
 from ndcg_tracker.storage.upkeep.grants import Roles, granted
-from ndcg_tracker.storage.upkeep.handshake import Kind, State
+from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal
 from ndcg_tracker.storage.upkeep.migrate import UpgradeResult, database_state, upgrade_database
-from ndcg_tracker.storage.upkeep.vacuum import VacuumResult, vacuumed
+
+
+@dataclass(frozen=True, slots=True)
+class VacuumResult:
+    """How many bytes the database had before and has after; ``n_cleared``: staged runs that were given up, now gone."""
+
+    before: int
+    after: int
+    n_cleared: int = 0
+
+
+def vacuumed(location: Location, *, full: bool = False) -> VacuumResult:
+    """Give free space back, and return how large the database was and is.
+
+    SQLite rewrites the file, for which the disk needs as much room again, and others wait. Postgres makes the space of
+    deleted rows free for new ones and renews the statistics, while others work; ``full`` rewrites the tables, while
+    others wait. What was staged of runs that nobody publishes any more is deleted before. Raises: DatabaseError for a
+    database without the newest schema, and where the role does not own it.
+    """
+    engine = database_engine(location)
+    try:
+        state = found_state(engine, location)
+        if state.kind is not Kind.CURRENT:
+            raise refusal(state, location)
+        return _in_postgres(engine, location, full=full) if location.path is None else _in_file(location)
+    finally:
+        engine.dispose()
+
+
+def _in_file(location: Location) -> VacuumResult:
+    path = location.path
+    assert path is not None
+    before = path.stat().st_size
+    with database_errors(location), closing(sqlite_connection(path)) as connection:
+        connection.execute("VACUUM")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return VacuumResult(before, path.stat().st_size)
+
+
+def _in_postgres(engine: Engine, location: Location, *, full: bool) -> VacuumResult:
+    refused: list[str] = []
+
+    def note(diagnostic: Any) -> None:
+        if diagnostic.severity_nonlocalized == "WARNING":
+            refused.append(f"{diagnostic.message_primary}")
+
+    with read_transaction(engine, location) as connection:
+        size = _n_bytes(connection)
+    with write_transaction(engine, location, taking=WriterLocks(())) as connection:
+        n_cleared = len(clear_staged(connection))
+    with database_errors(location), engine.connect() as connection:
+        autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
+        driver: Any = autocommit.connection.driver_connection
+        driver.add_notice_handler(note)
+        try:
+            for table in metadata.sorted_tables:
+                autocommit.exec_driver_sql(f"VACUUM ({'FULL, ' if full else ''}ANALYZE) {table.name}")
+        finally:
+            driver.remove_notice_handler(note)
+        if refused:
+            raise DatabaseError(refused[0], where=location.display_url, advice="run it as the owner of the tables")
+        return VacuumResult(size, _n_bytes(autocommit), n_cleared)
+
+
+def _n_bytes(connection: Connection) -> int:
+    return int(connection.exec_driver_sql("SELECT pg_database_size(current_database())").scalar_one())
 
 
 def upgrade(location: str) -> UpgradeResult:

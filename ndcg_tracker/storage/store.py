@@ -22,15 +22,14 @@ from ndcg_tracker.storage.connection import (
 )
 from ndcg_tracker.storage.database_url import Location, parsed_location
 from ndcg_tracker.storage.locks import TURNS, Lock, TurnName, storing
-from ndcg_tracker.storage.read import ReadTransaction, Session
+from ndcg_tracker.storage.session import Session
+from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, state_within
 from ndcg_tracker.storage.upkeep.integrity import Written
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.guard.query_result import QueryResult
-    from ndcg_tracker.storage.write import WriteTransaction
-
-# What writes, migrates or guards is imported where it is used: most commands read, and most of their time is the start.
+# What migrates or guards is imported where it is used: most commands read, and most of their time is the start.
 
 RECONNECT_SECONDS = 10.0
 """How long to wait for a server to answer again, such as after a restart."""
@@ -142,8 +141,6 @@ class Store:
         """
         if self._read_only:
             raise DatabaseError("it was opened for reading only; nothing was stored", where=self.display_url)
-        from ndcg_tracker.storage.write import WriteTransaction
-
         written: Written | None = None
         taken = TURNS[turn] if run is None else storing(*run)
         locks = writer_locks(self._location, taken)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.chart_cutoffs import cutoffs as cutoffs_chart
 from ndcg_tracker.compare.gather import CompareOptions, compared
 from ndcg_tracker.compare.report_facts import GroupLists
@@ -27,8 +28,7 @@ from ndcg_tracker.render.html import CLASSES, reports_html
 from ndcg_tracker.render.page import themes
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.runs.groups import group_id
-from ndcg_tracker.runs.texts import texts_of
+from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.ui.overviews import group_over_time
 from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered
@@ -37,8 +37,8 @@ from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.report.page import RunsReport
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""
@@ -171,7 +171,7 @@ def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
 
 def _lists(tx: ReadTransaction, chosen: _Chosen, key: str) -> GroupLists:
     metric = parse_metric(chosen.here.wanted().metric)
-    both = resolved_pair(tx, chosen.baseline, chosen.candidates[0], (metric,))
+    both = resolved_pair(tx, Arm.of(chosen.baseline), Arm.of(chosen.candidates[0]), (metric,))
     one = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
     return lists_of(tx, both, np.array([one], dtype=np.int64))[0]
 

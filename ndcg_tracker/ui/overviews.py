@@ -10,11 +10,10 @@ import numpy as np
 
 from ndcg_tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.errors import ReferenceNotFoundError
-from ndcg_tracker.runs.texts import texts_of
+from ndcg_tracker.runs.groups import texts_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import (
         DatasetCounts,
         DatasetRecord,
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
         MetricUse,
         RunRecord,
     )
+    from ndcg_tracker.storage.transactions import ReadTransaction
     from ndcg_tracker.words.texts import Text
 
 Means = Sequence[float | None]

@@ -34,8 +34,8 @@ from ndcg_tracker.words.notes import note_text
 from ndcg_tracker.words.numbers import points
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, DecisionRecord, MetricUse, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 Answer = str | dict[str, object]
 """A page, or what a script asked for."""

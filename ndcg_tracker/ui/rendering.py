@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DatasetRecord, MetricUse
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 _LARGEST_ID = 2**63 - 1
 _WIDTH, _HEIGHT = 120, 26

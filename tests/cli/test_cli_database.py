@@ -185,25 +185,3 @@ def test_locations_that_are_none(location: str, message: str, capsys: pytest.Cap
 def test_a_path_needs_no_scheme(sqlite_command: CommandLine, files: None, capsys: pytest.CaptureFixture[str]) -> None:
     sqlite_command.done("ingest", "bm25.csv", "--labels", "labels.csv")
     assert CommandLine("ndcg-track.db", capsys).rows("runs", "list")[0]["run"] == "bm25"
-
-
-def test_the_metadata_for_datasette_names_the_database_after_its_file(shop: CommandLine, folder: Path) -> None:
-    if not shop.url.startswith("sqlite"):
-        message = shop.refused("db", "datasette", "-o", "metadata.json")
-        assert message.endswith(
-            ": Datasette opens SQLite files, not Postgres; copy the runs into one with ndcg-track export --all "
-            "-o FOLDER and ndcg-track --db copy.db import FOLDER"
-        )
-        assert not (folder / "metadata.json").exists()
-        return
-    printed = shop.done("db", "datasette")
-    shown = json.loads(printed)["databases"]["ndcg-track"]
-    assert shown["tables"]["run_summary"]["columns"]["run"] == "Name of the run."
-    assert shown["tables"]["runs"] == shown["tables"]["ndcg_tracker_version"] == {"hidden": True}
-    assert shop("db", "datasette", "-o", "metadata.json").out == ""
-    assert (folder / "metadata.json").read_text(encoding="utf-8") == printed
-
-
-def test_no_metadata_for_a_database_that_is_not_there(sqlite_command: CommandLine, folder: Path) -> None:
-    assert "the database does not exist" in sqlite_command.refused("db", "datasette", "-o", "metadata.json")
-    assert list(folder.iterdir()) == []

@@ -14,7 +14,7 @@ from small_shop import BM25, DENSE, LABELS, frame_of, joint_frame, labels_frame,
 from stored_rows import row_counts
 
 from ndcg_tracker.ingest.detection import READERS
-from ndcg_tracker.ingest.summaries import write_summaries
+from ndcg_tracker.ingest.results import write_summaries
 from ndcg_tracker.statistics.summary import SliceSummary, Summary
 
 BM25_MEAN, DENSE_MEAN = (results("ndcg@10", run, LABELS).mean or 0.0 for run in (BM25, DENSE))

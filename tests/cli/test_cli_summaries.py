@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from command_line import CommandLine
 
-from ndcg_tracker.ingest.summaries import write_summaries
+from ndcg_tracker.ingest.results import write_summaries
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 
 BEFORE = np.tile([0.5, 0.25, 0.75, 0.0], 100)

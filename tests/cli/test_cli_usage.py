@@ -20,7 +20,7 @@ COMMANDS = [
     ["runs", "list"], ["runs", "show"], ["runs", "rename"], ["runs", "tag"], ["runs", "delete"], ["alias", "set"],
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
     ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"],
-    ["db", "backup"], ["db", "datasette"], ["doctor", "conventions"], ["export"], ["import"],
+    ["db", "backup"], ["doctor", "conventions"], ["export"], ["import"],
     ["push", "mlflow"], ["push", "wandb"], ["pull", "mlflow"],
 ]  # fmt: skip
 PRINTING = [

@@ -27,11 +27,9 @@ from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.rows import as_object
 from ndcg_tracker.statistics.betting import betting_interval
-from ndcg_tracker.statistics.corrections import holm
-from ndcg_tracker.statistics.equivalence import equivalence_test
-from ndcg_tracker.statistics.resampling import bootstrap_interval, sign_flip_test
-from ndcg_tracker.statistics.t_test import paired_t
-from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
+from ndcg_tracker.statistics.distribution_free import bootstrap_interval, sign_flip_test, wilcoxon_p_value
+from ndcg_tracker.statistics.many_tests import holm
+from ndcg_tracker.statistics.t_test import equivalence_test, paired_t
 from ndcg_tracker.words.notes import Note, note_text
 
 BASELINE, CANDIDATE, LABELS = RunRef("bm25", 1), RunRef("dense", 2), LabelSetRef(3, "ab" * 16)

@@ -9,7 +9,7 @@ from ndcg_tracker.compare.results import Comparison, ItemMove
 from ndcg_tracker.compare.say import comparison_as
 from ndcg_tracker.compare.say_groups import SLICES_SHOWN
 from ndcg_tracker.render.terminal import display_width
-from ndcg_tracker.statistics.equivalence import Equivalence
+from ndcg_tracker.statistics.t_test import Equivalence
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ import pytest
 from numpy.typing import NDArray
 from populations import Population, Record, graded, repeats
 
-from ndcg_tracker.statistics.power import detectable_delta
-from ndcg_tracker.statistics.t_test import paired_t, t_test
+from ndcg_tracker.statistics.t_test import detectable_delta, paired_t, t_test
 
 BATCH = 20_000
 SAMPLES = repeats(BATCH)

@@ -8,7 +8,7 @@ import pytest
 from populations import ALL, Record, repeats
 from scipy.stats import t as student
 
-from ndcg_tracker.statistics.information import Information
+from ndcg_tracker.statistics.t_test import Information
 
 BATCH = 2_000
 SAMPLES = repeats(10_000)

@@ -10,10 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from populations import LONG
 
-from ndcg_tracker.statistics.corrections import benjamini_hochberg, holm
-from ndcg_tracker.statistics.equivalence import equivalence_test
-from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound, weighted_t
-from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
+from ndcg_tracker.statistics.distribution_free import wilcoxon_p_value
+from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
+from ndcg_tracker.statistics.t_test import equivalence_test, paired_t, t_lower_bound, t_upper_bound, weighted_t
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -6,7 +6,7 @@ from scipy import stats
 
 from ndcg_tracker.compare.inference import Chance
 from ndcg_tracker.compare.report_facts import MOST_SLICES, EveryGroup, at_cutoff, every_pair, slices_by
-from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import clustered_t
 
 

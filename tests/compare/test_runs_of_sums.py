@@ -12,8 +12,8 @@ import pytest
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, NotComparableError
-from ndcg_tracker.ingest.summaries import merged_summaries, write_summaries
-from ndcg_tracker.integrations.sums import summed, summed_clusters, together
+from ndcg_tracker.ingest.results import merged_summaries, write_summaries
+from ndcg_tracker.integrations.batches import summed, summed_clusters, together
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 

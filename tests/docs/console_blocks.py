@@ -3,8 +3,8 @@
 In a block, a line that begins with `$ ` is a command (it goes on in the next line after a backslash or inside quotes);
 the lines up to the next command are its output, standard error included. `...` in a line stands for any text, a line
 of `...` alone for any number of lines, and one time of day is as good as another. All blocks of a document run in one
-shell, in one folder. A command that fails must be followed by `$ echo $?`. `postgresql://` URLs in commands are
-replaced by the test server's.
+shell, in one folder, which has `examples` as a checkout has. A command that fails must be followed by `$ echo $?`.
+`postgresql://` URLs in commands are replaced by the test server's.
 
     python tests/docs/console_blocks.py docs/sql.md     # writes what is printed now into the document
 """
@@ -22,6 +22,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).resolve().parents[2]
 POSTGRES_URL = re.compile(r"postgresql(?:\+psycopg)?://[^\s'\"`]+")
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+UNSEEN_DEMO = re.compile(r"\bndcg-track demo (?:> /dev/null 2>&1|&> /dev/null)")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|\+00:00)?")
 _END_OF_COMMAND = "--- end of command"
 
@@ -85,15 +86,24 @@ def _goes_on(command: str) -> bool:
 
 
 def run_steps(
-    steps: list[Step], folder: Path, postgres_url: str | None, *, programs: Path | None = None
+    steps: list[Step],
+    folder: Path,
+    postgres_url: str | None,
+    *,
+    programs: Path | None = None,
+    demo: Path | None = None,
 ) -> list[Outcome]:
     """Run the commands in one shell in a folder and return the outcome of each.
 
-    ``programs``: a folder whose programs come before those that are installed (see ``preloaded``).
+    ``programs``: a folder whose programs come before those that are installed (see ``preloaded``). ``demo``: what
+    ``ndcg-track demo`` leaves, copied where a page has it run and shows nothing of it: most pages begin so.
     """
+    (folder / "examples").symlink_to(REPOSITORY / "examples")
     script = ["exec 2>&1"]
     for step in steps:
         command = POSTGRES_URL.sub(lambda _: shlex.quote(postgres_url or ""), step.command)
+        if demo is not None:
+            command = UNSEEN_DEMO.sub(f"cp -R {shlex.quote(str(demo))}/. .", command)
         script += [command, "status=$?", f"printf '\\n{_END_OF_COMMAND} %d\\n' $status", "(exit $status)"]
     done = subprocess.run(
         ["bash", "-c", "\n".join(script)],

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,6 @@ import pytest
 from console_blocks import POSTGRES_URL, REPOSITORY, matches, rewritten, run_steps, steps_of
 from thorough import LONG
 
-from ndcg_tracker.cli.demo import write_demo_files
-
 # schema.md is generated without a database; what its example prints is in sql.md.
 GENERATED = {"schema.md"}
 DOCUMENTS = [
@@ -19,12 +18,14 @@ DOCUMENTS = [
     *sorted(path for path in (REPOSITORY / "docs").glob("*.md") if path.name not in GENERATED),
 ]
 WITH_COMMANDS = [path for path in DOCUMENTS if steps_of(path.read_text(encoding="utf-8"))]
+RUNS_THE_DEMO = {"README.md"}  # the others work on a copy of what it leaves
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+WITH_PYTHON = [path for path in DOCUMENTS if PYTHON_BLOCK.search(path.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("document", WITH_COMMANDS, ids=lambda path: path.name)
 def test_the_commands_print_what_the_document_shows(
-    document: Path, tmp_path: Path, preloaded_programs: Path, request: pytest.FixtureRequest
+    document: Path, tmp_path: Path, preloaded_programs: Path, demo: Path, request: pytest.FixtureRequest
 ) -> None:
     text = document.read_text(encoding="utf-8")
     steps = steps_of(text)
@@ -38,7 +39,8 @@ def test_the_commands_print_what_the_document_shows(
         programs.mkdir()
         for name, program in (("ndcg-track", "ndcg-track"), ("python", "preloaded-python")):
             (programs / name).symlink_to(preloaded_programs / program)
-    outcomes = run_steps(steps, folder, url, programs=programs)
+    left = None if needs_postgres or document.name in RUNS_THE_DEMO else demo
+    outcomes = run_steps(steps, folder, url, programs=programs, demo=left)
     for step, outcome in zip(steps, outcomes, strict=True):
         where = f"{document.name}:{step.line}: $ {step.command}"
         shown, printed = "\n".join(step.expected), "\n".join(outcome.output)
@@ -46,17 +48,15 @@ def test_the_commands_print_what_the_document_shows(
         assert matches(step.expected, outcome.output), f"{where}\nshown:\n{shown}\nprinted:\n{printed}"
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_the_python_examples_run(document: Path, tmp_path: Path, preloaded_programs: Path) -> None:
+@pytest.mark.parametrize("document", WITH_PYTHON, ids=lambda path: path.name)
+def test_the_python_examples_run(document: Path, tmp_path: Path, preloaded_programs: Path, demo: Path) -> None:
     blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
-    if not blocks:
-        return
     is_spark = document.name in ("spark.md", "clicks.md")
     if is_spark:
         if not LONG:
             pytest.skip("the nightly run starts Spark")
         pytest.importorskip("pyspark")  # half a gigabyte, which not everyone has
-    write_demo_files(tmp_path / "ndcg-track-demo")  # as `ndcg-track demo` leaves them
+    shutil.copytree(demo / "ndcg-track-demo", tmp_path / "ndcg-track-demo")
     is_cold = is_spark or document.name == "README.md"
     python = sys.executable if is_cold else str(preloaded_programs / "preloaded-python")
     environment = {name: value for name, value in os.environ.items() if name != "NDCG_TRACK_DB"}

@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from console_blocks import POSTGRES_URL, REPOSITORY, Step, matches, run_steps, steps_of
+from console_blocks import POSTGRES_URL, REPOSITORY, UNSEEN_DEMO, Step, matches, run_steps, steps_of
+from postgres_server import PostgresServer
 from relabelled import check_nothing_counts_twice
+from sqlalchemy import make_url
 
 import ndcg_tracker as nt
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+ONLY_READS = re.compile(
+    r"ndcg-track (?:compare|diff|doctor|evaluate|explain|history|leaderboard|metrics|plot|report|show)\b[^>|;&]*"
+)
 OF_LABELS = re.compile(
     r"\b(?:FROM|JOIN)\s+(?:run_summary|group_history|group_diff|run_regressions|label_coverage|labels)\b"
 )
@@ -37,15 +42,27 @@ PARAMETERS = [
 
 @pytest.mark.parametrize("page", PARAMETERS)
 def test_postgres_prints_the_same_and_a_relabelling_changes_no_row(
-    page: Path, postgres_schema: None, postgres_url: str, tmp_path: Path, preloaded_programs: Path
+    page: Path,
+    postgres_server: PostgresServer,
+    postgres_demo: tuple[Path, str],
+    postgres_schema: None,
+    postgres_url: str,
+    tmp_path: Path,
+    preloaded_programs: Path,
 ) -> None:
-    """All commands of the page are run on Postgres; that SQLite prints what the page shows is tested beside."""
-    steps = steps_of(page.read_text(encoding="utf-8"))
+    """What a page writes and its queries are run on Postgres; that SQLite prints what it shows is tested beside."""
+    steps = [step for step in steps_of(page.read_text(encoding="utf-8")) if not ONLY_READS.fullmatch(step.command)]
     folder = tmp_path / "work"
     folder.mkdir()
+    demo = None
+    if UNSEEN_DEMO.search(steps[0].command):
+        demo, name = postgres_demo
+        own = str(make_url(postgres_url).database)
+        postgres_server.drop_database(own)
+        postgres_server.create_database(own, name)
     names_one = any(POSTGRES_URL.search(step.command) for step in steps)
     database = Step("true" if names_one else f"export NDCG_TRACK_DB={shlex.quote(postgres_url)}", [], 0)
-    outcomes = run_steps([database, *steps], folder, postgres_url, programs=preloaded_programs)[1:]
+    outcomes = run_steps([database, *steps], folder, postgres_url, programs=preloaded_programs, demo=demo)[1:]
     queries = {}
     for step, outcome in zip(steps, outcomes, strict=True):
         query = query_of(step)
@@ -83,7 +100,7 @@ def texts() -> Iterator[tuple[str, str]]:
             yield from ((path.name, found) for source in sources for found in strings_of(source))
         elif path.suffix == ".json":
             yield from ((path.name, found) for found in texts_in(json.loads(path.read_text(encoding="utf-8"))))
-        elif path.suffix == ".sql":
+        elif path.suffix in (".sql", ".yaml"):
             yield path.name, path.read_text(encoding="utf-8")
 
 

@@ -1,4 +1,4 @@
-"""The examples for DVC, DuckDB, Datasette and notebooks, run with the real tools."""
+"""The examples for DVC, DuckDB and notebooks, run with the real tools."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def printed_by(example: str, folder: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("example", ["datasette_metadata.py", "duckdb_over_parquet.py", "dvc_pipeline.py"])
+@pytest.mark.parametrize("example", ["duckdb_over_parquet.py", "dvc_pipeline.py"])
 def test_an_example_fits_on_a_page(example: str) -> None:
     assert len((EXAMPLES / example).read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
@@ -54,14 +54,6 @@ def test_duckdb_reads_the_export(tmp_path: Path) -> None:
     assert worst == "[('query 1', -0.14028130014780282), ('query 2', -0.14028130014780282)]"
     assert judged == "[('new', 1.0), ('old', 1.0)]"
     assert views == "[['new', 0.9532395666173991, 6], ['old', 1.0, 6]]"
-
-
-def test_datasette_shows_views_and_queries(tmp_path: Path) -> None:
-    lines = printed_by("datasette_metadata.py", tmp_path).splitlines()
-    assert lines[0] == "tables: []"
-    assert lines[1].startswith("views: ['alias_history', 'dataset_list', 'gate_decisions', 'group_attributes', ")
-    assert "query: Worst regressions since the baseline (dataset, metric, candidate, baseline)" in lines
-    assert lines[-2:] == ["query 1: 1.0000 -> 0.8597", "query 2: 1.0000 -> 0.8597"]
 
 
 def test_the_notebook_shows_what_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

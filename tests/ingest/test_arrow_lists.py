@@ -19,10 +19,10 @@ from stream_outcomes import joined, streamed, whole
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.cells import DoubtfulError, NoPlaces
 from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.frames import read_frame, read_label_frame
-from ndcg_tracker.ingest.places import DoubtfulError, NoPlaces
 from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import ranked_table

@@ -13,10 +13,10 @@ from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.cells import NoPlaces
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.group_blocks import text_group_blocks
-from ndcg_tracker.ingest.places import NoPlaces
 from ndcg_tracker.ingest.reading import ranked_blocks, read_labels, read_run
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import ranked_table

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.ingest.numbers import number
+from ndcg_tracker.ingest.cells import number
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.summaries import read_summaries, write_summaries
+from ndcg_tracker.ingest.results import read_summaries, write_summaries
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 
 DELTA = np.array([0.1 + 0.2, -1 / 3, 0.0, 1e-300])

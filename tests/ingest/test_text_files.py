@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.texts import TextColumns, TextTable, read_text_frame, read_texts
+from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_text_frame, read_texts
 
 DEFAULTS = TextColumns()
 

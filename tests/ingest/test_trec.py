@@ -10,8 +10,8 @@ from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.cells import NoPlaces
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
-from ndcg_tracker.ingest.places import NoPlaces
 from ndcg_tracker.ingest.reading import read_labels, read_run
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.words.notes import Note

@@ -17,9 +17,10 @@ from small_shop import BM25, DENSE, LABELS, frame_of, joint_frame, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, NotComparableError, ReferenceNotFoundError
-from ndcg_tracker.integrations.mlflow import metric_name, pull, push
+from ndcg_tracker.integrations.mlflow import push
+from ndcg_tracker.integrations.mlflow.pulling import pull
 from ndcg_tracker.integrations.mlflow.tracking import shown_uri
-from ndcg_tracker.integrations.stored_run import run_identity
+from ndcg_tracker.integrations.stored_run import metric_name, run_identity
 from ndcg_tracker.metrics.language.dialects import DIALECTS
 
 pytestmark = MLFLOW_WARNINGS

@@ -16,7 +16,7 @@ from spark_sessions import session
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run as run_program
 from ndcg_tracker.errors import InputError, MetricError
-from ndcg_tracker.ingest.summaries import read_summaries
+from ndcg_tracker.ingest.results import read_summaries
 from ndcg_tracker.integrations import spark as on_spark
 from ndcg_tracker.statistics.summary import SliceSummary
 from ndcg_tracker.statistics.t_test import clustered_t, paired_t

@@ -14,14 +14,13 @@ from random_rankings import SEEDS
 from rankings_of import Run, joined
 from thorough import LONG, examples
 
-from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.mean import plain_mean
-from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.kernel.values import group_results, group_values, values_with_bounds
 from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.tie_bounds import values_with_bounds
+from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights
 
 
 def part(lists: Run, groups: list[str]) -> Run:

@@ -2,7 +2,7 @@
 
 from rankings_of import joined
 
-from ndcg_tracker.metrics.judged_share import judged_shares
+from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 
 
 def test_the_share_of_labelled_items_at_the_top() -> None:

@@ -11,12 +11,11 @@ from random_rankings import random_case
 from rankings_of import joined, results
 from thorough import examples
 
-from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.kernel.values import group_results, group_values, tie_bounds, values_with_bounds
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.tie_bounds import tie_bounds, values_with_bounds
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights
 
 METRICS = ["ndcg@2", "ndcg(gain=exp2, discount=position)", "cg@1", "ERR@3"] + [
     f"{name}@2" if measure.cutoff == "required" else name + ("@0.5" if measure.axis_at else "")

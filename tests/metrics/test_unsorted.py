@@ -15,18 +15,16 @@ from thorough import LONG, examples
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import contributions
-from ndcg_tracker.metrics.judged_share import judged_shares
 from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, graded_list
+from ndcg_tracker.metrics.kernel.lists import BY_COUNTING, BY_SORTING, IN_ORDER, Ranks
 from ndcg_tracker.metrics.kernel.mean import GroupValues
-from ndcg_tracker.metrics.kernel.unsorted import BY_COUNTING, BY_SORTING, IN_ORDER, Ranks
-from ndcg_tracker.metrics.kernel.values import group_results, group_values
+from ndcg_tracker.metrics.kernel.values import group_results, group_values, values_with_bounds
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.tie_bounds import values_with_bounds
+from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, JudgedUnsorted, judged
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.ranking import Ranking, UnsortedRanking
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights, Ranking, UnsortedRanking
 
 ONE = 1.0
 LAST_BITS = [ONE, *(float(np.nextafter(ONE, to)) for to in (0.0, 2.0)), 1.0 + 2**-50, 1.0 + 2**-45, 1.0 + 2**-30]

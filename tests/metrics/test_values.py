@@ -17,7 +17,7 @@ from ndcg_tracker.metrics.kernel.mean import REASONS
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights
 
 GAINS: dict[str, Callable[[float], float]] = {
     "linear": lambda grade: grade,

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.rankings.hash_join import hash_partners
+from ndcg_tracker.rankings.join import hash_partners
 
 HARD = [0, 1, 2, 3, 2**63, 2**63 + 1, 2**64 - 1, 2**32, 5 * 2**60]
 sides = st.lists(

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.rankings.padded import group_matrices, similar_groups, windows
+from ndcg_tracker.rankings.sorting import group_matrices, similar_groups, windows
 
 
 @given(st.lists(st.integers(0, 40), max_size=60))

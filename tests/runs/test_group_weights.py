@@ -6,7 +6,7 @@ from small_shop import frame_of, labels_frame
 from stored_rows import row_counts
 
 import ndcg_tracker as nt
-from ndcg_tracker.compare.run_pair import NO_INFERENCE
+from ndcg_tracker.compare.gather_results import NO_INFERENCE
 from ndcg_tracker.words.notes import sentence
 
 pytestmark = pytest.mark.both_engines

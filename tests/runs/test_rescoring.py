@@ -13,7 +13,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.runs import rescore as rescoring
 from ndcg_tracker.runs.rescore import LabelsAdded, store_labels
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.write import WriteTransaction
+from ndcg_tracker.storage.transactions import WriteTransaction
 
 pytestmark = pytest.mark.both_engines
 

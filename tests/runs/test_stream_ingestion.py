@@ -21,7 +21,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs import labels as labels_module
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails
 from ndcg_tracker.words.notes import Note, note_text

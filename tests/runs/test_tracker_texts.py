@@ -13,7 +13,7 @@ from stored_rows import row_counts
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.questions.explain.decide import GroupExplanation
-from ndcg_tracker.runs.texts import StoredText, TextsAdded
+from ndcg_tracker.runs.groups import StoredText, TextsAdded
 from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.words.texts import GroupTexts, Text
 

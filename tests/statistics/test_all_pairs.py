@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from statsmodels.stats.multitest import multipletests
 
-from ndcg_tracker.statistics.all_pairs import all_pairs, holm_of_pairs, largest_t
+from ndcg_tracker.statistics.many_tests import all_pairs, holm_of_pairs, largest_t
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
 SIZES = st.tuples(st.integers(2, 6), st.integers(2, 30))

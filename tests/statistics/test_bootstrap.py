@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from populations import ALL, Record, repeats
 
-from ndcg_tracker.statistics.resampling import bootstrap_interval
+from ndcg_tracker.statistics.distribution_free import bootstrap_interval
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
 DIFFERENCES = st.lists(st.integers(-20, 20).map(lambda number: number / 20), min_size=2, max_size=30)

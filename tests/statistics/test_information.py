@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ndcg_tracker.compare.inference import low_information
-from ndcg_tracker.statistics.information import Information, information_in
+from ndcg_tracker.statistics.t_test import Information, information_in
 
 
 @pytest.mark.parametrize(

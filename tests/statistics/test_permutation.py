@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from populations import ALL, Record, repeats
 
-from ndcg_tracker.statistics.resampling import ENUMERATED, sign_flip_test
+from ndcg_tracker.statistics.distribution_free import ENUMERATED, sign_flip_test
 from ndcg_tracker.statistics.t_test import paired_t
 
 DIFFERENCES = st.lists(st.integers(-10, 10).map(lambda number: number / 10), min_size=2, max_size=40)

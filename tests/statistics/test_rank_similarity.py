@@ -10,7 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.statistics.rank_similarity import SharedRanks, repro_eval_ktu
+from ndcg_tracker.statistics.similarity import SharedRanks, repro_eval_ktu
 
 Lists = list[tuple[list[int], list[int]]]
 ONE = st.lists(st.integers(0, 14), min_size=1, max_size=12, unique=True)

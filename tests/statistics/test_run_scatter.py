@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.statistics.run_scatter import RunMeans, RunScatter, scatter_of_series
+from ndcg_tracker.statistics.repeats import RunMeans, RunScatter, scatter_of_series
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from populations import ALL, repeats
 
-from ndcg_tracker.statistics.corrections import holm
+from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.steps import history_steps
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 

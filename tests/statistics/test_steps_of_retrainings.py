@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from populations import Record, repeats
 
-from ndcg_tracker.statistics.run_scatter import scatter_of_repeats
+from ndcg_tracker.statistics.repeats import scatter_of_repeats
 from ndcg_tracker.statistics.steps import Drift, Step, history_steps, steps_with_scatter
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 

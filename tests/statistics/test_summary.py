@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg_tracker.compare.inference import Chance
-from ndcg_tracker.statistics.information import information_in
 from ndcg_tracker.statistics.summary import PairedSums, Summary
-from ndcg_tracker.statistics.t_test import clustered_t, paired_t
+from ndcg_tracker.statistics.t_test import clustered_t, information_in, paired_t
 
 NUMBERS = st.lists(st.sampled_from([0.0, 0.25, -0.5, 1.0]) | st.floats(-1, 1), max_size=40)
 

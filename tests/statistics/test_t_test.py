@@ -10,10 +10,16 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndcg_tracker.statistics.corrections import holm
-from ndcg_tracker.statistics.information import skewness
-from ndcg_tracker.statistics.power import detectable_delta
-from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, paired_t, t_interval, t_test, weighted_t
+from ndcg_tracker.statistics.many_tests import holm
+from ndcg_tracker.statistics.t_test import (
+    SMALLEST_P_VALUE,
+    detectable_delta,
+    paired_t,
+    skewness,
+    t_interval,
+    t_test,
+    weighted_t,
+)
 
 DIFFERENCES = st.lists(st.integers(-1000, 1000).map(lambda number: number / 1000), min_size=2, max_size=40)
 

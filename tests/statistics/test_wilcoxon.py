@@ -7,8 +7,8 @@ import pytest
 import scipy.stats
 from populations import Record, asymmetric, repeats
 
+from ndcg_tracker.statistics.distribution_free import wilcoxon_p_value
 from ndcg_tracker.statistics.t_test import paired_t
-from ndcg_tracker.statistics.wilcoxon import wilcoxon_p_value
 
 
 def test_rounding_makes_no_ranks() -> None:

@@ -18,7 +18,7 @@ from ndcg_tracker.storage import database
 from ndcg_tracker.storage.connection import database_engine
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.write import WriteTransaction
+from ndcg_tracker.storage.transactions import WriteTransaction
 
 N_RUNS, N_GROUPS, N_OTHER_DATASETS = 100, 500, 20
 

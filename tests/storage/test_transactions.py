@@ -23,7 +23,7 @@ from ndcg_tracker.storage import connection as connections
 from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage.connection import wal_is_safe
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.write import WriteTransaction
+from ndcg_tracker.storage.transactions import WriteTransaction
 
 WRITER = """
 import sys

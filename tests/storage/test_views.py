@@ -10,8 +10,8 @@ from thorough import examples
 
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.store import Store
+from ndcg_tracker.storage.transactions import WriteTransaction
 from ndcg_tracker.storage.views import VIEWS
-from ndcg_tracker.storage.write import WriteTransaction
 
 ORDERS = {
     "run_summary": "run_id, metric, label_set_version",

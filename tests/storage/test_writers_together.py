@@ -19,7 +19,7 @@ from ndcg_tracker.errors import ConflictError, DatabaseError
 from ndcg_tracker.ingest.table import RankedTable
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails, store_run
 from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage import read as reading

@@ -25,14 +25,14 @@ _MIB = 1 << 20
 _LARGEST = 3 << 29  # bytes of memory; what may be read may become 256 MB, which is held a few times
 _LONG = "x" * 1000
 _N_LIES = 40
-_QUICK = ("deep JSON", "/dev/zero")  # small bombs of all kinds are in tests/unpacking and tests/ingest
+_QUICK = ("deep JSON", "/dev/zero")  # small bombs of all kinds are in tests/test_unpacking.py and tests/ingest
 _READING = """
 import io, json, sys, traceback
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.groups import read_groups
 from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 from ndcg_tracker.ingest.results import read_results
-from ndcg_tracker.ingest.texts import read_texts
+from ndcg_tracker.ingest.groups import read_texts
 
 def streamed(path, **options):
     with stream_run(path, **options) as blocks:

@@ -12,11 +12,11 @@ from random import Random
 from typing import Any
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.cells import NoPlaces
 from ndcg_tracker.ingest.columns import RUN_TABLE, Columns
 from ndcg_tracker.ingest.detection import detect_reader
 from ndcg_tracker.ingest.formats.svmlight import Scores
 from ndcg_tracker.ingest.group_blocks import GroupBlock, text_group_blocks
-from ndcg_tracker.ingest.places import NoPlaces
 from ndcg_tracker.ingest.reading import ranked_blocks, read_labels, read_run, stream_run, text_table
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_table

@@ -11,12 +11,11 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.blocks import Lines, plain_lines
+from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import LABEL_TABLE, NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.formats.trec import (
     _NEWLINE,
 )
-from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, NoPlaces, WrongValueError
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE
 from ndcg_tracker.words.quoting import shown

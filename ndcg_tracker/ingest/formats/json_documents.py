@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.cells import Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
-from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import Places, WrongValueError
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings.keys import Keys

@@ -7,13 +7,12 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from ndcg_tracker.ingest.arrow import Collected, converted, has_lists
+from ndcg_tracker.ingest.cells import RowPlaces
 from ndcg_tracker.ingest.columns import Columns, Wanted
 from ndcg_tracker.ingest.group_blocks import GroupBlock
-from ndcg_tracker.ingest.places import RowPlaces
 from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import Source
-from ndcg_tracker.unpacking.limits import GrowsError
-from ndcg_tracker.unpacking.parquet import BrokenFileError, parquet_batches
+from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 from ndcg_tracker.words.quoting import shown_name
 
 _BATCH = 1 << 18  # rows

@@ -12,10 +12,9 @@ import numpy as np
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.blocks import Lines, count_lines, plain_lines
+from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.compression import COMPRESSIONS, without_compression
-from ndcg_tracker.ingest.numbers import number
-from ndcg_tracker.ingest.places import DoubtfulError, LinePlaces, WrongValueError
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
 from ndcg_tracker.ingest.source import BLOCK, Source
 from ndcg_tracker.rankings.keys import Keys

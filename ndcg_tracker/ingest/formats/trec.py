@@ -14,9 +14,17 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.blocks import Lines, plain_lines
+from ndcg_tracker.ingest.cells import (
+    KEEP_ONE,
+    NO_RANK,
+    DoubtfulError,
+    LinePlaces,
+    WrongValueError,
+    number,
+    rank_of,
+    ranks_of,
+)
 from ndcg_tracker.ingest.columns import Refused
-from ndcg_tracker.ingest.numbers import NO_RANK, number, rank_of, ranks_of
-from ndcg_tracker.ingest.places import KEEP_ONE, DoubtfulError, LinePlaces, WrongValueError
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
 from ndcg_tracker.ingest.source import BLOCK
 from ndcg_tracker.rankings.keys import Keys

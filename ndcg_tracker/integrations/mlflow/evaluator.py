@@ -2,27 +2,203 @@
 
 from __future__ import annotations
 
+import difflib
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
 import mlflow
 from mlflow.models.evaluation.base import EvaluationResult, ModelEvaluator
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.errors import NameTakenError, NdcgTrackerError
-from ndcg_tracker.integrations.mlflow.evaluator_config import EvaluatorConfig
-from ndcg_tracker.integrations.mlflow.names import PER_GROUP, PREFIX_TAG, RUN_ID_TAG
-from ndcg_tracker.integrations.mlflow.predictions import frame_of
-from ndcg_tracker.integrations.mlflow.recording import named_means, record
-from ndcg_tracker.integrations.mlflow.tracking import shown_uri
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError
+from ndcg_tracker.ingest.frames import NullScores
+from ndcg_tracker.integrations.mlflow.tracking import (
+    PER_GROUP,
+    PREFIX_TAG,
+    RUN_ID_TAG,
+    is_key,
+    named_means,
+    record,
+    shown_uri,
+)
 from ndcg_tracker.integrations.stored_run import StoredRun, stored_run
+from ndcg_tracker.metrics.language.text import metric_texts, parse_metric
 from ndcg_tracker.words.notes import Note, in_words
 
 if TYPE_CHECKING:
+    import pandas as pd
     from mlflow.entities import Run
 
     from ndcg_tracker.runs.ingest import IngestResult
+
+
+@dataclass(frozen=True)
+class EvaluatorConfig:
+    """The settings of ``RankingEvaluator``.
+
+    ``group``, ``item``, ``weight``: names of columns; without ``item`` an item is identified by the row's number within
+    its group. ``metrics``: text forms, also comma-separated. ``dataset`` and ``name``: of the stored run. ``tags``:
+    kept with the stored run. ``metric_prefix``: prepended to the names of metrics and tables in MLflow.
+    ``log_ranking``: whether the items are logged to MLflow too, which ``pull`` needs. ``replace``: take the place of
+    other content under ``name``. ``null_scores``: what a NaN score means, "error" or "not_retrieved" (an outer join of
+    a run with labels).
+    """
+
+    group: str
+    metrics: tuple[str, ...] = (DEFAULT_METRIC,)
+    item: str | None = None
+    weight: str | None = None
+    dataset: str = DEFAULT_DATASET
+    name: str | None = None
+    tags: Mapping[str, str] = field(default_factory=dict)
+    metric_prefix: str = ""
+    log_ranking: bool = True
+    replace: bool = False
+    null_scores: NullScores = "error"
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> EvaluatorConfig:
+        """Return the settings in a dict.
+
+        Raises: InputError for an unknown key, a value of another kind, and where ``group`` is missing; MetricError
+        for a text that is not a metric.
+
+        >>> EvaluatorConfig.of({"group": "qid", "metrics": "ndcg@5,map"}).metrics
+        ('ndcg@5', 'map')
+        """
+        known = [one.name for one in fields(cls)]
+        for key in given:
+            if key not in known:
+                near = difflib.get_close_matches(str(key), known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
+                raise InputError(f"evaluator_config has the unknown key {key!r}", advice=hint)
+        if given.get("group") is None:
+            raise InputError(
+                "evaluator_config lacks 'group', the name of the column that says which rows are one ranked list",
+                advice="write evaluator_config={'group': 'qid'}",
+            )
+        settings = {key: value for key, value in given.items() if value is not None}
+        for key in ("group", "item", "weight", "dataset", "name", "metric_prefix"):
+            _check(settings, key, str, "a text")
+        for key in ("log_ranking", "replace"):
+            _check(settings, key, bool, "True or False")
+        if settings.get("null_scores", "error") not in ("error", "not_retrieved"):
+            raise InputError(
+                f"evaluator_config['null_scores'] is {settings['null_scores']!r}",
+                advice="give 'error' or 'not_retrieved'",
+            )
+        _check(settings, "tags", Mapping, "a dict of texts")
+        settings["tags"] = {str(key): str(value) for key, value in settings.get("tags", {}).items()}
+        settings["metrics"] = _metrics(settings.get("metrics", DEFAULT_METRIC))
+        prefix = settings.get("metric_prefix", "")
+        if prefix and (not is_key(prefix) or "/" in prefix):
+            raise InputError(
+                f"metric_prefix {prefix!r} cannot begin a name in MLflow", advice="use a prefix such as 'test_'"
+            )
+        return cls(**settings)
+
+
+def _check(settings: Mapping[str, Any], key: str, kind: type, what: str) -> None:
+    if key in settings and not isinstance(settings[key], kind):
+        raise InputError(f"evaluator_config[{key!r}] is {settings[key]!r}", advice=f"give {what}")
+
+
+def _metrics(given: Any) -> tuple[str, ...]:
+    texts = [given] if isinstance(given, str) else given
+    if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
+        raise InputError(f"evaluator_config['metrics'] is {given!r}", advice="give a list such as ['ndcg@10', 'AP']")
+    found = tuple(metric_texts(texts))
+    for text in found:
+        parse_metric(text)
+    return found
+
+
+def frame_of(
+    dataset: Any, config: EvaluatorConfig, model: Any = None, predictions: str | None = None
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the columns of a ranking by name, and the column name of each role, as ``Tracker.ingest`` takes them.
+
+    Parameters: ``dataset``: MLflow's ``EvaluationDataset``. ``model``: predicts the scores, None if they are a
+    column of the data. ``predictions``: which column of the model's output to use. Raises: InputError.
+    """
+    if dataset.labels_data is None:
+        raise InputError(
+            "mlflow.models.evaluate was given no targets", advice="name the column of the labels: targets='label'"
+        )
+    features = _features(dataset)
+    scores = _given_scores(dataset) if model is None else _model_scores(model, features, predictions)
+    if len(scores) != len(features):
+        raise InputError(
+            f"the model returned {len(scores)} scores for {len(features)} rows", advice="return one per row"
+        )
+    frame: dict[str, Any] = {}
+    columns: dict[str, str] = {}
+    for role in ("group", "item", "weight"):
+        name = getattr(config, role)
+        if name is not None:
+            columns[role] = name
+            frame[name] = _column(features, name, role)
+    columns["score"] = _free(dataset.predictions_name or predictions or "score", frame)
+    frame[columns["score"]] = scores
+    columns["label"] = _free(dataset.targets_name or "label", frame)
+    frame[columns["label"]] = dataset.labels_data
+    return frame, columns
+
+
+def _features(dataset: Any) -> pd.DataFrame:
+    import pandas as pd
+
+    data = dataset.features_data
+    return data if isinstance(data, pd.DataFrame) else pd.DataFrame(data, columns=list(dataset.feature_names))
+
+
+def _column(features: pd.DataFrame, name: str, role: str) -> Any:
+    names = [str(there) for there in features.columns]
+    if names.count(name) != 1:
+        listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+        raise InputError(
+            f"evaluator_config[{role!r}] is {name!r}, and the data has {names.count(name) or 'no'} such "
+            f"column{'s' if names.count(name) > 1 else ''} besides targets and predictions; the columns are "
+            f"{listed or 'none'}"
+        )
+    return features.iloc[:, names.index(name)]
+
+
+def _given_scores(dataset: Any) -> Any:
+    if dataset.predictions_data is None:
+        raise InputError(
+            "mlflow.models.evaluate was given neither a model nor predictions",
+            advice="name the column of the scores: predictions='score'",
+        )
+    return dataset.predictions_data
+
+
+def _model_scores(model: Any, features: pd.DataFrame, predictions: str | None) -> Any:
+    import numpy as np
+    import pandas as pd
+
+    found = model.predict(features.copy())  # models may modify their input
+    if isinstance(found, pd.DataFrame):
+        if predictions is None and found.shape[1] == 1:
+            return found.iloc[:, 0].to_numpy()
+        if predictions not in found.columns:
+            listed = ", ".join(str(name) for name in found.columns)
+            raise InputError(
+                f"the model returned the columns {listed}", advice="say which one holds the scores: predictions='NAME'"
+            )
+        return found[predictions].to_numpy()
+    scores = np.asarray(found)
+    return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+
+
+def _free(name: str, frame: dict[str, Any]) -> str:
+    while name in frame:
+        name += "_"
+    return name
+
 
 _log = logging.getLogger(__name__)
 

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, MetricError, argument
 from ndcg_tracker.ingest.reading import read_run
-from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RANKING, RUN_ID_TAG
-from ndcg_tracker.integrations.mlflow.tracking import live_run, mlflow_client, shown_uri
+from ndcg_tracker.integrations.mlflow.tracking import (
+    PREFIX_TAG,
+    RANKING,
+    RUN_ID_TAG,
+    live_run,
+    mlflow_client,
+    shown_uri,
+)
 from ndcg_tracker.integrations.stored_run import FACTS, metric_name
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.runs.ingest import RunDetails

@@ -6,9 +6,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.integrations.mlflow.names import PREFIX_TAG, RUN_ID_TAG, TAG, is_key
-from ndcg_tracker.integrations.mlflow.recording import named_means, record, set_parameters, set_tags
-from ndcg_tracker.integrations.mlflow.tracking import experiment_named, live_run, mlflow_client, shown_uri
+from ndcg_tracker.integrations.mlflow.tracking import (
+    PREFIX_TAG,
+    RUN_ID_TAG,
+    TAG,
+    experiment_named,
+    is_key,
+    live_run,
+    mlflow_client,
+    named_means,
+    record,
+    set_parameters,
+    set_tags,
+    shown_uri,
+)
 from ndcg_tracker.integrations.stored_run import REPORT, report_page, run_identity, stored_run
 from ndcg_tracker.words.notes import Note, in_words
 

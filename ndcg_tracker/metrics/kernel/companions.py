@@ -19,7 +19,7 @@ from ndcg_tracker.metrics.language.axes import numbers_of
 from ndcg_tracker.metrics.language.measures import LEAST_OF_GEOMETRIC
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_sums
-from ndcg_tracker.rankings.padded import group_columns
+from ndcg_tracker.rankings.sorting import group_columns
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 ERR_GRADES = 4

@@ -16,8 +16,7 @@ from ndcg_tracker.metrics.kernel.ties import ItemOrder, as_they_came, order_of, 
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.keys import BLOCK
-from ndcg_tracker.rankings.padded import group_columns
-from ndcg_tracker.rankings.sorting import descending_order
+from ndcg_tracker.rankings.sorting import descending_order, group_columns
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 _NARROW = 16

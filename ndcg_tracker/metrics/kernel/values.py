@@ -1,16 +1,16 @@
-"""The one kernel that computes every metric for all groups at once."""
+"""The one kernel that computes every metric for all groups: of whole lists or first ranks, and for ties either way."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.companions import companion
-from ndcg_tracker.metrics.kernel.cumulated import Cumulated, cumulated
-from ndcg_tracker.metrics.kernel.depth import read_to_depth
+from ndcg_tracker.metrics.kernel.companions import companion, worth_of_levels
+from ndcg_tracker.metrics.kernel.cumulated import Cumulated, cumulated, level_gains
+from ndcg_tracker.metrics.kernel.graded_list import Scores
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.mean import (
     DEFINED,
@@ -23,11 +23,90 @@ from ndcg_tracker.metrics.kernel.mean import (
     aggregated,
     rounded_values,
 )
+from ndcg_tracker.metrics.kernel.ties import BY_GAIN, TieSpans, spans_around
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings.join import Judged
-from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.rankings.weights import GroupWeights
+from ndcg_tracker.rankings.grouping import group_codes, segment_rows
+from ndcg_tracker.rankings.join import Judged, JudgedRanking
+from ndcg_tracker.rankings.ranking import GroupWeights, Ranking
+from ndcg_tracker.rankings.sorting import id_order
+from ndcg_tracker.rankings.types import Floats, Index
+
+_AXES = ("depth", "ties", "score_type")
+
+
+def read_to_depth(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
+    """Return the lists as they would be if the run had ended at a metric's depth, and the metric without the depth.
+
+    Where the depth falls between equal scores, the metric's ``ties`` say which items are read. Source: trec_eval,
+    ``-M``; what ``unjudged=drop`` takes out counts, as there.
+    """
+    worth = _worth(lists, metric)[lists.levels.codes] if metric["ties"] in BY_GAIN else None
+    axes = tuple(metric[axis] for axis in _AXES)
+    key: Hashable = ("depth", axes, None if worth is None else worth.tobytes())
+
+    def cut() -> Lists:
+        alike = [each for each in lists.metrics if tuple(each[axis] for axis in _AXES) == axes] or [metric]
+        judged = _cut(lists.judged.in_order, metric, worth)
+        return Lists(judged, [each.with_axes(depth="all") for each in alike])
+
+    return lists.once(key, cut), metric.with_axes(depth="all")
+
+
+def _worth(lists: Lists, metric: Metric) -> Floats:
+    """Return, by level, the key that orders items of equal score for the worst or the best: float64."""
+    if metric.measure in CUMULATED:
+        return level_gains(lists, metric, lists.level_grades(metric))
+    return worth_of_levels(lists, metric)
+
+
+def _cut(judged: JudgedRanking, metric: Metric, worth: Floats | None) -> JudgedRanking:
+    """Return a run with no more than the first items of each list, joined with its labels."""
+    ranking = judged.ranking
+    with np.errstate(over="ignore"):  # what single precision cannot hold is infinite there, as in the kernel
+        scores: Scores = ranking.scores.astype(np.float32) if metric["score_type"] == "f32" else ranking.scores
+    lengths = np.minimum(np.diff(ranking.offsets), int(metric["depth"]))
+    kept = np.zeros(ranking.n_items, dtype=np.bool_)
+    kept[segment_rows(ranking.offsets[:-1], lengths)] = True
+    ends = ranking.offsets[:-1] + lengths
+    cut = np.flatnonzero((lengths > 0) & (ends < ranking.offsets[1:]))
+    _, first, last = spans_around(scores, ranking.offsets, ends[cut] - 1)
+    spans = TieSpans(first, last)
+    members = spans.members()
+    kept[members] = False
+    n_read = ends[np.searchsorted(ranking.offsets, first, "right") - 1] - first
+    ordered = members[_order(judged, metric, spans, worth)]
+    kept[ordered[segment_rows(spans.bounds[:-1], n_read)]] = True
+    rows = np.flatnonzero(kept)
+    places = None if ranking.input_places is None else ranking.input_places[rows]
+    offsets = np.searchsorted(rows, ranking.offsets)
+    shorter = Ranking(ranking.group_keys, offsets, ranking.item_keys.take(rows), ranking.scores[rows], places)
+    labelled = kept[judged.rows]
+    return JudgedRanking(
+        shorter,
+        judged.labels,
+        judged.run_groups,
+        judged.label_groups,
+        np.searchsorted(rows, judged.rows[labelled]),
+        judged.label_rows[labelled],
+    )
+
+
+def _order(judged: JudgedRanking, metric: Metric, spans: TieSpans, worth: Floats | None) -> Index:
+    """Return which member of its span of equal scores goes to the place of each member."""
+    ranking, rows, bounds = judged.ranking, spans.members(), spans.bounds
+    if worth is not None:
+        of_rows = np.full(ranking.n_items, 0.0 if metric["unjudged"] in ("zero", "drop") else float(metric["unjudged"]))
+        of_rows[judged.rows] = worth[judged.label_rows]
+        worst_first = of_rows[rows] if metric["ties"] == "pessimistic" else -of_rows[rows]
+        return np.lexsort((worst_first, group_codes(bounds)))
+    if metric["ties"] == "input":
+        came = rows if ranking.input_places is None else ranking.input_places[rows]
+        return np.lexsort((came, group_codes(bounds)))
+    order = id_order(ranking.item_keys, rows, bounds)
+    if metric["ties"] == "item_asc":
+        return order
+    return order[np.repeat(bounds[:-1] + bounds[1:] - 1, spans.lengths) - np.arange(rows.size)]
 
 
 def group_results(judged: Judged, metrics: Sequence[Metric], weights: GroupWeights | None = None) -> list[GroupResults]:
@@ -162,3 +241,46 @@ def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reason
         if metric["missing"] != "empty":
             values[missing] = MEASURES[metric.measure].of_nothing or 0.0
         reasons[missing] = DEFINED
+
+
+def tie_bounds(
+    judged: Judged, metrics: Sequence[Metric], weights: GroupWeights | None = None
+) -> list[tuple[GroupResults, GroupResults]]:
+    """Return the results of each metric with every tie broken for the worst, and for the best.
+
+    The bounds are sharp per group: some order of the tied items attains each, and no order exceeds them, except for
+    two measures that no order by gain alone bounds: ``G``, and ``infAP`` where labels are below 0. For ``idcg``, which
+    no tie changes, both are the metric itself. Parameters and errors: see ``group_results``.
+
+    >>> import numpy as np
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> from ndcg_tracker.rankings.join import judged
+    >>> from ndcg_tracker.rankings.keys import Keys
+    >>> from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+    >>> group, items = Keys.from_strings(["q", "q"]), Keys.from_strings("ab")
+    >>> run = Ranking.from_rows(group, items, np.ones(2))
+    >>> labels = LabelLists.from_rows(group, items, np.array([1.0, 0.0]))
+    >>> [(worst.mean, best.mean) for worst, best in tie_bounds(judged(run, labels), [parse_metric("ndcg@1")])]
+    [(0.0, 1.0)]
+    """
+    both = [variant for metric in metrics for variant in variants(metric)]
+    found = group_results(judged, both, weights)
+    return list(zip(found[::2], found[1::2], strict=True))
+
+
+def values_with_bounds(judged: Judged, metrics: Sequence[Metric]) -> list[tuple[GroupValues, GroupValues, GroupValues]]:
+    """Return the values of each metric, and those with every tie broken for the worst, and for the best.
+
+    What ``group_values`` and ``tie_bounds`` return, at little more than the cost of the first: only the groups in
+    which ties matter are summed again. A refusal names the metric as it was given.
+    """
+    lists = Lists(judged, [variant for metric in metrics for variant in (metric, *variants(metric))])
+    values = [values_of(lists, metric) for metric in metrics]
+    bounds = [tuple(values_of(lists, variant) for variant in variants(metric)) for metric in metrics]
+    return [(own, worst, best) for own, (worst, best) in zip(values, bounds, strict=True)]
+
+
+def variants(metric: Metric) -> tuple[Metric, Metric]:
+    """Return a metric with ties broken for the worst and for the best; a bound may exceed 1 where no value does."""
+    worst, best = (metric.with_axes(ties=ties, clip="none") for ties in ("pessimistic", "optimistic"))
+    return worst, best

@@ -16,16 +16,16 @@ from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.summaries import refuse_sums
-from ndcg_tracker.statistics.rank_similarity import SharedRanks
+from ndcg_tracker.runs.external import refuse_sums
+from ndcg_tracker.statistics.similarity import SharedRanks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 BLOCK_ITEMS = 1 << 18
 

@@ -13,10 +13,11 @@ import numpy as np
 
 from ndcg_tracker.compare.attributes import attribute_values
 from ndcg_tracker.compare.decide import PairedResults
+from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.compare.item_moves import contributions_of
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset, paired_results
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
@@ -44,20 +45,19 @@ from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.groups import group_id
+from ndcg_tracker.runs.external import refuse_sums
+from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
-from ndcg_tracker.runs.summaries import refuse_sums
-from ndcg_tracker.runs.texts import texts_of
 from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:
+    from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.rankings.weights import GroupWeights
     from ndcg_tracker.render.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 PREFERRED = "ndcg@10"
 
@@ -105,7 +105,7 @@ def explained_pair(
         wanted = max(shared or has_metric) if version is None else version
         sides.append(Side.of(run, numbered_labels(tx, run.dataset_id, run.dataset, wanted), of_run))
     newest = numbered_labels(tx, baseline.dataset_id, baseline.dataset)
-    return RunPair(sides[0], sides[1], (metric,), newest.version, are_named)
+    return RunPair.of(sides[0], sides[1], (metric,), newest.version, are_named)
 
 
 def _shared_metric(

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.pair import Missing
     from ndcg_tracker.compare.run_pair import Version
     from ndcg_tracker.questions.gate.decide import Scope
-    from ndcg_tracker.questions.gate.gather import GateResult, Margin
+    from ndcg_tracker.questions.gate.gather import GateResult
+    from ndcg_tracker.questions.gate.question import Margin
     from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.store import HasStore
 
@@ -59,7 +60,8 @@ def gate(
     NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.compare.limits import Limit
-    from ndcg_tracker.questions.gate.gather import GateQuestion, GateResult, acknowledged, gated
+    from ndcg_tracker.questions.gate.gather import GateResult, gated
+    from ndcg_tracker.questions.gate.question import GateQuestion, acknowledged
 
     question = GateQuestion(
         candidate,
@@ -78,12 +80,7 @@ def gate(
         by=by,
         slice_margin=slice_margin,
         strict_slices=strict_slices,
-        limits=tuple(
-            map(
-                Limit.of,
-                [f"{name}={most}" for name, most in limits.items()] if isinstance(limits, Mapping) else limits,
-            )
-        ),
+        limits=Limit.all_of(limits),
         labels=labels,
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from contextlib import ExitStack
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
@@ -17,11 +17,30 @@ from ndcg_tracker.compare.command import ClusterBy, LabelsVersion, Missing, Miss
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ndcg_tracker.compare.pair import Missing as MissingName
+    from ndcg_tracker.compare.run_pair import Version
+    from ndcg_tracker.questions.gate.decide_suite import SuiteGated
     from ndcg_tracker.questions.gate.result import Gated
     from ndcg_tracker.questions.gate.say import Outcome
-    from ndcg_tracker.questions.suite.decide import SuiteGated
 
 FAIL, INCONCLUSIVE = 3, 4
+
+
+class Asked(TypedDict):
+    """What a gate on one dataset and on a suite is asked alike."""
+
+    baseline: str
+    metric: str
+    alpha_budget: float | None
+    missing: MissingName
+    cluster: str | None
+    labels: Version
+    limits: Sequence[str]
+    acknowledge: str | None
+    acknowledged_by: str | None
+    dry_run: bool
 
 
 class Scope(StrEnum):
@@ -109,6 +128,8 @@ def gate(
         typer.Option(min=0, help="How many worst and best groups to show.", show_default="none; 10 in JSON"),
     ] = None,
     dataset: options.AnyDataset = None,
+    suite: options.OnSuite = None,
+    by_tag: options.ByTag = None,
     junit: Junit = None,
     github_summary: GithubSummary = False,
     metrics_json: Annotated[
@@ -125,12 +146,25 @@ def gate(
 
     PASS, FAIL or INCONCLUSIVE; the decision is recorded. Exit codes: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE,
     5 not comparable, 2 bad input.
+
+    --suite decides on the macro mean of a suite, in which each dataset counts once. --by dataset with --slice-margin
+    lets no dataset drop by more.
     """
     from ndcg_tracker.integrations.github_summary import appended_summary, artifact_link
-    from ndcg_tracker.questions.gate.say import gate_as, gate_junit
+    from ndcg_tracker.questions.gate.say import said
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import whole_file
 
+    options.belongs_to_one_dataset(
+        suite,
+        by_tag=by_tag,
+        dataset=dataset,
+        scope=scope is Scope.set,
+        tolerance=tolerance is not None,
+        repeat=repeat,
+        aa=aa,
+        top=top is not None,
+    )
     allowed = None if margin is None else _margin(margin)
     summary = summary_path() if github_summary else None
     with ExitStack() as files:
@@ -138,49 +172,69 @@ def gate(
         write_metrics = files.enter_context(whole_file(metrics_json, "--metrics-json"))
         write_report = files.enter_context(whole_file(report, "--report"))
         append_summary = files.enter_context(appended_summary(summary, "--github-summary")) if summary else None
+        picture = ""
         with options.tracker() as tracker:
-            result = tracker.gate(
-                candidate,
+            asked = Asked(
                 baseline=baseline,
                 metric=metric,
-                margin=allowed,
-                scope=scope.value,
-                tolerance=tolerance,
-                repeats=repeat or (),
-                aa=aa,
                 alpha_budget=alpha_budget,
                 missing=missing.value,
                 cluster=cluster,
                 labels=labels_version(labels),
-                by=by,
-                slice_margin=slice_margin,
-                strict_slices=strict_slices,
                 limits=limit or (),
-                top=10 if top is None else top,
-                dataset=dataset,
                 acknowledge=acknowledge,
                 acknowledged_by=None if acknowledge is None else person(),
                 dry_run=dry_run,
             )
-            page = None if report is None else tracker.gate_report(result, output=report)
-        found = result.gated
-        code = exit_code(found, on_inconclusive)
-        picture = ""
-        if page is not None and report is not None:
-            write_report(page.to_html())
-            picture = page.to_markdown(artifact_link(report))
-        with_groups = top is not None
-        write_junit(gate_junit(found, outcome_of(found, code), options.as_option, with_groups=with_groups))
+            if suite is not None:
+                from ndcg_tracker.questions.gate.say_suite import said_of_suite
+
+                if allowed is None or allowed == "auto":
+                    raise InputError("--suite needs --margin X: the drop that the macro mean is allowed")
+                if by not in (None, "dataset"):
+                    raise InputError(f"--by {by} does not go with --suite", advice="give --by dataset, or leave it out")
+                on_suite = tracker.gate_suite(
+                    suite,
+                    candidate,
+                    **asked,
+                    margin=allowed,
+                    dataset_margin=slice_margin,
+                    strict_datasets=strict_slices,
+                    by_tag=by_tag,
+                )
+                found = said_of_suite(on_suite.gated)
+                if report is not None:
+                    write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag))
+            else:
+                result = tracker.gate(
+                    candidate,
+                    **asked,
+                    margin=allowed,
+                    scope=scope.value,
+                    tolerance=tolerance,
+                    repeats=repeat or (),
+                    aa=aa,
+                    by=by,
+                    slice_margin=slice_margin,
+                    strict_slices=strict_slices,
+                    top=10 if top is None else top,
+                    dataset=dataset,
+                )
+                found = said(result.gated, with_groups=top is not None)
+                if report is not None:
+                    page = tracker.gate_report(result, output=report)
+                    write_report(page.to_html())
+                    picture = page.to_markdown(artifact_link(report))
+        code = exit_code(found.gated, on_inconclusive)
+        write_junit(found.junit(outcome_of(found.gated, code), options.as_option))
         write_metrics(metrics_text(found.candidate_means))
         if append_summary is not None:
-            text = gate_as("markdown", found, spelled=options.as_option, with_groups=with_groups)
-            append_summary(text + picture + "\n")
-    color = options.wants_color()
-    shown = gate_as(format.plain, found, color=color, spelled=options.as_option, with_groups=with_groups)
+            append_summary(found.text("markdown", False, options.as_option) + picture + "\n")
+    shown = found.text(format.plain, options.wants_color(), options.as_option)
     show_decision(
         shown + (picture if format is options.OutputFormat.markdown else ""),
         code,
-        is_unneeded=acknowledge is not None and found.acknowledgement is None,
+        is_unneeded=acknowledge is not None and found.gated.acknowledgement is None,
     )
 
 

@@ -18,13 +18,20 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
-from ndcg_tracker.statistics.equivalence import checked_margin
-from ndcg_tracker.statistics.information import FEW_FOR_ONE_SIDE, Information
-from ndcg_tracker.statistics.power import groups_needed
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t
-from ndcg_tracker.statistics.t_test import TTest, checked_weights, finite, t_lower_bound, t_upper_bound
+from ndcg_tracker.statistics.t_test import (
+    FEW_FOR_ONE_SIDE,
+    Information,
+    TTest,
+    checked_margin,
+    checked_weights,
+    finite,
+    groups_needed,
+    t_lower_bound,
+    t_upper_bound,
+)
 from ndcg_tracker.words.notes import Note
 
 Decision = Literal["pass", "fail", "inconclusive"]
@@ -98,7 +105,8 @@ class GateDecision:
     ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS. ``direction``: which values are
     better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: on
     other numbers of the runs; one that is not met makes FAIL. ``of_metric``: what was decided without them.
-    ``of_sums``: whether the groups are not known, and so no betting bounds.
+    ``of_sums``: whether the groups are not known, and so no betting bounds; ``of_repeats``: whether runs are repeated,
+    which no such bound covers.
     """
 
     decision: Decision
@@ -126,6 +134,7 @@ class GateDecision:
     slices: GateSlices | None = None
     direction: Direction = "higher"
     of_sums: bool = False
+    of_repeats: bool = False
     limits: tuple[LimitCheck, ...] = ()
     of_metric: Decision | None = None
 
@@ -265,7 +274,8 @@ def population_decision(
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
     finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
     often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``limits``: between
-    which numbers any difference lies, if known: no bound lies beyond. ``chance``: clusters of the groups. ``runs``: how
+    which numbers any difference lies, if known: no bound lies beyond. ``chance``: clusters of the groups, or repeats,
+    which no betting bound covers: where information is low the decision is INCONCLUSIVE. ``runs``: how
     trainings of one system differ, if known: all bounds then cover another training of both as well, and a drop within
     the margin is no FAIL. Raises: InputError for another margin; ValueError for any other number or shape. Source:
     Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
@@ -290,7 +300,9 @@ def population_decision(
     if not delta.any():
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
     found = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
-    return by_bounds(test, found, margin, fail_alpha, runs)
+    is_repeated = chance.repeats is not None
+    decision = by_bounds(test, found, margin, fail_alpha, runs, plans_groups=not is_repeated)
+    return replace(decision, of_repeats=is_repeated)
 
 
 def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_ALPHA) -> GateDecision:
@@ -402,7 +414,7 @@ def bounds_of(
         return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
     betting_lower = betting_upper = None
     reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
-    if math.isfinite(reach):
+    if math.isfinite(reach) and chance.repeats is None:  # no bet covers other repeats
         bets = chance.independent(delta / reach, weights)
         betting_lower = _widened(reach * betting_lower_bound(*bets, level=pass_level), test, runs, pass_level)
         betting_upper = _widened(reach * betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import math
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.attributes import attribute_values, attributes_of
 from ndcg_tracker.compare.decide import labels_command
 from ndcg_tracker.compare.families import AA_TAG, family_of, tagged
-from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, asked_attributes, compared_pair
+from ndcg_tracker.compare.gather import ComparedPair, asked_attributes, compared_pair
 from ndcg_tracker.compare.gather_sums import summed_results, summed_slices
-from ndcg_tracker.compare.limits import Limit, checked_limits
-from ndcg_tracker.compare.pair import Missing, places_of_ids
+from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
 from ndcg_tracker.compare.results import Comparison, ties_note
-from ndcg_tracker.compare.run_pair import RunPair, Side, Version, adding_command, resolved_pair
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, resolved_pair
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices, slice_tests
 from ndcg_tracker.compare.sums import refuse_groups
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -32,7 +31,6 @@ from ndcg_tracker.questions.gate.decide import (
     FEWEST_REPEATS,
     GateDecision,
     LearnedMargin,
-    Scope,
     learned_margin,
     population_decision,
     set_decision,
@@ -42,10 +40,12 @@ from ndcg_tracker.questions.gate.decide import (
     with_slices,
     with_summed_slices,
 )
-from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
+from ndcg_tracker.questions.gate.drift import drift_since_pin, of_gate
+from ndcg_tracker.questions.gate.question import GateQuestion
+from ndcg_tracker.questions.gate.recording import decided_and_recorded
+from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
 from ndcg_tracker.questions.gate.say import gate_as, gate_html, gate_object, gate_row, reason, recorded_reason
 from ndcg_tracker.runs.known_metrics import known_metric
-from ndcg_tracker.statistics.equivalence import checked_margin
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.words.notes import Kind, Note, command_line, in_words, sentence
 
@@ -54,163 +54,15 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.decide import PairedResults
     from ndcg_tracker.questions.gate.decide import Decision
-    from ndcg_tracker.storage.locks import TurnName
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
     from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.write import WriteTransaction
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
-Margin = float | Literal["auto"] | None
 
 HOW_TO_REPEAT = (
     "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
     f"{argument('margin', 'auto')} and {argument('aa', 'NAME')}"
 )
-ROUNDS = 3
-"""How often a gate decides without keeping other gates out, then while other content is stored, then alone."""
-
-
-@dataclass(frozen=True)
-class GateQuestion:
-    """What a gate is asked (see ``Tracker.gate``)."""
-
-    candidate: str
-    baseline: str
-    metric: Metric
-    margin: Margin = None
-    scope: Scope = "population"
-    tolerance: float | None = None
-    repeats: Sequence[str] = ()
-    aa: str | None = None
-    alpha_budget: float | None = None
-    missing: Missing = "error"
-    dataset: str | None = None
-    top: int = 10
-    cluster: str | None = None
-    by: str | None = None
-    slice_margin: float | None = None
-    strict_slices: bool = False
-    limits: tuple[Limit, ...] = ()
-    labels: Version = None
-
-    def __post_init__(self) -> None:
-        """Refuse what does not go together (InputError)."""
-        if self.metric.shown_only is not None:
-            raise InputError(f"a gate decides nothing on {self.metric}: {sentence(Note(self.metric.shown_only))}")
-        if self.scope not in get_args(Scope):
-            raise InputError(f"unknown scope {self.scope!r}", advice="choose population or set", joint=": ")
-        if self.scope == "set":
-            for value, name in ((self.margin, "margin"), (self.alpha_budget, "alpha_budget")):
-                if value is not None:
-                    raise InputError(
-                        f"{argument(name)} belongs to {argument('scope', 'population')}; {argument('scope', 'set')} "
-                        "is exact arithmetic",
-                        advice=f"give {argument('tolerance')}",
-                        joint=": ",
-                    )
-        elif self.tolerance is not None:
-            raise InputError(
-                f"{argument('tolerance')} belongs to {argument('scope', 'set')}; {argument('scope', 'population')} "
-                f"takes {argument('margin')}"
-            )
-        elif self.margin is None:
-            raise InputError(
-                f"the gate needs {argument('margin')}: how large a drop of {self.metric} is allowed, in absolute "
-                f"points, such as {argument('margin', 0.01)}",
-                advice=(
-                    f"or learn it from repeats of the baseline with {argument('margin', 'auto')}; or give "
-                    f"{argument('scope', 'set')}"
-                ),
-            )
-        if isinstance(self.margin, str) and self.margin != "auto":
-            advice = "give one in absolute points, such as 0.01, or auto"
-            raise InputError(f"margin {self.margin!r} is not a number", advice=advice)
-        if self.margin == "auto" and self.repeats and self.aa is not None:
-            raise InputError(
-                f"{argument('repeats')} and {argument('aa')} both say which runs are the repeats",
-                advice="give one of them",
-            )
-        if self.margin != "auto" and (self.repeats or self.aa is not None):
-            auto = argument("margin", "auto")
-            raise InputError(
-                f"{argument('repeats')} and {argument('aa')} name the runs that {auto} learns from",
-                advice=f"add {auto}",
-            )
-        if self.alpha_budget is not None:
-            spent_alpha(1, self.alpha_budget)
-        if self.by is None and (self.slice_margin is not None or self.strict_slices):
-            name = "strict_slices" if self.slice_margin is None else "slice_margin"
-            raise InputError(
-                f"{argument(name)} needs slices",
-                advice=f"name the attribute that makes them with {argument('by')}",
-                joint=": ",
-            )
-        for given, name in ((self.by, "by"), (self.cluster, "cluster")):
-            if given is not None and self.scope == "set":
-                raise InputError(
-                    f"{argument(name)} belongs to {argument('scope', 'population')}", advice="leave it out"
-                )
-        if self.by is not None and self.slice_margin is None:
-            raise InputError(
-                f"{argument('by')} needs {argument('slice_margin')}: how large a drop a slice is allowed, in absolute "
-                f"points, such as {argument('slice_margin', 0.05)}"
-            )
-        if self.slice_margin is not None:
-            checked_margin(self.slice_margin, "the margin of slices")
-        margin = self.margin if isinstance(self.margin, int | float) else None
-        refuse_any_drop(self.metric, margin=margin, slice_margin=self.slice_margin)
-
-    @property
-    def options(self) -> CompareOptions:
-        """What the comparison that is decided on is asked for."""
-        asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
-        return CompareOptions((self.metric,), self.dataset, **asked)  # type: ignore[arg-type]
-
-    @property
-    def alias(self) -> str | None:
-        """The alias that the baseline was given by, without the @."""
-        return self.baseline[1:] if self.baseline.startswith("@") else None
-
-
-def refuse_any_drop(metric: Metric, **margins: float | None) -> None:
-    """Refuse margins that allow every drop there can be (InputError); they go by the names of their arguments.
-
-    >>> from ndcg_tracker.metrics.language.text import parse_metric
-    >>> refuse_any_drop(parse_metric("ndcg@10"), margin=0.01, slice_margin=None)
-    """
-    if metric.limits is None:
-        return
-    widest = metric.limits[1] - metric.limits[0]
-    for name, margin in margins.items():
-        if margin is not None and widest <= margin < math.inf:
-            raise InputError(
-                f"{argument(name, margin)} allows every drop: values lie between {metric.limits[0]:g} and "
-                f"{metric.limits[1]:g}",
-                where=metric.requested_as,
-                advice=f"give it in absolute points, such as {argument(name, 0.01)}",
-            )
-
-
-def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -> Acknowledgement | None:
-    """Return the acknowledgement with this reason, None without one; raise InputError for an empty one.
-
-    >>> acknowledged("known: the index was rebuilt", "ada").by
-    'ada'
-    """
-    if reason is None:
-        return None
-    reason = " ".join(reason.split())
-    if not reason:
-        raise InputError(
-            f"{argument('acknowledge')} needs a reason, for the record",
-            advice=f"write for example {argument('acknowledge', 'known bug 42')}",
-        )
-    if dry_run:
-        raise InputError(
-            f"{argument('acknowledge')} puts an override on the record, and {argument('dry_run')} records nothing",
-            advice="leave one out",
-        )
-    return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
 
 
 def gated(
@@ -227,40 +79,13 @@ def gated(
         with store.read() as tx:
             dataset_id = tx.runs.resolve(question.baseline, question.dataset).dataset_id
             question = replace(question, metric=known_metric(tx, dataset_id, question.metric))
-    for _ in range(ROUNDS):
-        with store.read() as tx:
-            basis = _basis(tx, question)
-            found = _decided(tx, question, basis, acknowledgement)
-        if dry_run:
-            return found
-        with recording(store, "marks") as tx:
-            if _basis(tx, question) == basis:
-                return _recorded(tx, question, basis, found)
-    for _ in range(ROUNDS):  # many gates at once: each would find the decision of another one before its own
-        with recording(store, "marks") as tx:
-            basis = _basis(tx, question)
-            found = _decided(tx, question, basis, acknowledgement)
-            tx.look_again()
-            if _basis(tx, question) == basis:  # on Postgres runs may be stored and changed meanwhile
-                return _recorded(tx, question, basis, found)
-    with recording(store, "alone") as tx:
-        basis = _basis(tx, question)
-        return _recorded(tx, question, basis, _decided(tx, question, basis, acknowledgement))
-
-
-@contextmanager
-def recording(store: Store, turn: TurnName) -> Iterator[WriteTransaction]:
-    """Yield a writer for a decision (see ``Store.write``); where nothing may be written, it is told how to decide."""
-    from ndcg_tracker.storage.connection import ReadOnlyDatabaseError
-
-    try:
-        with store.write(turn) as tx:
-            yield tx
-    except ReadOnlyDatabaseError as error:
-        told = error.at("", f"or add {argument('dry_run')}, to record nothing")
-    else:
-        return
-    raise told
+    return decided_and_recorded(
+        store,
+        lambda tx: _basis(tx, question),
+        lambda tx, basis: _decided(tx, question, basis, acknowledgement),
+        lambda tx, basis, found: _recorded(tx, question, basis, found),
+        dry_run=dry_run,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +105,7 @@ class _Basis:
 def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
     """Return what the decision rests on as the database has it now; no group results are read."""
     baseline, candidate = tx.runs.resolve_all([question.baseline, question.candidate], question.dataset)
-    runs = resolved_pair(tx, baseline, candidate, [question.metric], question.labels)
+    runs = resolved_pair(tx, Arm.of(baseline), Arm.of(candidate), [question.metric], question.labels)
     alias = question.alias
     return _Basis(
         runs,
@@ -599,58 +424,6 @@ def _without_inference(comparison: Comparison) -> Comparison:
         for metric in comparison.metrics
     )
     return replace(comparison, metrics=metrics)
-
-
-def of_gate(decisions: Sequence[DecisionRecord], metric: str, alias: str | None) -> list[DecisionRecord]:
-    """Return the decisions of one gate, oldest first: those of a metric and a baseline alias."""
-    return [one for one in decisions if one.metric == metric and one.baseline_alias == alias]
-
-
-def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: float | None) -> Drift:
-    """Return the drift under an alias.
-
-    Parameters: ``pin``: what the alias stands for. ``earlier``: the decisions of this gate, oldest first. ``delta``: of
-    the present candidate, against the pinned run.
-    """
-    let_through = [one for one in earlier if one.decision == "pass" or one.acknowledged_by is not None]
-    newest: dict[str, DecisionRecord] = {}
-    for one in let_through:
-        if one.baseline_run_id == pin.run_id:
-            newest.pop(one.candidate_run, None)  # in the order of the newest decisions
-            newest[one.candidate_run] = one
-    accepted = [one for one in newest.values() if one.decision == "pass"]
-    overridden = [one for one in newest.values() if one.decision != "pass"]
-    moves = _moves(let_through, pin.run_id)
-    deltas = [one.delta for one in moves if one.delta is not None]
-    is_known = bool(moves) and len(deltas) == len(moves)
-    moved_delta = math.fsum(deltas) if is_known else None
-    return Drift(
-        pin.name,
-        pin.run,
-        pin.updated_at_utc,
-        n_accepted=len(accepted),
-        latest_accepted=accepted[-1].candidate_run if accepted else None,
-        latest_delta=accepted[-1].delta if accepted else None,
-        n_moves=len(moves),
-        first_run=moves[-1].baseline_run if moves else None,
-        moved_delta=moved_delta,
-        total_delta=None if moved_delta is None or delta is None else moved_delta + delta,
-        n_overridden=len(overridden),
-        latest_overridden=overridden[-1].candidate_run if overridden else None,
-        latest_overridden_delta=overridden[-1].delta if overridden else None,
-        n_moves_overridden=sum(one.decision != "pass" for one in moves),
-    )
-
-
-def _moves(let_through: Sequence[DecisionRecord], pinned_run_id: int) -> list[DecisionRecord]:
-    """Return the decisions whose candidates the alias was moved to, the latest first."""
-    moves: list[DecisionRecord] = []
-    target: int | None = pinned_run_id
-    for decision in reversed(let_through):
-        if target is not None and decision.candidate_run_id == target != decision.baseline_run_id:
-            moves.append(decision)
-            target = decision.baseline_run_id
-    return moves
 
 
 @dataclass(frozen=True)

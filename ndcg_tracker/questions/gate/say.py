@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 from xml.etree import ElementTree
 
 from ndcg_tracker.compare import say as compare
@@ -23,6 +23,9 @@ from ndcg_tracker.render.terminal import Painted, Style, visible
 from ndcg_tracker.words.notes import Told, named_slices, told
 from ndcg_tracker.words.numbers import counted, points, shown_margin
 from ndcg_tracker.words.quoting import shown
+
+if TYPE_CHECKING:
+    from ndcg_tracker.questions.gate.decide_suite import SuiteGated
 
 SLICES_NAMED = 5
 Outcome = Literal["passed", "failed", "skipped"]
@@ -58,6 +61,26 @@ _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
     "baseline=of_metric.baseline candidate=of_metric.candidate"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A decision as it is told: ``text`` (of a format, in colour or not, with arguments spelled so), and for CI."""
+
+    gated: Gated | SuiteGated
+    text: Callable[[Format, bool, Spelling], str]
+    junit: Callable[[Outcome, Spelling], str]
+    candidate_means: Sequence[tuple[str, float | None]]
+
+
+def said(gated: Gated, *, with_groups: bool) -> Said:
+    """Return a decision on two runs as it is told; ``with_groups``: with the worst and best groups."""
+    return Said(
+        gated,
+        lambda format, color, spelled: gate_as(format, gated, color=color, spelled=spelled, with_groups=with_groups),
+        lambda outcome, spelled: gate_junit(gated, outcome, spelled, with_groups=with_groups),
+        gated.candidate_means,
+    )
 
 
 def gate_as(
@@ -283,6 +306,7 @@ def _by_bounds(found: GateDecision) -> str:
     bound, other = sides.pass_bound, sides.fail_bound
     if bound is None:
         why = "sums are not enough" if found.of_sums else "differences beyond 1 know no bound"
+        why = "the bound that would decide does not cover repeats" if found.of_repeats else why
         above = f"delta is not shown to be {goal} (low information, and {why})"
     elif found.decision == "pass":
         above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"

@@ -10,7 +10,7 @@ from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult
+    from ndcg_tracker.questions.history.gather import History, HistoryFilter, HistoryResult
     from ndcg_tracker.storage.store import HasStore
 
 
@@ -57,5 +57,37 @@ def history_report(
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
         found = history_of(tx, dataset, metric, chosen)
-        new = new_steps_of(tx, dataset, metric, chosen, found) if new_steps else None
+
+        def without_newest() -> History:
+            return history_of(tx, dataset, metric, chosen, without_run_id=found.rows[-1]["run_id"])
+
+        new = new_steps_of(found, without_newest) if new_steps else None
+    return HistoryResult(found, new)
+
+
+def history_of_suite(
+    self: HasStore,
+    name: str,
+    metric: str = DEFAULT_METRIC,
+    *,
+    by_tag: str | None = None,
+    wanted: HistoryFilter | None = None,
+    new_steps: bool = False,
+) -> HistoryResult:
+    """Return the macro means of a suite's systems, the oldest first, with their steps.
+
+    A system counts from the time when it has a run on every dataset; it is named as in ``suite``, by ``by_tag`` or
+    by its runs' name. ``wanted``, ``new_steps``: see ``history_report``. Raises: ReferenceNotFoundError.
+    """
+    from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult, new_steps_of
+    from ndcg_tracker.questions.history.gather_suite import history_on_suite
+
+    chosen = wanted or HistoryFilter()
+    with self.store().read() as tx:
+        found = history_on_suite(tx, name, metric, chosen, by_tag)
+
+        def without_newest() -> History:
+            return history_on_suite(tx, name, metric, chosen, by_tag, without=found.rows[-1]["run"])
+
+        new = new_steps_of(found, without_newest) if new_steps else None
     return HistoryResult(found, new)

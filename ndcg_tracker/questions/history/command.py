@@ -29,6 +29,8 @@ NEW_STEP = 6
 def history(
     metric: Metric = "ndcg@10",
     dataset: options.Dataset = "default",
+    suite: options.OnSuite = None,
+    by_tag: options.ByTag = None,
     tag: options.OnlyTagged = None,
     branch: Branch = None,
     commit: Commit = "",
@@ -45,6 +47,8 @@ def history(
     The oldest run comes first; intervals are 95%. Steps are searched among the selected runs, never across versions of
     the labels; text and Markdown list the newest 40 runs, or as many as --last says, and the 10 largest steps.
     A step is new if the history without its newest run does not show it: ask after every run.
+
+    --suite shows the macro mean of the systems that have a run on every dataset, by the time of the last one.
     """
     from ndcg_tracker.errors import ReferenceNotFoundError
     from ndcg_tracker.metrics.language.text import parse_metric
@@ -53,8 +57,13 @@ def history(
 
     tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
     wanted = HistoryFilter(tags, commit, since, until, last)
+    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset != "default")
+    wants_steps = new_steps or exit_code
     with options.tracker() as tracker:
-        found = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=new_steps or exit_code)
+        if suite is None:
+            found = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=wants_steps)
+        else:
+            found = tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted, new_steps=wants_steps)
     of_dataset = found.history
     if not of_dataset.n_in_dataset:
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from itertools import compress, pairwise
@@ -17,7 +18,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.runs.known_metrics import known_metric
-from ndcg_tracker.statistics.run_scatter import FEWEST_CHANGES, scatter_of_repeats
+from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.storage.records import MEANS_AGREE
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.render.chart import Chart
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
@@ -127,46 +128,47 @@ def history_of(
     chosen = wanted.chosen([run for run in runs if run.id in newest])
     details = {run.id: run for run in chosen if run.id != without_run_id}
     records = [newest[run_id] for run_id in details]
-    notes: list[Note] = []
+    notes = different_labels(records, dataset, metric)
     versions = sorted({record.label_set_version for record in records})
-    if len(versions) > 1:
-        n_runs = [sum(record.label_set_version == version for record in records) for version in versions]
-        command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric)
-        counts = tuple(zip(versions, n_runs, strict=True))
-        notes.append(Note("different_labels", {"versions": counts}, command))
     parsed = parse_metric(text)
     steps: dict[int, FoundStep] = {}
     if most_steps is not None and len(records) > most_steps:
         for version in versions:
-            steps |= _differences([record for record in records if record.label_set_version == version])
+            steps |= differences([record for record in records if record.label_set_version == version])
     elif parsed.shown_only is None:
         steps = steps_of(tx, dataset, text, records, newest, notes)
     else:
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
     if all(run.tags.get("stage") == "iteration" for run in details.values()):  # one training's, and no retrainings
         notes = [note for note in notes if note.kind != "few_runs"]
-    notes += _lacking_groups(list(details.values()), records, parsed)
+    notes += lacking_groups(list(details.values()), records, parsed)
     notes += _study(list(details.values()), records, dataset, metric)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     rows = [
-        _row(record, details, text, steps.get(record.run_id), no_interval, parsed.direction, parsed.limits)
+        history_row(record, details, text, steps.get(record.run_id), no_interval, parsed.direction, parsed.limits)
         for record in records
     ]
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id))
     return History(tuple(rows), tuple(notes), len(newest), len(runs), others)
 
 
-def new_steps_of(
-    tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter, found: History
-) -> tuple[HistoryRow, ...]:
+def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str) -> list[Note]:
+    """Return a note on runs that are evaluated under several versions of the labels, with the way around it."""
+    counts = sorted(Counter(record.label_set_version for record in records).items())
+    command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric)
+    return [Note("different_labels", {"versions": tuple(counts)}, command)] if len(counts) > 1 else []
+
+
+def new_steps_of(found: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:
     """Return the rows of a history at whose steps the history without its newest run shows neither step nor drift.
 
-    A large step is new when its first run comes; a small one when enough runs have followed to be sure of it.
+    ``without_newest``: gives that one, asked for only where there are steps. A large step is new when its first run
+    comes; a small one when enough runs have followed to be sure of it.
     """
     steps = [row for row in found.rows if row.get("step")]
     if not steps:
         return ()
-    before = history_of(tx, dataset, metric, wanted, without_run_id=found.rows[-1]["run_id"])
+    before = without_newest()
     place = {row["run"]: number for number, row in enumerate(found.rows)}
 
     def between(ends: Sequence[str] | None) -> tuple[int, int] | None:
@@ -183,7 +185,7 @@ def new_steps_of(
     return tuple(row for row in steps if is_new(row))
 
 
-def _row(
+def history_row(
     record: HistoryRecord,
     details: Mapping[int, RunRecord],
     metric: str,
@@ -236,7 +238,7 @@ def _row(
     }
 
 
-def _lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:
+def lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:
     """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
     if not metric.counts_missing:
         return []
@@ -416,7 +418,7 @@ def _steps_of_version(
         no_inference = Note("means_weigh_groups")
         if no_inference not in notes:
             notes.append(no_inference)
-        return _differences(records)
+        return differences(records)
     ids, values, kept = _side_by_side(results)
     if ids is not results[0][0]:
         notes += _notes(records, results, ids, kept)
@@ -426,12 +428,16 @@ def _steps_of_version(
     if tested.is_unsure:
         families = _repeats(tx, dataset, newest, records[0].label_set_version, ids)
         tested = steps_with_scatter(values, scale, repeats=scatter_of_repeats(families, scale))
-    notes += [note for note in _scatter_notes(tested, dataset) if note not in notes]
-    before = [None, *(run.run_id for run in runs)]
+    notes += [note for note in scatter_notes(tested, dataset) if note not in notes]
+    return found_steps([run.run_id for run in runs], tested)
+
+
+def found_steps(run_ids: Sequence[int], tested: StepsWithScatter) -> dict[int, FoundStep]:
+    """Return what happened at each run by its id; ``run_ids``: of the runs that were tested, oldest first."""
     found = {}
-    for run, last, step in zip(runs, before, tested.steps, strict=False):
+    for run_id, last, step in zip(run_ids, [None, *run_ids], tested.steps, strict=False):
         places = (step.first, step.last, None if step.drift is None else step.drift.first)
-        found[run.run_id] = FoundStep(step, last, *(None if at is None else runs[at].run_id for at in places))
+        found[run_id] = FoundStep(step, last, *(None if at is None else run_ids[at] for at in places))
     return found
 
 
@@ -461,10 +467,11 @@ def _at(ids: Index, results: Results) -> Floats | None:
     return np.asarray(values[places])
 
 
-def _scatter_notes(tested: StepsWithScatter, dataset: str) -> list[Note]:
+def scatter_notes(tested: StepsWithScatter, dataset: str | None) -> list[Note]:
     """Return what must be known of the scatter of runs: that it is unknown, or that it exceeds that of their groups."""
     if tested.is_unsure:
-        command = ("ndcg-track", "ingest", "FILE", "--dataset", dataset, "--tag", "aa=NAME")
+        of = () if dataset is None else ("--dataset", dataset)
+        command = ("ndcg-track", "ingest", "FILE", *of, "--tag", "aa=NAME")
         return [Note("few_runs", {"n": tested.n_changed, "fewest": FEWEST_CHANGES}, command)]
     scatter = tested.scatter
     if scatter is None or scatter.beyond <= scatter.own:
@@ -485,7 +492,7 @@ def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: In
     return notes
 
 
-def _differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
+def differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
     """Return the differences of the stored means, where nothing can be tested."""
     found: dict[int, FoundStep] = {}
     for before, record in pairwise(records):

@@ -46,6 +46,7 @@ class HistoryRow(TypedDict):
     looks like one, with the same numbers. ``requested_as``: the text that the metric was asked for by.
     ``drift_change`` and ``drift_ci``: how far the mean drifted slowly until this run; ``drift_between``: the first and
     the last run of the drift; ``drift_runs``: how many these are. ``direction``: which values of the metric are better.
+    ``suite``: the suite of which this is a macro mean.
     """
 
     run: str
@@ -73,6 +74,7 @@ class HistoryRow(TypedDict):
     drift_between: NotRequired[Sequence[str] | None]
     drift_runs: NotRequired[int | None]
     direction: NotRequired[str]
+    suite: NotRequired[str]
 
 
 def history_said(
@@ -121,9 +123,10 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
     if n_untold > 0:
         all_told = worded(f"{argument('format', 'json')} has all", spelled)
         sentences[MOST_SENTENCES:] = [f"{n_untold:,} more; {all_told}"]
+    suite = rows[-1].get("suite")
     cut = f"the newest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(
-        metric,
+        metric if suite is None else f"macro {metric} on suite {suite}",
         asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),
         tables=[
             Table(

@@ -82,7 +82,7 @@ def labels_needed(
     ``extend`` takes the answers. Raises: ReferenceNotFoundError; InputError for a metric without such ranges and a
     budget below 1; NotComparableError.
     """
-    from ndcg_tracker.compare.gather import named_runs
+    from ndcg_tracker.compare.arms import named_runs
     from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.questions.labels.gather import LabelsNeededResult, labels_needed
 

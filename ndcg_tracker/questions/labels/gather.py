@@ -12,18 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import arm_or_run, comparisons
+from ndcg_tracker.compare.arms import arm_or_run, named_runs
 from ndcg_tracker.compare.decide import adjusted_jointly, compare_metrics
-from ndcg_tracker.compare.gather import CompareOptions, named_runs
+from ndcg_tracker.compare.gather import CompareOptions, compared
+from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.results import Comparison, RunRef
-from ndcg_tracker.compare.run_pair import (
-    RunPair,
-    Side,
-    adding_command,
-    check_one_dataset,
-    label_set_ref,
-    paired_results,
-)
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset, label_set_ref
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aligned_weights
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -53,11 +47,10 @@ from ndcg_tracker.words.notes import Fact, Note, in_words
 if TYPE_CHECKING:
     from ndcg_tracker.compare.results import MetricComparison
     from ndcg_tracker.questions.labels.decide import GradeFrequency, LabelsDiff, LabelVersion
-    from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
     from ndcg_tracker.rankings.types import Floats
-    from ndcg_tracker.rankings.weights import GroupWeights
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:
@@ -295,7 +288,7 @@ def _means(first: Sequence[Side], second: Sequence[Side], metric: str) -> tuple[
 
 
 def _compared(tx: ReadTransaction, one: Side, other: Side, metric: Metric) -> MetricComparison:
-    both = RunPair(one, other, (metric,), one.label_set.version, are_labels_named=True)
+    both = RunPair.of(one, other, (metric,), one.label_set.version, are_labels_named=True)
     return compare_metrics([paired_results(tx, both, metric, "intersect")])[0]
 
 
@@ -305,7 +298,7 @@ def compared_versions(
     """Return the comparison of a run or an arm with each candidate under every version of the labels that has both.
 
     Without metrics, those that all versions of a candidate have, if any, so that p-values are corrected over the same
-    ones. Parameters and raises: as ``comparisons``.
+    ones. Parameters and raises: as ``compared``.
     """
     names = named_runs(tx, candidates, options.dataset, baseline)
     arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
@@ -314,18 +307,20 @@ def compared_versions(
     lacking: list[tuple[str, int]] = []
     for name, version in product(names, versions):
         try:
-            (found[name][version],) = comparisons(tx, baseline, [name], replace(options, labels=version))
+            (pair,) = compared(tx, baseline, [name], replace(options, labels=version))
+            found[name][version] = pair.comparison
         except NotComparableError:
             lacking.append((name, version))
     if not any(found.values()):
-        comparisons(tx, baseline, candidates, options)  # says why
+        compared(tx, baseline, candidates, options)  # says why
     for name, of_name in found.items():
         texts = [[metric.metric for metric in one.metrics] for one in of_name.values()]
         shared = [text for text in texts[-1] if all(text in of_version for of_version in texts)] if texts else []
         for version, one in of_name.items():
             if shared and len(one.metrics) > len(shared):
                 chosen = replace(options, labels=version, metrics=tuple(map(parse_metric, shared)))
-                (of_name[version],) = comparisons(tx, baseline, [name], chosen)
+                (pair,) = compared(tx, baseline, [name], chosen)
+                of_name[version] = pair.comparison
     for version in versions:
         beside = [name for name in found if version in found[name]]
         if len(beside) > 1:

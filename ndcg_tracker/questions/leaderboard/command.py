@@ -59,18 +59,42 @@ def leaderboard(
         typer.Option(help="A number of whole runs to show beside, such as latency_ms, by its tag or parameter."),
     ] = None,
     labels: compare.LabelsVersion = None,
+    suite: options.OnSuite = None,
+    by_tag: options.ByTag = None,
     format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print it.")] = LeaderboardFormat.text,
 ) -> None:
     """Rank runs by their means, and say which differences are real.
 
     The best mean of the first metric comes first. Ranks are intervals that hold for all runs at once with 95%
     confidence; all pairs of runs are tested.
+
+    --suite shows systems on every dataset and over all: runs of one name are one system, and one without a run on some
+    dataset has no mean over the suite. Intervals say what other queries of these datasets, and what other datasets
+    like these, would give.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.questions.leaderboard.say import leaderboard_said
 
     if runs and all:
         raise InputError("--all and RUN are both given", advice="leave one out")
+    options.belongs_to_one_dataset(
+        suite, by_tag=by_tag, dataset=dataset, test=test is not LeaderboardTest.t, by=by, measure=measure
+    )
+    if suite is not None:
+        from ndcg_tracker.questions.leaderboard.say_suite import suite_table_as
+
+        with options.tracker() as tracker:
+            tables = tracker.suite(
+                suite,
+                *(runs or ()),
+                metric=metric or "ndcg@10",
+                by_tag=by_tag,
+                missing=missing.value,
+                tags=options.pairs(tag, "--tag"),
+                labels=compare.labels_version(labels),
+            ).tables
+        options.show(suite_table_as(format.value, *tables, color=options.wants_color()))
+        return
     with options.tracker() as tracker:
         found = tracker.leaderboard(
             *(runs or ()),

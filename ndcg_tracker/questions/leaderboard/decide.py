@@ -11,7 +11,7 @@ import numpy as np
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.all_pairs import AllPairs, Matrix, all_pairs, holm_of_pairs, largest_t
+from ndcg_tracker.statistics.many_tests import AllPairs, Matrix, all_pairs, holm_of_pairs, largest_t
 from ndcg_tracker.statistics.t_distribution import two_sided_t
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.words.notes import Note

@@ -19,17 +19,17 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, LeaderboardTest, MetricBoard, metric_board, order_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.known_metrics import advice_for_lacking, known_metric
 from ndcg_tracker.runs.labels import numbered_labels
-from ndcg_tracker.runs.summaries import refuse_sums
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.statistics.all_pairs import Matrix
-    from ndcg_tracker.storage.read import ReadTransaction
+    from ndcg_tracker.statistics.many_tests import Matrix
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 FEWEST_IN_SLICE = 2
 _DATASETS_NAMED = 5
@@ -48,6 +48,8 @@ class LeaderboardQuestion:
     by: str | None = None
     measures: Sequence[str] = ()
     labels: Version = None
+    suite: str | None = None
+    by_tag: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -63,6 +65,11 @@ class LeaderboardQuestion:
         for metric in self.metrics:
             if metric.shown_only is not None or metric.summary != "mean":
                 raise InputError(f"{metric} is shown and not tested", advice="rank by another metric")
+        of_one = {"dataset": self.dataset, "by": self.by, "measures": self.measures, "test": self.test != "t"}
+        for name in (name for name, given in of_one.items() if given and self.suite is not None):
+            raise InputError(
+                f"{argument(name)} belongs to one dataset, and a suite has several", advice="leave out one of them"
+            )
 
 
 def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leaderboard:
@@ -106,7 +113,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         evaluations = [of_metric[run.id] for run in runs]
         missing = "error" if question.missing == "skip" else question.missing
         ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], missing)
-        absent = _in_no_run(tx, ids, metric, evaluations)
+        absent = in_no_run(tx, ids, metric, evaluations)
         if question.missing == "skip" and absent.size:
             is_kept = ~np.isin(ids, absent)
             ids, values = ids[is_kept], values[:, is_kept]
@@ -114,11 +121,9 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
                 raise NotComparableError(
                     "no run has a group of the labels", advice="are their groups spelled as in the labels?"
                 )
-        elif absent.size and not any(note.kind == "in_no_run" for note in notes):
-            command = _again(replace(question, missing="skip"), dataset)
-            notes.append(Note("in_no_run", {"n": absent.size, "n_groups": ids.size}, command))
-        if not any(note.kind == "groups_lacking" for note in notes):
-            notes += _lacking_groups(question, runs, evaluations, metric, ids, absent.size)
+        told = {note.kind for note in notes}
+        more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, absent.size))
+        notes += [note for note in more if note.kind not in told]
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
             raise InputError(f"{metric} weighs groups, which sign flips do not", advice=f"give {argument('test', 't')}")
@@ -296,7 +301,7 @@ def side_by_side(
     return shared, matrix
 
 
-def _in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
+def in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
     """Return the labelled groups that no run has and that the metric counts all the same."""
     if not metric.counts_missing or not all(one.n_missing for one in evaluations):
         return ids[:0]
@@ -308,31 +313,37 @@ def _in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Seq
     return absent
 
 
-def _lacking_groups(
+def notes_on_groups(
     question: LeaderboardQuestion,
+    dataset: str,
     runs: Sequence[RunRecord],
     evaluations: Sequence[HistoryRecord],
     metric: Metric,
-    ids: Index,
-    n_in_none: int,
+    n_groups: tuple[int, int],
 ) -> list[Note]:
-    """Return notes on the runs that lack groups which others have, where the metric counts these as 0, and the way."""
+    """Return notes on labelled groups that runs lack, where the metric counts these as 0, and the way around each.
+
+    ``n_groups``: how many groups there are, and how many of them no run has.
+    """
+    n, n_in_none = n_groups
     if not metric.counts_missing:
         return []
+    notes = []
+    if n_in_none and question.missing != "skip":
+        facts: dict[str, Fact] = {"n": n_in_none, "n_groups": n}
+        notes.append(Note("in_no_run", facts, _again(replace(question, missing="skip"), dataset)))
     lacking = [
         (run.name, one.n_missing - n_in_none)
         for run, one in zip(runs, evaluations, strict=True)
         if one.n_missing > n_in_none
     ]
-    if not lacking:
-        return []
-    facts: dict[str, Fact] = {"runs": lacking, "n_groups": ids.size, "metric": metric.requested_as}
-    skipping = metric.with_axes(missing="skip")
-    of_all = replace(question, metrics=(skipping,), missing="intersect")
-    return [
-        Note("groups_lacking", facts, adding_command(runs, [str(skipping)])),
-        Note("after_that", command=_again(of_all, runs[0].dataset)),
-    ]
+    if lacking:
+        skipping = metric.with_axes(missing="skip")
+        of_all = replace(question, metrics=(skipping,), missing="intersect")
+        facts = {"runs": lacking, "n_groups": n, "metric": metric.requested_as}
+        notes.append(Note("groups_lacking", facts, adding_command(runs, [str(skipping)])))
+        notes.append(Note("after_that", command=_again(of_all, dataset)))
+    return notes
 
 
 def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
@@ -340,7 +351,9 @@ def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
     metrics = [word for metric in question.metrics for word in ("--metric", str(metric))]
     tags = [word for key, value in question.tags.items() for word in ("--tag", f"{key}={value}")]
     by = [] if question.by is None else ["--by", question.by]
-    runs = (*question.references, "--dataset", dataset, *metrics, *tags, *by)
+    where = ("--dataset", dataset) if question.suite is None else ("--suite", question.suite)
+    by_tag = () if question.by_tag is None else ("--by-tag", question.by_tag)
+    runs = (*question.references, *where, *by_tag, *metrics, *tags, *by)
     return ("ndcg-track", "leaderboard", *runs, "--missing", question.missing)
 
 

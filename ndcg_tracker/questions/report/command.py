@@ -36,6 +36,8 @@ def report(
     ci: Ci = Interval.t,
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
+    suite: options.OnSuite = None,
+    by_tag: options.ByTag = None,
     texts: Annotated[
         bool, typer.Option("--texts", help="Show query texts, titles and links (see ndcg-track texts).")
     ] = False,
@@ -44,13 +46,30 @@ def report(
 
     It shows every group, the lists of those that changed, and the history. The page is one file and needs no network.
     The first metric is drawn group by group. Several candidates get a tab each, and a picture of all pairs.
+
+    --suite shows the systems on every dataset and over all, with a picture of the first candidate.
     """
     from ndcg_tracker.errors import InputError, worded
     from ndcg_tracker.render.whole_file import whole_file
 
     if all_runs and candidates:
         raise InputError("--all compares with all other runs", advice="leave out the candidates, or --all")
+    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset, all=all_runs, texts=texts)
     with options.tracker() as tracker, whole_file(output, "--output") as write:
+        if suite is not None and candidates:
+            on_suite = tracker.compare_suite(
+                suite,
+                baseline,
+                *candidates,
+                metric=metric or (),
+                by_tag=by_tag,
+                missing=missing.value,
+                test=test.value,
+                ci=ci.value,
+                cluster=cluster,
+                labels=labels_version(labels),
+            )
+            page = tracker.suite_page(on_suite, by_tag=by_tag, missing=missing.value, labels=labels_version(labels))
         if all_runs:
             others, left_out = tracker.comparable_others(
                 baseline,
@@ -70,18 +89,20 @@ def report(
             raise InputError(
                 "a report needs a candidate", advice="name one after the baseline, or give --all", joint=": "
             )
-        found = tracker.report(
-            baseline,
-            *candidates,
-            dataset=dataset,
-            metrics=metric or (),
-            missing=missing.value,
-            test=test.value,
-            ci=ci.value,
-            cluster=cluster,
-            labels=labels_version(labels),
-            output=output,
-            texts=texts,
-        )
-        write(found.to_html())
+        if suite is None:
+            found = tracker.report(
+                baseline,
+                *candidates,
+                dataset=dataset,
+                metrics=metric or (),
+                missing=missing.value,
+                test=test.value,
+                ci=ci.value,
+                cluster=cluster,
+                labels=labels_version(labels),
+                output=output,
+                texts=texts,
+            )
+            page = found.to_html()
+        write(page)
     options.say(f"wrote {shlex.quote(output)}: open it in a browser")

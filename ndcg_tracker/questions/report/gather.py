@@ -33,15 +33,15 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.report.page import RunsReport
 from ndcg_tracker.rankings.join import judged, places_of
-from ndcg_tracker.runs.texts import texts_of
+from ndcg_tracker.runs.groups import texts_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
     from ndcg_tracker.questions.report.page import RunsReport
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import DecisionRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
     from ndcg_tracker.words.notes import Note
     from ndcg_tracker.words.texts import GroupTexts
 from ndcg_tracker.compare.run_pair import RunPair
@@ -126,7 +126,9 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
 
 def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dict[str, DecisionRecord]:
     """Return what the newest gate on the baseline and each candidate decided, by the candidate's name."""
-    name_of = {pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs}
+    name_of = {
+        pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs if not pair.both.is_repeated
+    }
     baseline = pairs[0].both.baseline.run.id
     return {
         name_of[one.candidate_run_id]: one
@@ -174,7 +176,7 @@ def pair_report(
     )
     is_split = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
-    lacks_items = bool(pruned_notes(tx, pair.both))
+    lacks_items = pair.both.is_repeated or bool(pruned_notes(tx, pair.both))
     most_changed = groups.most_changed(0 if lacks_items else n_lists)
     lists = lists_of(tx, pair.both, ids[most_changed])
     return PairReport(

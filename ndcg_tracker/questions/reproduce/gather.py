@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.gather import pruned_notes
+from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.pair import Missing
 from ndcg_tracker.compare.results import RunRef
-from ndcg_tracker.compare.run_pair import RunPair, adding_command, label_set_ref, paired_results, shared_labels
+from ndcg_tracker.compare.run_pair import RunPair, adding_command, label_set_ref, shared_labels
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.defaults import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
 from ndcg_tracker.errors import InputError, argument
@@ -37,14 +38,14 @@ from ndcg_tracker.questions.show.gather import shown_run
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.summaries import refuse_sums
-from ndcg_tracker.statistics.rank_similarity import repro_eval_ktu
+from ndcg_tracker.runs.external import refuse_sums
+from ndcg_tracker.statistics.similarity import repro_eval_ktu
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.storage.read import ReadTransaction
     from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +78,9 @@ def reproduction(
     runs = (original, reproduced, *(baselines or ()))
     refuse_sums(tx, runs)
     sides, metrics, newest = shared_labels(tx, runs, options.metrics)
-    pairs = [RunPair(sides[0], sides[1], metrics, newest)]
+    pairs = [RunPair.of(sides[0], sides[1], metrics, newest)]
     if baselines is not None:
-        pairs += [RunPair(sides[2], sides[0], metrics, newest), RunPair(sides[3], sides[1], metrics, newest)]
+        pairs += [RunPair.of(sides[2], sides[0], metrics, newest), RunPair.of(sides[3], sides[1], metrics, newest)]
     results = [[paired_results(tx, both, metric, options.missing) for metric in metrics] for both in pairs]
     notes = [*pairs[0].notes(), *pruned_notes(tx, pairs[0])]
     shared = np.empty(0, np.int64)

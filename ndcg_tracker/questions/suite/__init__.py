@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.defaults import DEFAULT_METRIC
-from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
+    from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
+    from ndcg_tracker.compare.inference import CiMethod, TestName
     from ndcg_tracker.compare.pair import Missing
-    from ndcg_tracker.questions.suite.gather import SuiteComparisonResult, SuiteGateResult, SuiteResult
+    from ndcg_tracker.compare.run_pair import Version
+    from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
+    from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
     from ndcg_tracker.storage.records import SuiteRecord
     from ndcg_tracker.storage.store import HasStore
 
@@ -43,22 +47,36 @@ def suite(
     self: HasStore,
     name: str,
     *systems: str,
-    metric: str = DEFAULT_METRIC,
+    metric: str | Sequence[str] = DEFAULT_METRIC,
     by_tag: str | None = None,
     missing: Missing = "error",
+    tags: Mapping[str, str] | None = None,
+    labels: Version = None,
 ) -> SuiteResult:
     """Return the means of systems on every dataset of a suite, the best macro mean first.
 
     macro = mean of the datasets' means, micro = mean of all groups. Runs of one name are one system; one without a
     run on some dataset has no mean over the suite. The others have a place by all pairs of t-tests of the macro
     mean, Holm-corrected, as in ``leaderboard``. Parameters: ``systems``: names or patterns, none for all.
-    ``by_tag``: runs of one system share the value of this tag, not their name. ``missing``: see ``leaderboard``.
-    Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it.
+    ``metric``: one or several, a table for each. ``by_tag``: runs of one system share the value of this tag, not
+    their name. ``missing``, ``tags``, ``labels``: see ``leaderboard``. Raises: ReferenceNotFoundError;
+    NotComparableError, with the command that fixes it.
     """
-    from ndcg_tracker.questions.suite.gather import SuiteResult, suite_table
+    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
+    from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult, suite_tables
 
+    question = LeaderboardQuestion(
+        systems,
+        parse_metrics(metric),
+        tags=tags or {},
+        missing=missing,
+        labels=labels,
+        suite=name,
+        by_tag=by_tag,
+    )
     with self.store().read() as tx:
-        return SuiteResult(suite_table(tx, name, systems, parse_metric(metric), by_tag, missing))
+        table, *further = suite_tables(tx, question)
+    return SuiteResult(table, tuple(further))
 
 
 def compare_suite(
@@ -66,34 +84,77 @@ def compare_suite(
     name: str,
     baseline: str,
     candidate: str,
-    *,
-    metric: str = DEFAULT_METRIC,
+    *further: str,
+    metric: str | Sequence[str] = DEFAULT_METRIC,
     by_tag: str | None = None,
     missing: Missing = "error",
+    top: int = 0,
+    tie_bounds: bool = False,
+    unjudged_bounds: bool = False,
+    test: TestName = "t",
+    ci: CiMethod = "t",
+    equivalence: float | None = None,
+    by: str | None = None,
+    cluster: str | None = None,
+    labels: Version = None,
+    judge: str | None = None,
 ) -> SuiteComparisonResult:
-    """Compare two systems on every dataset of a suite, and on all together.
+    """Compare systems on every dataset of a suite, as ``compare`` does, and on all together.
 
     The verdict is that of the macro mean of the differences, for other groups of these datasets. Parameters:
-    ``baseline``, ``candidate``: names of runs. ``by_tag``: see ``suite``. ``missing``: see ``compare``. Raises:
-    ReferenceNotFoundError; NotComparableError, with the command that fixes it.
+    ``baseline``, ``candidate``, ``further``: names of runs; ``@alias`` and ``tag:KEY=VALUE`` stand for what they
+    are on each dataset. ``metric``: one or several, none for all that the runs share. ``by_tag``: see ``suite``.
+    The others: see ``compare``; they are asked on each dataset. Raises: ReferenceNotFoundError; NotComparableError,
+    with the command that fixes it.
     """
-    from ndcg_tracker.questions.suite.gather import SuiteComparisonResult, compared_on_suite
+    from ndcg_tracker.compare.gather import CompareOptions
+    from ndcg_tracker.compare.gather_suite import SuiteComparisonResult, compared_on_suite
+    from ndcg_tracker.compare.inference import Methods
 
+    options = CompareOptions(
+        tuple(parse_metrics(metric)),
+        missing=missing,
+        top=top,
+        tie_bounds=tie_bounds,
+        methods=Methods(test, ci, equivalence),
+        by=by,
+        cluster=cluster,
+        labels=labels,
+        judge=judge,
+        unjudged_bounds=unjudged_bounds,
+    )
     with self.store().read() as tx:
-        found = compared_on_suite(tx, name, (baseline, candidate), parse_metric(metric), by_tag, missing)
-    return SuiteComparisonResult(found)
+        (first, *others), on_datasets = compared_on_suite(tx, name, baseline, (candidate, *further), options, by_tag)
+    return SuiteComparisonResult(first, tuple(others), on_datasets)
 
 
 def suite_page(
-    self: HasStore, found: SuiteComparisonResult, *, by_tag: str | None = None, missing: Missing = "error"
+    self: HasStore,
+    found: SuiteComparisonResult,
+    *,
+    by_tag: str | None = None,
+    missing: Missing = "error",
+    labels: Version = None,
 ) -> str:
     """Return a page of HTML: two systems on a suite as a picture and in numbers, then all its systems."""
-    from ndcg_tracker.questions.suite.say import suite_comparison_report, suite_table_report
+    from ndcg_tracker.compare.say_suite import suite_comparison_reports
+    from ndcg_tracker.questions.leaderboard.say_suite import suite_table_report
     from ndcg_tracker.render.page import chart_page
 
     comparison = found.comparison
-    table = suite(self, comparison.suite, metric=comparison.metric, by_tag=by_tag, missing=missing).table
-    return chart_page(found.plot().spec, [suite_comparison_report(comparison), suite_table_report(table)])
+    metrics = list(dict.fromkeys(one.metric for one in found.comparisons))
+    table = suite(self, comparison.suite, metric=metrics, by_tag=by_tag, missing=missing, labels=labels)
+    reports = [*suite_comparison_reports(*found.comparisons), *map(suite_table_report, table.tables)]
+    return chart_page(found.plot().spec, reports)
+
+
+def gate_suite_page(self: HasStore, found: SuiteGateResult, *, by_tag: str | None = None) -> str:
+    """Return a page of HTML: what a gate on a suite decided on, then all systems of the suite."""
+    from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
+
+    asked = found.gated.comparison
+    missing = asked.deltas[0].metric.groups.missing
+    return suite_page(self, SuiteComparisonResult(asked), by_tag=by_tag, missing=missing)
 
 
 def gate_suite(
@@ -109,6 +170,9 @@ def gate_suite(
     alpha_budget: float | None = None,
     by_tag: str | None = None,
     missing: Missing = "error",
+    cluster: str | None = None,
+    labels: Version = None,
+    limits: Mapping[str, str] | Sequence[str] = (),
     acknowledge: str | None = None,
     acknowledged_by: str | None = None,
     dry_run: bool = False,
@@ -122,8 +186,9 @@ def gate_suite(
     InputError for what does not go together; ReferenceNotFoundError; NotComparableError where a system has no run
     on some dataset.
     """
-    from ndcg_tracker.questions.gate.gather import acknowledged
-    from ndcg_tracker.questions.suite.gather import SuiteGateQuestion, SuiteGateResult, gated_suite
+    from ndcg_tracker.compare.limits import Limit
+    from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult, gated_suite
+    from ndcg_tracker.questions.gate.question import SuiteGateQuestion, acknowledged
 
     question = SuiteGateQuestion(
         name,
@@ -136,6 +201,9 @@ def gate_suite(
         alpha_budget=alpha_budget,
         by_tag=by_tag,
         missing=missing,
+        cluster=cluster,
+        labels=labels,
+        limits=Limit.all_of(limits),
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return SuiteGateResult(gated_suite(self.store(), question, override, dry_run=dry_run))

@@ -77,7 +77,7 @@ def show(
     Runs of one name on several datasets are one system. A system without a run on some dataset has no mean over the
     suite. Intervals say what other queries of these datasets, and what other datasets like these, would give.
     """
-    from ndcg_tracker.questions.suite.say import suite_table_as
+    from ndcg_tracker.questions.leaderboard.say_suite import suite_table_as
 
     with options.tracker() as tracker:
         found = tracker.suite(suite, *(systems or ()), metric=metric, by_tag=by_tag, missing=missing.value)
@@ -98,7 +98,7 @@ def compare(
 
     The verdict is that of the macro mean, in which each dataset counts once.
     """
-    from ndcg_tracker.questions.suite.say import suite_comparison_as
+    from ndcg_tracker.compare.say_suite import suite_comparison_as
 
     with options.tracker() as tracker:
         found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing.value)
@@ -157,7 +157,7 @@ def gate_suite(
     gate: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE, 5 not comparable, 2 bad input.
     """
     from ndcg_tracker.integrations.github_summary import appended_summary
-    from ndcg_tracker.questions.suite.say import suite_gate_as, suite_gate_junit
+    from ndcg_tracker.questions.gate.say_suite import suite_gate_as, suite_gate_junit
     from ndcg_tracker.render.whole_file import whole_file
 
     summary = gate.summary_path() if github_summary else None

@@ -10,7 +10,7 @@ from rankings_of import labels_of, results
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.compare.run_pair import NO_INFERENCE
+from ndcg_tracker.compare.gather_results import NO_INFERENCE
 from ndcg_tracker.questions.history.gather import HistoryFilter
 from ndcg_tracker.statistics.t_test import paired_t, t_interval
 from ndcg_tracker.storage import read as reads

@@ -12,7 +12,7 @@ from ndcg_tracker.questions.labels.decide import (
     TurnedVerdict,
 )
 from ndcg_tracker.questions.labels.say import agreement_said, labels_diff_said
-from ndcg_tracker.statistics.agreement import Kappa
+from ndcg_tracker.statistics.similarity import Kappa
 from ndcg_tracker.words.notes import Note
 
 DIFF = LabelsDiff(

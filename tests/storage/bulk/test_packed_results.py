@@ -10,7 +10,7 @@ from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage.bulk.protocol import packed, unpacked
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.write import WriteTransaction
+from ndcg_tracker.storage.transactions import WriteTransaction
 
 VALUES = st.floats(allow_infinity=False)
 

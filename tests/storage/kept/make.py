@@ -32,7 +32,7 @@ from restored import content_of, statements_of  # noqa: E402
 import ndcg_tracker as nt  # noqa: E402
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary  # noqa: E402
 from ndcg_tracker.storage import database, schema, store  # noqa: E402
-from ndcg_tracker.storage.read import Session  # noqa: E402
+from ndcg_tracker.storage.session import Session  # noqa: E402
 from ndcg_tracker.storage.upkeep import handshake as revisions  # noqa: E402
 
 SHOP = {

@@ -11,10 +11,10 @@ from stored_samples import BM25, add_run
 
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.storage import database
+from ndcg_tracker.storage.database import VacuumResult
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep import health
 from ndcg_tracker.storage.upkeep.health import Finding
-from ndcg_tracker.storage.upkeep.vacuum import VacuumResult
 
 MANY = {f"q{group}": {f"item {group} {item}": float(-item) for item in range(40)} for group in range(1500)}
 

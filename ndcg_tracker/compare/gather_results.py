@@ -1,0 +1,270 @@
+"""The stored results of two arms, group by group, as they are paired."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.compare.decide import PairedResults
+from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
+from ndcg_tracker.compare.pair import Missing, Pairing, pair, places_of_ids
+from ndcg_tracker.compare.results import TieBounds, TieEffect
+from ndcg_tracker.compare.run_pair import RunPair, Side
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.kernel.mean import summary_of
+from ndcg_tracker.metrics.language.measures import MEASURES
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.words.notes import Note, sentence
+from ndcg_tracker.words.numbers import counted
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, GroupWeightsById
+    from ndcg_tracker.storage.transactions import ReadTransaction
+
+NO_INFERENCE = Note("means_weigh_groups")
+
+
+def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:
+    """Return the stored results of two arms under a metric and one label set, group by group: the mean over its runs.
+
+    Raises: InputError for groups with a result in one run only, unless ``missing`` says what becomes of them; and for
+    a mean that is known of all groups only.
+    """
+    text = str(metric)
+    weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
+    if weights_of is not None and not weights_of.ids.size:
+        weights_of = None
+    one, other = arms = [_ArmResults.of(tx, sides, metric, missing, weights_of) for sides in both.sides_of]
+    records = [side.record for arm in arms for side in arm.sides]
+    pairing = pair(
+        *(one.group_ids, one.values.mean(axis=0), other.group_ids, other.values.mean(axis=0)),
+        missing=missing,
+        in_neither=_in_neither(tx, one.group_ids, records) if metric.counts_missing else None,
+        metric=text,
+    )
+    ids = pairing.group_ids
+    weights = None if weights_of is None or not ids.size else weights_of.weights_of(ids)
+    means = _means(metric, pairing, arms)
+    no_inference = None if means is None else NO_INFERENCE
+    if metric.shown_only is not None:
+        no_inference = Note(metric.shown_only)
+    n_left_out = pairing.in_neither.size if missing == "skip" else 0
+    n_missing = [_n_missing(tx, arm) - n_left_out if metric.counts_missing else 0 for arm in arms]
+    repeats = one.at(ids), other.at(ids)
+    bounds = [_tie_bounds(arm, values, weights) for arm, values in zip(arms, repeats, strict=True)]
+    return PairedResults(
+        text,
+        pairing,
+        weights=weights,
+        missing_in_baseline=n_missing[0],
+        missing_in_candidate=n_missing[1],
+        means=means,
+        no_inference=no_inference,
+        tie_effect=None if bounds[0] is None or bounds[1] is None else TieEffect(bounds[0], bounds[1]),
+        limits=limits_of_delta(metric, (pairing.baseline, pairing.candidate)),
+        shown_only=metric.shown_only,
+        chance=Chance(repeats=repeats) if both.is_repeated else GROUPS_ONLY,
+        direction=metric.direction,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """An evaluation with the sum of its groups' weights (1 each where they weigh alike) and their (weighted) mean."""
+
+    record: EvaluationRecord
+    weight: float
+    mean: float | None
+
+    @classmethod
+    def of(cls, record: EvaluationRecord, found: GroupResultColumns, weights_of: GroupWeightsById | None) -> Evaluated:
+        """Return an evaluation with what its groups weigh."""
+        defined = ~np.isnan(found.values)
+        values = found.values[defined]
+        weights = None if weights_of is None else weights_of.weights_of(found.group_ids[defined])
+        total = float(values.size if weights is None else weights.sum())
+        return cls(record, total, float(np.average(values, weights=weights)) if total > 0 else None)
+
+    @property
+    def is_mean_of_groups(self) -> bool:
+        """Whether the stored mean is the (weighted) mean of the groups."""
+        return self._agrees(MEANS_AGREE)
+
+    @property
+    def differs_by_rounding(self) -> bool:
+        """Whether it is that mean but for the decimals that the metric keeps."""
+        metric = parse_metric(self.record.metric)
+        is_rounded = metric["round"] != "none" and metric["round_of"] == "mean"
+        return self._agrees(10.0 ** -int(metric["round"]) if is_rounded else MEANS_AGREE)
+
+    def _agrees(self, within: float) -> bool:
+        stored = self.record.mean
+        return stored is None or self.mean is None or abs(self.mean - stored) <= within
+
+
+@dataclass(frozen=True, slots=True)
+class _ArmResults:
+    """The results of an arm's runs: ``values`` (runs by groups), NaN where undefined in all of them."""
+
+    sides: Sequence[Evaluated]
+    group_ids: Index
+    values: Floats
+
+    @classmethod
+    def of(
+        cls,
+        tx: ReadTransaction,
+        arm: Sequence[Side],
+        metric: Metric,
+        missing: Missing,
+        weights_of: GroupWeightsById | None,
+    ) -> _ArmResults:
+        """Return what is stored."""
+        text = str(metric)
+        records = [side.evaluations[text] for side in arm]
+        stored = [tx.evaluations.results(record.id) for record in records]
+        sides = [Evaluated.of(record, of_run, weights_of) for record, of_run in zip(records, stored, strict=True)]
+        if len(arm) == 1:
+            return cls(sides, stored[0].group_ids, stored[0].values[None])
+        ids = np.unique(np.concatenate([of_run.group_ids for of_run in stored]))
+        values = np.full((len(arm), ids.size), np.nan)
+        for row, of_run in zip(values, stored, strict=True):
+            row[places_of_ids(ids, of_run.group_ids)] = of_run.values
+        defined = ~np.isnan(values)
+        partly = defined.any(axis=0) & ~defined.all(axis=0)
+        if partly.any() and missing == "error":
+            n_partly = int(partly.sum())
+            such_as = tx.groups.keys(arm[0].run.dataset_id, ids[partly][:1]).to_list()[0]
+            raise InputError(
+                f"{counted(n_partly, 'group')} {'has' if n_partly == 1 else 'have'} a result in some runs of an arm "
+                f"only (such as {such_as!r})",
+                where=text,
+                advice=(
+                    f"choose {argument('missing', 'zero')} (count 0 there) or {argument('missing', 'intersect')} "
+                    "(leave them out)"
+                ),
+                joint=": ",
+            )
+        values[:, partly] = np.nan_to_num(values[:, partly]) if missing == "zero" else np.nan
+        return cls(sides, ids, values)
+
+    def at(self, group_ids: Index) -> Floats:
+        """Return the results of each run for these groups, 0 where there is none."""
+        places = places_of_ids(self.group_ids, group_ids)
+        return np.asarray(np.where(places >= 0, np.nan_to_num(self.values[:, places]), 0.0))
+
+
+def _n_missing(tx: ReadTransaction, arm: _ArmResults) -> int:
+    """Return how many labelled groups some run of an arm lacks."""
+    if len(arm.sides) == 1:
+        return arm.sides[0].record.n_missing
+    absent = [
+        np.setdiff1d(arm.group_ids, tx.runs.group_ids(side.record.run_id), assume_unique=True)
+        for side in arm.sides
+        if side.record.n_missing
+    ]
+    return np.unique(np.concatenate(absent)).size if absent else 0
+
+
+def _means(metric: Metric, pairing: Pairing, arms: Sequence[_ArmResults]) -> tuple[float, float] | None:
+    """Return the means of both arms where they are no (weighted) mean of the paired results, None where they are."""
+    sides = [side for arm in arms for side in arm.sides]
+    if len(sides) == len(arms):
+        if metric.summary == "mean":
+            return _other_means(pairing, sides)
+        return _summaries(metric, pairing, sides[0].record, sides[1].record)
+    if metric.summary == "mean" and all(side.is_mean_of_groups for side in sides):
+        return None
+    baseline, candidate = (float(np.mean([side.record.mean or 0.0 for side in arm.sides])) for arm in arms)
+    return baseline, candidate
+
+
+def _other_means(pairing: Pairing, sides: Sequence[Evaluated]) -> tuple[float, float] | None:
+    """Return the stored means where they are no (weighted) mean of the paired results, None where they are.
+
+    They are none where items carried the weights, which are not stored, or where groups that have nothing to find were
+    added unweighted. Raises: InputError where such a mean would be asked of other groups than those it was taken over.
+    """
+    one, other = (side.record for side in sides)
+    if all(side.is_mean_of_groups for side in sides) or one.mean is None or other.mean is None:
+        return None
+    if {one.n_groups, other.n_groups} != {pairing.group_ids.size}:
+        if not pairing.group_ids.size or all(side.differs_by_rounding for side in sides):
+            return None
+        without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
+        raise InputError(
+            f"{sentence(NO_INFERENCE)}, and no mean over {pairing.group_ids.size:,} of the groups is known",
+            where=one.metric,
+            advice=f"compare runs of the same groups{without}",
+        )
+    return one.mean, other.mean
+
+
+def _tie_bounds(arm: _ArmResults, values: Floats, weights: Floats | None) -> TieBounds | None:
+    """Return the bounds of an arm's mean over ties; over fewer groups than were evaluated they may be too wide.
+
+    ``values``: of its runs, one row each, for the groups that are paired.
+    """
+    each = [_tie_bounds_of_run(side, of_run, weights) for side, of_run in zip(arm.sides, values, strict=True)]
+    known = [bounds for bounds in each if bounds is not None]
+    if len(known) < len(each):
+        return None
+    return TieBounds(sum(one.worst for one in known) / len(known), sum(one.best for one in known) / len(known))
+
+
+def _tie_bounds_of_run(side: Evaluated, values: Floats, weights: Floats | None) -> TieBounds | None:
+    record = side.record
+    if record.mean is None or record.worst_mean is None or record.best_mean is None:
+        return None
+    total = float(values.size if weights is None else weights.sum())
+    if record.n_groups == values.size or not side.is_mean_of_groups or not total:
+        return TieBounds(record.worst_mean, record.best_mean)
+    mean, share = float(np.average(values, weights=weights)), side.weight / total
+    return TieBounds(mean - share * (record.mean - record.worst_mean), mean + share * (record.best_mean - record.mean))
+
+
+def limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[float, float] | None:
+    """Return between which numbers a difference of two values lies, None where that is not known."""
+    if metric.limits is None:
+        return None
+    low, high = metric.limits
+    if metric.is_external:  # no value lies outside
+        return low - high, high - low
+    if any(side.size and (side.min() < low or side.max() > high) for side in values):
+        return None
+    return low - high, high - low
+
+
+def _in_neither(tx: ReadTransaction, group_ids: Index, records: Sequence[EvaluationRecord]) -> Index | None:
+    """Return which groups of an evaluation no run has, None where one of them has them all."""
+    if not all(record.n_missing for record in records):
+        return None
+    for run_id in {record.run_id for record in records}:
+        group_ids = np.setdiff1d(group_ids, tx.runs.group_ids(run_id), assume_unique=True)
+    return group_ids
+
+
+def _summaries(
+    metric: Metric, pairing: Pairing, baseline: EvaluationRecord, candidate: EvaluationRecord
+) -> tuple[float, float] | None:
+    """Return the summaries of a metric that are not means: the stored ones where they are of the paired groups."""
+    if baseline.mean is None or candidate.mean is None:
+        return None
+    if {baseline.n_groups, candidate.n_groups} == {pairing.group_ids.size}:
+        return baseline.mean, candidate.mean
+    if pairing.missing == "zero":
+        filled = MEASURES[metric.measure].of_nothing or 0.0
+        sides = (
+            np.where(np.isin(pairing.group_ids, pairing.only_in_candidate), filled, pairing.baseline),
+            np.where(np.isin(pairing.group_ids, pairing.only_in_baseline), filled, pairing.candidate),
+        )
+    else:
+        sides = (pairing.baseline, pairing.candidate)
+    found = [summary_of(metric, values) for values in sides]
+    return found[0], found[1]

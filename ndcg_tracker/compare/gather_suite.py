@@ -1,0 +1,285 @@
+"""Systems on the datasets of a suite, compared on each by the one path, and on all together."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.compare.arms import Arm, arm_or_run, one_by_one
+from ndcg_tracker.compare.decide_suite import (
+    OnDataset,
+    SuiteComparison,
+    SuiteNote,
+    adjusted_jointly,
+    suite_comparison,
+)
+from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, asked_attributes, check_arms, compared_pair
+from ndcg_tracker.compare.results import Comparison
+from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
+from ndcg_tracker.compare.say_suite import (
+    delta_rows,
+    suite_comparison_as,
+    suite_comparison_object,
+    suite_comparison_reports,
+    suite_forest,
+)
+from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.storage.references import ARM, is_pattern
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.render.chart import Chart
+    from ndcg_tracker.storage.records import RunRecord, SuiteRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
+
+
+def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Metric:
+    """Return the metric as the datasets of a suite know it, checked (InputError, ReferenceNotFoundError)."""
+    if metric.is_external and not metric.settings:
+        having = [tx.datasets.known(dataset).id for dataset in suite.datasets]
+        known = {text for one in having if (text := tx.evaluations.external(one, metric.measure)) is not None}
+        if len(known) > 1:
+            raise NotComparableError(
+                f"the datasets of suite {suite.name!r} know {metric} as {' and '.join(sorted(known))}",
+                advice="store its results with one direction and range",
+            )
+        metric = parse_metric(known.pop()) if known else metric
+    check_suite_metric(metric)
+    return metric
+
+
+def check_suite_metric(metric: Metric) -> None:
+    """Refuse a metric whose mean over datasets says nothing (InputError)."""
+    if metric.shown_only is not None or metric.summary != "mean":
+        raise InputError(f"{metric} is shown and not tested", advice="take another metric")
+    if metric["weights"] != "none":
+        raise InputError(f"{metric} weighs groups, and a suite counts them", advice="take one without weights")
+
+
+def by_system(tx: ReadTransaction, dataset: str, by_tag: str | None) -> dict[str, RunRecord]:
+    """Return the run of each system on a dataset: by its name, or by the value of a tag, which one run may have."""
+    found: dict[str, RunRecord] = {}
+    for run in tx.runs.chosen((), dataset):
+        if by_tag is not None and by_tag not in run.tags:
+            continue
+        system = system_of(run, by_tag)
+        if system in found:
+            raise InputError(
+                f"runs {found[system].name!r} and {run.name!r} of {dataset!r} both have the tag {by_tag}={system}",
+                advice=f"take it from one of them: ndcg-track runs tag {run.id} --remove {by_tag}",
+            )
+        found[system] = run
+    return found
+
+
+def system_of(run: RunRecord, by_tag: str | None) -> str:
+    """Return which system a run is of: its name, or the value of a tag."""
+    return run.name if by_tag is None else str(run.tags[by_tag])
+
+
+def fits(system: str, wanted: str) -> bool:
+    """Return whether a name is the one that is wanted, or fits its pattern."""
+    return system == wanted or (is_pattern(wanted) and fnmatchcase(system, wanted))
+
+
+def arm_on(tx: ReadTransaction, dataset: str, system: str, by_tag: str | None) -> Arm | None:
+    """Return what a system is on a dataset: its run or its arm; None where it has none there.
+
+    ``system``: the name of its runs, the value of the tag ``by_tag``, an alias, ``latest``, or an arm.
+    """
+    run = by_system(tx, dataset, by_tag).get(system)
+    if run is not None:
+        return Arm.of(run)
+    if by_tag is not None or not (system.startswith(("@", ARM)) or system.partition("~")[0] == "latest"):
+        return None
+    try:
+        return arm_or_run(tx, system, dataset)
+    except ReferenceNotFoundError:
+        return None
+
+
+def pairs_on_suite(
+    tx: ReadTransaction, name: str, systems: tuple[str, str], options: CompareOptions, by_tag: str | None
+) -> tuple[dict[str, RunPair], list[str]]:
+    """Return the runs of two systems by dataset, and the datasets on which one of them has none.
+
+    Without metrics, those that can be tested and that all these runs share. Raises: ReferenceNotFoundError for an
+    unknown suite, and where no dataset has both; NotComparableError without a metric on all of them.
+    """
+    found: dict[str, RunPair] = {}
+    lacking: list[str] = []
+    for dataset in tx.suites.known(name).datasets:
+        baseline, candidate = (arm_on(tx, dataset, system, by_tag) for system in systems)
+        if baseline is None or candidate is None:
+            lacking.append(dataset)
+            continue
+        check_arms(baseline, candidate, options)
+        found[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
+    if not found:
+        raise ReferenceNotFoundError(
+            f"{systems[0]!r} and {systems[1]!r} are on no dataset of suite {name!r} together",
+            advice=f"see what there is with: ndcg-track suite show {shlex.quote(name)}",
+        )
+    if options.metrics:
+        return found, lacking
+    first, *others = found.values()
+    shared = tuple(
+        metric for metric in first.metrics if _is_tested(metric) and all(metric in o.metrics for o in others)
+    )
+    if not shared:
+        raise NotComparableError(
+            f"{systems[0]!r} and {systems[1]!r} share no metric on all of {', '.join(found)}",
+            advice="add one to all runs: ndcg-track rescore --all --dataset DATASET --metric METRIC",
+        )
+    return {dataset: replace(both, metrics=shared) for dataset, both in found.items()}, lacking
+
+
+def _is_tested(metric: Metric) -> bool:
+    try:
+        check_suite_metric(metric)
+    except InputError:
+        return False
+    return True
+
+
+def compared_pairs(
+    tx: ReadTransaction, systems: tuple[str, str], pairs: Mapping[str, RunPair], options: CompareOptions
+) -> dict[str, ComparedPair]:
+    """Return the comparison on each dataset (NotComparableError where no group has a result in both runs)."""
+    found = {}
+    for dataset, both in pairs.items():
+        of_dataset = replace(options, dataset=dataset, metrics=both.metrics)
+        pair = compared_pair(tx, both, of_dataset, asked_attributes(tx, both.baseline.run, of_dataset))
+        without = [metric.metric for metric in pair.comparison.metrics if metric.delta is None]
+        if without:
+            raise NotComparableError(
+                f"{systems[1]!r} and {systems[0]!r} have no {without[0]} of the same group on {dataset!r}",
+                advice=f"see: ndcg-track compare {both.baseline.run.id} {both.candidate.run.id}",
+            )
+        found[dataset] = pair
+    return found
+
+
+def comparisons_of(
+    name: str, systems: tuple[str, str], found: Mapping[str, ComparedPair], lacking: Sequence[str]
+) -> list[SuiteComparison]:
+    """Return the comparison on a suite under each metric, from those on its datasets."""
+    notes = [SuiteNote(dataset, note) for dataset, pair in found.items() for note in pair.comparison.notes]
+    n_metrics = len(next(iter(found.values())).both.metrics)
+    return [
+        suite_comparison(
+            name,
+            systems,
+            {
+                dataset: OnDataset(
+                    (pair.both.arms[0].name, pair.both.arms[1].name),
+                    pair.comparison.label_set.version,
+                    pair.comparison.metrics[place],
+                    None if pair.sums is not None else pair.results[place],
+                )
+                for dataset, pair in found.items()
+            },
+            lacking,
+            notes,
+        )
+        for place in range(n_metrics)
+    ]
+
+
+def compared_on_suite(
+    tx: ReadTransaction,
+    name: str,
+    baseline: str,
+    candidates: Sequence[str | Sequence[str]],
+    options: CompareOptions,
+    by_tag: str | None = None,
+) -> tuple[tuple[SuiteComparison, ...], tuple[Comparison, ...]]:
+    """Return the comparison of a system with each candidate on a suite, and those on its datasets.
+
+    There is one of the first kind per candidate and metric, their p-values corrected together. Parameters: names of
+    systems (see ``arm_on``), of candidates also patterns. Raises: see ``pairs_on_suite`` and ``compared_pairs``.
+    """
+    suite = tx.suites.known(name)
+    options = replace(options, metrics=tuple(suite_metric(tx, suite, metric) for metric in options.metrics))
+    on_suite: list[SuiteComparison] = []
+    on_datasets: list[Comparison] = []
+    for candidate in _named_systems(tx, suite, baseline, candidates, by_tag):
+        systems = baseline, candidate
+        pairs, lacking = pairs_on_suite(tx, name, systems, options, by_tag)
+        found = compared_pairs(tx, systems, pairs, options)
+        on_suite += comparisons_of(name, systems, found, lacking)
+        on_datasets += [pair.comparison for pair in found.values()]
+    return adjusted_jointly(on_suite), tuple(on_datasets)
+
+
+def _named_systems(
+    tx: ReadTransaction,
+    suite: SuiteRecord,
+    baseline: str,
+    candidates: Sequence[str | Sequence[str]],
+    by_tag: str | None,
+) -> list[str]:
+    """Return the names of candidates, patterns replaced by the systems that fit them on some dataset."""
+    found: list[str] = []
+    for wanted in one_by_one(candidates):
+        if not is_pattern(wanted):
+            found.append(wanted)
+            continue
+        systems = dict.fromkeys(one for dataset in suite.datasets for one in by_system(tx, dataset, by_tag))
+        fitting = [one for one in systems if fits(one, wanted) and one != baseline]
+        if not fitting:
+            raise ReferenceNotFoundError(f"no system but the baseline fits {wanted!r}", advice="name a candidate")
+        found += fitting
+    if not found:
+        raise InputError("a comparison needs a candidate", advice="name one after the baseline")
+    return list(dict.fromkeys(found))
+
+
+@dataclass(frozen=True)
+class SuiteComparisonResult:
+    """Two systems or more on the datasets of a suite; notebooks show it as a report, and ``print`` prints it.
+
+    ``comparison``: the typed numbers of the first candidate and metric; ``further``: those of the others.
+    ``on_datasets``: the comparison of each candidate on each dataset.
+    """
+
+    comparison: SuiteComparison
+    further: tuple[SuiteComparison, ...] = ()
+    on_datasets: tuple[Comparison, ...] = field(default=(), compare=False)
+
+    @property
+    def comparisons(self) -> tuple[SuiteComparison, ...]:
+        """All of them: by candidate, then by metric."""
+        return (self.comparison, *self.further)
+
+    def plot(self) -> Chart:
+        """Return the difference on each dataset and on all together, with their intervals."""
+        from ndcg_tracker.render.chart import Chart
+
+        return Chart(suite_forest(self.comparison))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track compare --suite NAME --format json`` prints."""
+        return suite_comparison_object(*self.comparisons)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per dataset (and candidate and metric), with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame([row for one in self.comparisons for row in delta_rows(one)])
+
+    def _repr_html_(self) -> str:
+        return reports_html(suite_comparison_reports(*self.comparisons, on_datasets=self.on_datasets))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return suite_comparison_as("text", *self.comparisons, on_datasets=self.on_datasets)

@@ -1,0 +1,229 @@
+"""Cells of a file: where each stands, so that every error can say it, and the numbers that they may hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.rankings.types import Bytes, Index
+from ndcg_tracker.words.quoting import shown
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Index
+
+
+KEEP_ONE = "keep one of the two"
+
+
+class DoubtfulError(Exception):
+    """The fast path met something that the exact path has to judge; never leaves the ingest layer."""
+
+
+class WrongValueError(InputError, ValueError):
+    """What is wrong with a value; who knows its place raises it again, ``at`` the place."""
+
+
+class Places(Protocol):
+    """The places of a table's rows in their source."""
+
+    def error(self, row: int, what: str, **parts: str) -> Exception:
+        """Return the error that says ``what`` is wrong with a row (from 0); ``parts``: its advice."""
+
+    def whole(self, what: str, **parts: str) -> Exception:
+        """Return the error that says ``what`` is wrong with the whole source."""
+
+    def mention(self, row: int) -> str:
+        """Return how a message about another row calls this one."""
+
+
+class LinePlaces:
+    """Rows of a text file: ``lines`` has the line number of each row; ``if_twice`` says what to do about two alike."""
+
+    def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE) -> None:
+        self.if_twice = if_twice
+        self._name = name
+        self._lines = lines
+
+    def line_of(self, row: int) -> int:
+        """Return the line in which a row begins."""
+        return self._lines[row]
+
+    def place(self, row: int) -> str:
+        """Return ``FILE:LINE``."""
+        return f"{self._name}:{self._lines[row]}"
+
+    def error(self, row: int, what: str, **parts: str) -> InputError:
+        """Return ``FILE:LINE: what``."""
+        return InputError(what, where=self.place(row), **parts)
+
+    def whole(self, what: str, **parts: str) -> InputError:
+        """Return ``FILE: what``."""
+        return InputError(what, where=self._name, **parts)
+
+    def mention(self, row: int) -> str:
+        """Return ``line LINE``."""
+        return f"line {self._lines[row]}"
+
+
+class RecordPlaces:
+    """Rows of an array of records, counted from 1; ``lines`` has the record of each row for its line."""
+
+    def __init__(self, name: str, lines: LinePlaces) -> None:
+        self._name = name
+        self._lines = lines
+
+    def error(self, row: int, what: str, **parts: str) -> InputError:
+        """Return ``FILE: record N: what``."""
+        return InputError(what, where=f"{self._name}: {self.mention(row)}", **parts)
+
+    def whole(self, what: str, **parts: str) -> InputError:
+        """Return ``FILE: what``."""
+        return InputError(what, where=self._name, **parts)
+
+    def mention(self, row: int) -> str:
+        """Return ``record N``."""
+        return f"record {self._lines.line_of(row)}"
+
+
+class RowPlaces:
+    """Rows of a frame or of a Parquet file, counted from 1; of one with list columns, elements of such rows.
+
+    ``name`` is the file's name, None for a frame; ``first_row`` how many rows stand before these in the file.
+    ``lengths``: how many elements each row has, in parts, where there are list columns; it may still grow.
+    """
+
+    def __init__(self, name: str | None = None, first_row: int = 0, lengths: list[Index] | None = None) -> None:
+        self._name = name
+        self._first = first_row
+        self._lengths = [] if lengths is None else lengths
+
+    def after(self, n_rows: int) -> RowPlaces:
+        """Return the places of the rows after so many others."""
+        return RowPlaces(self._name, self._first + n_rows, self._lengths)
+
+    def of_lists(self) -> RowPlaces:
+        """Return the places of the next rows whose lists are still to be unfolded."""
+        return RowPlaces(self._name, sum(map(len, self._lengths)))
+
+    def unfold(self, lengths: Index) -> None:
+        """Take notice of how many elements each of the next rows has."""
+        self._lengths.append(lengths)
+
+    def place(self, row: int) -> str:
+        """Return ``row N`` or ``row N, element M``, after the file's name if there is one."""
+        return self.mention(row) if self._name is None else f"{self._name}: {self.mention(row)}"
+
+    def error(self, row: int, what: str, **parts: str) -> InputError:
+        """Return what is wrong with a row, at its place."""
+        return InputError(what, where=self.place(row), **parts)
+
+    def whole(self, what: str, **parts: str) -> InputError:
+        """Return ``what``, after the file's name if there is one."""
+        return InputError(what, where=self._name or "", **parts)
+
+    def mention(self, row: int) -> str:
+        """Return ``row N`` or ``row N, element M``."""
+        row += self._first
+        if not self._lengths:
+            return f"row {row + 1}"
+        of_table = 0
+        for length in chain.from_iterable(part.tolist() for part in self._lengths):
+            if row < length:
+                break
+            row -= length
+            of_table += 1
+        return f"row {of_table + 1}, element {row + 1}"
+
+
+class NoPlaces:
+    """Rows that the fast path read: it knows no line numbers, so it leaves every complaint to the exact path."""
+
+    def error(self, row: int, what: str, **parts: str) -> DoubtfulError:
+        """Return a doubt."""
+        return DoubtfulError(f"row {row + 1}: {what}")
+
+    def whole(self, what: str, **parts: str) -> DoubtfulError:
+        """Return a doubt."""
+        return DoubtfulError(what)
+
+    def mention(self, row: int) -> str:
+        """Return ``row N``."""
+        return f"row {row + 1}"
+
+
+_NUMBER = re.compile(rb"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_fits = _NUMBER.fullmatch
+_INFINITY = float("inf")
+Ranks = NDArray[np.int32]
+NO_RANK = int(np.iinfo(np.int32).min)
+_LARGEST = int(np.iinfo(np.int32).max)
+_WHOLE = re.compile(rb"-?[0-9]{1,4000}")
+_HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow takes it for a number, so every way of reading does
+_MOST_DIGITS = 9  # so many always fit
+_ZERO = 0x30
+_NINE = 9
+
+
+def number(text: bytes, role: str = "") -> float:
+    """Return the double nearest to a decimal number; ``role``: what it is, for messages.
+
+    Grammar: ``[+-]?(digits[.digits*]|.digits)([eE][+-]?digits)?``, ASCII only. Raises: WrongValueError for anything
+    else, ``nan``, ``inf``, ``1_000`` and ``0x1`` included, and for numbers beyond the doubles.
+
+    >>> number(b"-1.5e3"), number(b".5")
+    (-1500.0, 0.5)
+    """
+    is_number = _fits(text) is not None
+    value = float(text) if is_number else _INFINITY
+    if -_INFINITY < value < _INFINITY:
+        return value
+    called = f"{role} {shown(text)}" if role else shown(text)
+    if not is_number:
+        raise WrongValueError(f"{called} is not a number", advice="write it like 0.5, -2 or 1e-3")
+    raise WrongValueError(f"{called} is too large for a double", advice="use a finite number")
+
+
+def rank_of(text: bytes) -> int:
+    """Return the rank that a field holds, ``NO_RANK`` where it holds none.
+
+    >>> rank_of(b"12"), rank_of(b"-") == rank_of(b"1.5") == NO_RANK
+    (12, True)
+    """
+    if text.isdigit() and len(text) <= _MOST_DIGITS:
+        return int(text)
+    if _WHOLE.fullmatch(text):
+        rank = int(text)
+        return rank if -_LARGEST <= rank <= _LARGEST else NO_RANK
+    if _HEXADECIMAL.fullmatch(text):
+        rank = int(text, 16)
+        return rank if rank <= _LARGEST else rank - 2 * (_LARGEST + 1)
+    return NO_RANK
+
+
+def ranks_of(data: Bytes, starts: Index, ends: Index) -> Ranks:
+    """Return the rank that each field of a column holds (see ``rank_of``), none of them empty.
+
+    >>> ranks_of(np.frombuffer(b"7 12 -", dtype=np.uint8), np.array([0, 2]), np.array([1, 4])).tolist()
+    [7, 12]
+    """
+    width = int((ends - starts).max(initial=0))
+    ranks = np.zeros(starts.size, dtype=np.int32)
+    for place in range(width if width <= _MOST_DIGITS else 0):
+        at = ends - (place + 1)
+        digits = data[at] - np.uint8(_ZERO)
+        if place:
+            digits[at < starts] = 0
+        if int(digits.max()) > _NINE:
+            break
+        ranks += digits.astype(np.int32) * 10**place
+    else:
+        if width <= _MOST_DIGITS:
+            return ranks
+    text = data.tobytes()
+    return np.array([rank_of(text[start:end]) for start, end in zip(starts, ends, strict=True)], dtype=np.int32)

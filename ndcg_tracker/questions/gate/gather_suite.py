@@ -1,0 +1,187 @@
+"""A candidate at the gate on a suite: the runs of two systems on every dataset, a decision, and its record."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
+from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.run_pair import RunPair
+from ndcg_tracker.errors import InputError, NotComparableError
+from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, spent_alpha, with_limits
+from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, with_datasets
+from ndcg_tracker.questions.gate.question import SuiteGateQuestion
+from ndcg_tracker.questions.gate.recording import decided_and_recorded
+from ndcg_tracker.questions.gate.result import Acknowledgement
+from ndcg_tracker.questions.gate.say import reason
+from ndcg_tracker.questions.gate.say_suite import suite_gate_as, suite_gate_report, suite_gate_row
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.words.notes import sentence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.questions.gate.decide import Decision
+    from ndcg_tracker.storage.records import SuiteDecisionRecord
+    from ndcg_tracker.storage.store import Store
+    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class _Basis:
+    """What a decision rests on and others may change: the runs, their labels and means, and earlier decisions."""
+
+    pairs: dict[str, RunPair]
+    earlier: tuple[SuiteDecisionRecord, ...]
+
+
+def gated_suite(
+    store: Store, question: SuiteGateQuestion, acknowledgement: Acknowledgement | None = None, *, dry_run: bool = False
+) -> SuiteGated:
+    """Return what the gate decides on a suite, and record it unless ``dry_run``; see ``gate.gated``.
+
+    Raises: ReferenceNotFoundError; NotComparableError where a system lacks a run on a dataset, with what to type;
+    InputError for a metric that allows no inference.
+    """
+    return decided_and_recorded(
+        store,
+        lambda tx: _basis(tx, question),
+        lambda tx, basis: _decided(tx, question, basis, acknowledgement),
+        lambda tx, basis, found: _recorded(tx, question, basis, found),
+        dry_run=dry_run,
+    )
+
+
+def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
+    metric = suite_metric(tx, tx.suites.known(question.suite), question.metric)
+    options = replace(question.options, metrics=(metric,))
+    pairs, lacking = pairs_on_suite(tx, question.suite, question.systems, options, question.by_tag)
+    if lacking:
+        raise NotComparableError(
+            f"{question.candidate!r} or {question.baseline!r} has no run on {', '.join(lacking)}, and a gate decides "
+            f"on every dataset of suite {question.suite!r}",
+            advice=f"see what there is with: ndcg-track suite show {shlex.quote(question.suite)}",
+        )
+    earlier = [
+        one
+        for one in tx.decisions.on_suite(question.suite)
+        if (one.metric, one.baseline) == (str(metric), question.baseline)
+    ]
+    return _Basis(pairs, tuple(earlier))
+
+
+def _decided(
+    tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
+) -> SuiteGated:
+    found = compared_pairs(tx, question.systems, basis.pairs, question.options)
+    results = {dataset: pair.results[0] for dataset, pair in found.items()}
+    for dataset, one in results.items():
+        if one.no_inference is not None:
+            raise InputError(
+                f"{sentence(one.no_inference)}; so no bound says anything about further groups", where=dataset
+            )
+    number = 1 + len(basis.earlier)
+    alpha = FAIL_ALPHA if question.alpha_budget is None else spent_alpha(number, question.alpha_budget)
+    first = next(iter(results.values()))
+    gains = {dataset: one.gain for dataset, one in results.items()}
+    chances = {dataset: one.chance_of_gain for dataset, one in results.items()}
+    decision = macro_decision(
+        list(gains.values()), question.margin, fail_alpha=alpha, limits=first.limits, chances=list(chances.values())
+    )
+    if question.dataset_margin is not None:
+        margin, is_strict = question.dataset_margin, question.strict_datasets
+        decision = with_datasets(decision, gains, margin, is_strict=is_strict, limits=first.limits, chances=chances)
+    decision = decision.in_direction(first.direction)
+    checks = [
+        replace(check, name=f"{check.name} on {dataset}")
+        for dataset, both in basis.pairs.items()
+        for check in checked_limits(question.limits, *(arm.tags for arm in both.arms))
+    ]
+    decision = with_limits(decision, tuple(checks))
+    (comparison,) = comparisons_of(question.suite, question.systems, found, ())
+    return SuiteGated(
+        comparison,
+        decision,
+        number,
+        alpha_budget=question.alpha_budget,
+        acknowledgement=None if decision.decision == "pass" else acknowledgement,
+    )
+
+
+def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, found: SuiteGated) -> SuiteGated:
+    decision, acknowledgement = found.decision, found.acknowledgement
+    runs = {
+        dataset: {
+            "label_set_version": both.baseline.label_set.version,
+            "baseline_run_id": both.baseline.run.id,
+            "candidate_run_id": both.candidate.run.id,
+        }
+        for dataset, both in basis.pairs.items()
+    }
+    record = tx.write.decisions.insert_on_suite(
+        suite=question.suite,
+        baseline=question.baseline,
+        candidate=question.candidate,
+        by_tag=question.by_tag,
+        runs=runs,
+        metric=found.comparison.metric,
+        margin=question.margin,
+        dataset_margin=question.dataset_margin,
+        delta=decision.delta,
+        ci_low=decision.lower,
+        ci_high=decision.upper,
+        alpha=decision.fail_alpha,
+        decision=decision.decision,
+        reason=reason(decision),
+        acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
+        acknowledged_by=None if acknowledgement is None else acknowledgement.by,
+    )
+    return replace(found, decision_id=record.id)
+
+
+@dataclass(frozen=True)
+class SuiteGateResult:
+    """The decision on one system on a suite; notebooks show it as a report, and ``print`` prints it.
+
+    ``gated``: the typed numbers.
+    """
+
+    gated: SuiteGated
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided: "pass", "fail" or "inconclusive"."""
+        return self.gated.decision.decision
+
+    @property
+    def reason(self) -> str:
+        """Why, in words, and what would decide an open question."""
+        return reason(self.gated.decision)
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline: PASS, or overridden."""
+        return self.gated.is_accepted
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track suite gate --format json`` prints."""
+        found: dict[str, Any] = as_object(self.gated)
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row, with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame([suite_gate_row(self.gated)])
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_gate_report(self.gated)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return suite_gate_as("text", self.gated)

@@ -1,0 +1,209 @@
+"""What a gate is asked, on one dataset or on a suite, and what does not go together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from ndcg_tracker.compare.gather import CompareOptions
+from ndcg_tracker.compare.gather_suite import check_suite_metric
+from ndcg_tracker.compare.limits import Limit
+from ndcg_tracker.compare.pair import Missing
+from ndcg_tracker.compare.run_pair import Version
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.questions.gate.decide import Scope, spent_alpha
+from ndcg_tracker.questions.gate.result import Acknowledgement
+from ndcg_tracker.statistics.t_test import checked_margin
+from ndcg_tracker.words.notes import Note, sentence
+
+Margin = float | Literal["auto"] | None
+
+
+@dataclass(frozen=True)
+class GateQuestion:
+    """What a gate is asked (see ``Tracker.gate``)."""
+
+    candidate: str
+    baseline: str
+    metric: Metric
+    margin: Margin = None
+    scope: Scope = "population"
+    tolerance: float | None = None
+    repeats: Sequence[str] = ()
+    aa: str | None = None
+    alpha_budget: float | None = None
+    missing: Missing = "error"
+    dataset: str | None = None
+    top: int = 10
+    cluster: str | None = None
+    by: str | None = None
+    slice_margin: float | None = None
+    strict_slices: bool = False
+    limits: tuple[Limit, ...] = ()
+    labels: Version = None
+
+    def __post_init__(self) -> None:
+        """Refuse what does not go together (InputError)."""
+        if self.metric.shown_only is not None:
+            raise InputError(f"a gate decides nothing on {self.metric}: {sentence(Note(self.metric.shown_only))}")
+        if self.scope not in get_args(Scope):
+            raise InputError(f"unknown scope {self.scope!r}", advice="choose population or set", joint=": ")
+        if self.scope == "set":
+            for value, name in ((self.margin, "margin"), (self.alpha_budget, "alpha_budget")):
+                if value is not None:
+                    raise InputError(
+                        f"{argument(name)} belongs to {argument('scope', 'population')}; {argument('scope', 'set')} "
+                        "is exact arithmetic",
+                        advice=f"give {argument('tolerance')}",
+                        joint=": ",
+                    )
+        elif self.tolerance is not None:
+            raise InputError(
+                f"{argument('tolerance')} belongs to {argument('scope', 'set')}; {argument('scope', 'population')} "
+                f"takes {argument('margin')}"
+            )
+        elif self.margin is None:
+            raise InputError(
+                f"the gate needs {argument('margin')}: how large a drop of {self.metric} is allowed, in absolute "
+                f"points, such as {argument('margin', 0.01)}",
+                advice=(
+                    f"or learn it from repeats of the baseline with {argument('margin', 'auto')}; or give "
+                    f"{argument('scope', 'set')}"
+                ),
+            )
+        if isinstance(self.margin, str) and self.margin != "auto":
+            advice = "give one in absolute points, such as 0.01, or auto"
+            raise InputError(f"margin {self.margin!r} is not a number", advice=advice)
+        if self.margin == "auto" and self.repeats and self.aa is not None:
+            raise InputError(
+                f"{argument('repeats')} and {argument('aa')} both say which runs are the repeats",
+                advice="give one of them",
+            )
+        if self.margin != "auto" and (self.repeats or self.aa is not None):
+            auto = argument("margin", "auto")
+            raise InputError(
+                f"{argument('repeats')} and {argument('aa')} name the runs that {auto} learns from",
+                advice=f"add {auto}",
+            )
+        if self.alpha_budget is not None:
+            spent_alpha(1, self.alpha_budget)
+        if self.by is None and (self.slice_margin is not None or self.strict_slices):
+            name = "strict_slices" if self.slice_margin is None else "slice_margin"
+            raise InputError(
+                f"{argument(name)} needs slices",
+                advice=f"name the attribute that makes them with {argument('by')}",
+                joint=": ",
+            )
+        for given, name in ((self.by, "by"), (self.cluster, "cluster")):
+            if given is not None and self.scope == "set":
+                raise InputError(
+                    f"{argument(name)} belongs to {argument('scope', 'population')}", advice="leave it out"
+                )
+        if self.by is not None and self.slice_margin is None:
+            raise InputError(
+                f"{argument('by')} needs {argument('slice_margin')}: how large a drop a slice is allowed, in absolute "
+                f"points, such as {argument('slice_margin', 0.05)}"
+            )
+        if self.slice_margin is not None:
+            checked_margin(self.slice_margin, "the margin of slices")
+        margin = self.margin if isinstance(self.margin, int | float) else None
+        refuse_any_drop(self.metric, margin=margin, slice_margin=self.slice_margin)
+
+    @property
+    def options(self) -> CompareOptions:
+        """What the comparison that is decided on is asked for."""
+        asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
+        return CompareOptions((self.metric,), self.dataset, **asked)  # type: ignore[arg-type]
+
+    @property
+    def alias(self) -> str | None:
+        """The alias that the baseline was given by, without the @."""
+        return self.baseline[1:] if self.baseline.startswith("@") else None
+
+
+def refuse_any_drop(metric: Metric, **margins: float | None) -> None:
+    """Refuse margins that allow every drop there can be (InputError); they go by the names of their arguments.
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> refuse_any_drop(parse_metric("ndcg@10"), margin=0.01, slice_margin=None)
+    """
+    if metric.limits is None:
+        return
+    widest = metric.limits[1] - metric.limits[0]
+    for name, margin in margins.items():
+        if margin is not None and widest <= margin < math.inf:
+            raise InputError(
+                f"{argument(name, margin)} allows every drop: values lie between {metric.limits[0]:g} and "
+                f"{metric.limits[1]:g}",
+                where=metric.requested_as,
+                advice=f"give it in absolute points, such as {argument(name, 0.01)}",
+            )
+
+
+def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -> Acknowledgement | None:
+    """Return the acknowledgement with this reason, None without one; raise InputError for an empty one.
+
+    >>> acknowledged("known: the index was rebuilt", "ada").by
+    'ada'
+    """
+    if reason is None:
+        return None
+    reason = " ".join(reason.split())
+    if not reason:
+        raise InputError(
+            f"{argument('acknowledge')} needs a reason, for the record",
+            advice=f"write for example {argument('acknowledge', 'known bug 42')}",
+        )
+    if dry_run:
+        raise InputError(
+            f"{argument('acknowledge')} puts an override on the record, and {argument('dry_run')} records nothing",
+            advice="leave one out",
+        )
+    return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
+
+
+@dataclass(frozen=True)
+class SuiteGateQuestion:
+    """What a gate on a suite is asked (see ``Tracker.gate_suite``)."""
+
+    suite: str
+    candidate: str
+    baseline: str
+    metric: Metric
+    margin: float
+    dataset_margin: float | None = None
+    strict_datasets: bool = False
+    alpha_budget: float | None = None
+    by_tag: str | None = None
+    missing: Missing = "error"
+    cluster: str | None = None
+    labels: Version = None
+    limits: tuple[Limit, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what does not go together (InputError)."""
+        check_suite_metric(self.metric)
+        checked_margin(self.margin, "the margin")
+        if self.dataset_margin is not None:
+            checked_margin(self.dataset_margin, "the margin of datasets")
+        elif self.strict_datasets:
+            raise InputError(
+                f"{argument('strict_datasets')} needs {argument('dataset_margin')}: how large a drop a dataset is "
+                f"allowed, in absolute points, such as {argument('dataset_margin', 0.05)}"
+            )
+        refuse_any_drop(self.metric, margin=self.margin, dataset_margin=self.dataset_margin)
+        if self.alpha_budget is not None:
+            spent_alpha(1, self.alpha_budget)
+
+    @property
+    def options(self) -> CompareOptions:
+        """What the comparison that is decided on is asked for."""
+        return CompareOptions((self.metric,), missing=self.missing, top=0, cluster=self.cluster, labels=self.labels)
+
+    @property
+    def systems(self) -> tuple[str, str]:
+        """Both systems, the baseline first."""
+        return self.baseline, self.candidate

@@ -1,0 +1,134 @@
+"""A gate's decision on a suite: for people, programs and CI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ndcg_tracker.compare.say_suite import delta_table, suite_notes
+from ndcg_tracker.errors import Spelling, in_python
+from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.questions.gate.decide_suite import SuiteGated
+from ndcg_tracker.questions.gate.say import (
+    STYLES,
+    Outcome,
+    Said,
+    Sides,
+    bounds_in_words,
+    by_t_alone,
+    decision_properties,
+    junit_document,
+    ordinal,
+    reason,
+    slice_table,
+    to_decide,
+)
+from ndcg_tracker.render.csv import csv_text
+from ndcg_tracker.render.formats import reports_as
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.report import Format, Report
+from ndcg_tracker.render.rows import as_object, paths, picked, shape_of
+from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.words.notes import Told, sentence
+from ndcg_tracker.words.numbers import counted, points
+
+_SENTENCES = {
+    "pass": "{candidate} may replace {baseline} on suite {suite}",
+    "fail": "{candidate} must not replace {baseline} on suite {suite}",
+    "inconclusive": "not known whether {candidate} may replace {baseline} on suite {suite}",
+}
+_KEYS = paths("alpha_budget decision_id decision_number=number acknowledged=acknowledgement")
+_ROW = paths(
+    "decision reason suite baseline candidate metric margin n delta lower lower_method upper upper_method pass_level "
+    "fail_alpha low_information decision_id decision_number acknowledged_by=acknowledged.by "
+    "acknowledged_reason=acknowledged.reason"
+)
+
+
+def suite_gate_as(format: Format, gated: SuiteGated, *, color: bool = False, spelled: Spelling = in_python) -> str:
+    """Return a decision on a suite in a format, with a line end; ``spelled``: how arguments are spelled for people."""
+    if format == "json":
+        return json_text(as_object(gated))
+    if format == "csv":
+        row = suite_gate_row(gated)
+        return csv_text(list(row), [list(row.values())])
+    return reports_as(format, [suite_gate_report(gated, spelled)], color=color)
+
+
+def suite_gate_row(gated: SuiteGated) -> dict[str, Any]:
+    """Return one row: both systems, the metric, and the decision with its numbers."""
+    return picked(_ROW, as_object(gated))
+
+
+@shape_of(SuiteGated)
+def _shape(gated: SuiteGated) -> Mapping[str, object]:
+    found: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
+    return found | picked(_KEYS, gated)
+
+
+def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Report:
+    """Return the report of a decision on a suite; ``spelled``: how arguments are spelled."""
+    comparison, decision = gated.comparison, gated.decision
+    finding = _SENTENCES[decision.decision].format(
+        candidate=comparison.candidate, baseline=comparison.baseline, suite=comparison.suite
+    )
+    why, slices = reason(decision), decision.slices
+    tables = [delta_table(comparison)]
+    if slices is not None and slices.rows:
+        tables.append(slice_table(slices, Sides(decision), "datasets"))
+    low = decision.low_information
+    return Report(
+        f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
+        tables=tables,
+        verdict=Painted(decision.decision.upper(), STYLES[decision.decision]),
+        sentences=[why[:1].upper() + why[1:]],
+        facts=_facts(gated),
+        notes=[*([] if low is None else [Told("warning", sentence(low))]), *suite_notes(comparison.notes)],
+    )
+
+
+def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
+    comparison, decision = gated.comparison, gated.decision
+    baseline = sum(one.baseline_mean or 0.0 for one in comparison.deltas) / len(comparison.deltas)
+    candidate = sum(one.candidate_mean or 0.0 for one in comparison.deltas) / len(comparison.deltas)
+    pairs = [
+        (f"macro {familiar_name(comparison.metric)}", f"baseline {points(baseline)}, candidate {points(candidate)}"),
+        ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(decision)])),
+        *by_t_alone(decision),
+        ("margin", points(decision.margin)),
+        ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}, each of which counts once"),
+    ]
+    if gated.alpha_budget is not None and decision.fail_alpha is not None:
+        spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {ordinal(gated.number)} decision"
+        pairs.append(("alpha", f"{spent} of this gate"))
+    if to_decide(decision):
+        pairs.append(("to decide", to_decide(decision)))
+    if gated.decision_id is None:
+        pairs.append(("decision", "not recorded (dry run)"))
+    else:
+        pairs.append(("decision", f"the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"))
+    if gated.acknowledgement is not None:
+        pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
+    return pairs
+
+
+def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in_python) -> str:
+    """Return the XML document of a JUnit report with the gate as its one test case; see ``gate.gate_junit``."""
+    comparison = gated.comparison
+    name = f"macro {familiar_name(comparison.metric)}: {comparison.candidate} against {comparison.baseline}"
+    properties = decision_properties(gated.decision, gated.decision_id, gated.acknowledgement)
+    text = suite_gate_as("text", gated, spelled=spelled)
+    return junit_document((f"ndcg-track.suite.{comparison.suite}", name), gated.decision, text, properties, outcome)
+
+
+def said_of_suite(gated: SuiteGated) -> Said:
+    """Return a decision on a suite as it is told; its means are those of each dataset and of the macro mean."""
+    comparison = gated.comparison
+    means = [one.candidate_mean or 0.0 for one in comparison.deltas]
+    named = [(f"{one.dataset}/{comparison.metric}", one.candidate_mean) for one in comparison.deltas]
+    return Said(
+        gated,
+        lambda format, color, spelled: suite_gate_as(format, gated, color=color, spelled=spelled),
+        lambda outcome, spelled: suite_gate_junit(gated, outcome, spelled),
+        [(f"macro/{comparison.metric}", sum(means) / len(means)), *named],
+    )

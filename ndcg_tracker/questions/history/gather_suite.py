@@ -1,0 +1,159 @@
+"""A metric over the systems on a suite: their macro means, and where these stepped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.compare.gather_suite import by_system, suite_metric
+from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.history.gather import (
+    FoundStep,
+    History,
+    HistoryFilter,
+    differences,
+    different_labels,
+    found_steps,
+    history_row,
+    lacking_groups,
+    scatter_notes,
+)
+from ndcg_tracker.questions.leaderboard.decide_suite import SuiteCell, SuiteRow, suite_row
+from ndcg_tracker.questions.leaderboard.gather_suite import cell_of
+from ndcg_tracker.statistics.steps import steps_with_scatter
+from ndcg_tracker.storage.records import HistoryRecord
+from ndcg_tracker.words.notes import Note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ndcg_tracker.metrics.language.metric import Metric
+    from ndcg_tracker.questions.history.say import HistoryRow
+    from ndcg_tracker.storage.records import RunRecord, SuiteRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class _System:
+    """A system on every dataset of a suite: its runs and what is stored of them, in the order of the datasets."""
+
+    name: str
+    runs: tuple[RunRecord, ...]
+    records: tuple[HistoryRecord, ...]
+
+    @property
+    def latest(self) -> RunRecord:
+        """Its run that was made last: from then on the system has a macro mean."""
+        return max(self.runs, key=lambda run: (run.created_at_utc, run.id))
+
+    @property
+    def versions(self) -> tuple[int, ...]:
+        """The versions of the labels."""
+        return tuple(record.label_set_version for record in self.records)
+
+
+def history_on_suite(
+    tx: ReadTransaction,
+    name: str,
+    metric_text: str,
+    wanted: HistoryFilter,
+    by_tag: str | None = None,
+    *,
+    without: str | None = None,
+) -> History:
+    """Return the macro mean of every system that has a run on each dataset of a suite, the oldest first.
+
+    A step is one of the mean over all groups, in which one of a dataset of n groups weighs 1/n. Parameters: ``wanted``:
+    which runs; a system counts where all of its runs do. ``without``: a system that is left out. Raises:
+    ReferenceNotFoundError for an unknown suite, and where no system has the metric on every dataset.
+    """
+    suite = tx.suites.known(name)
+    metric = suite_metric(tx, suite, parse_metric(metric_text))
+    every = _systems(tx, suite, metric, by_tag)
+    chosen = [one for one in every if len(replace(wanted, last=None).chosen(one.runs)) == len(one.runs)]
+    systems = [one for one in chosen if one.name != without][-(wanted.last or 0) :]
+    if not systems and without is None:
+        what = f" and {wanted.words}" if every and wanted.words else ""
+        raise ReferenceNotFoundError(
+            f"no system has {metric_text}{what} on every dataset of suite {name!r}",
+            advice=f"see what there is with: ndcg-track leaderboard --suite {name}",
+        )
+    notes: list[Note] = []
+    for place, dataset in enumerate(suite.datasets):
+        records = [one.records[place] for one in systems]
+        notes += different_labels(records, dataset, metric.requested_as)
+        notes += lacking_groups([one.runs[place] for one in systems], records, metric)
+    steps: dict[int, FoundStep] = {}
+    for versions in dict.fromkeys(one.versions for one in systems):
+        steps |= _steps(tx, [one for one in systems if one.versions == versions], notes)
+    rows = [_row(one, suite, metric, {run.latest.id: run for run in systems}, steps) for one in systems]
+    distinct = [note for place, note in enumerate(notes) if note not in notes[:place]]
+    return History(tuple(rows), tuple(distinct), len(every), len(every))
+
+
+def _systems(tx: ReadTransaction, suite: SuiteRecord, metric: Metric, by_tag: str | None) -> list[_System]:
+    """Return the systems that have the metric on every dataset, by the time of their latest run."""
+    found: dict[str, list[tuple[RunRecord, HistoryRecord]]] = {}
+    for dataset in suite.datasets:
+        newest = {one.run_id: one for one in tx.evaluations.history(tx.datasets.known(dataset).id, str(metric))}
+        for system, run in by_system(tx, dataset, by_tag).items():
+            if run.id in newest and newest[run.id].mean is not None:
+                found.setdefault(system, []).append((run, newest[run.id]))
+    complete = {system: pairs for system, pairs in found.items() if len(pairs) == len(suite.datasets)}
+    systems = [_System(name, *zip(*pairs, strict=True)) for name, pairs in complete.items()]
+    return sorted(systems, key=lambda one: (one.latest.created_at_utc, one.latest.id))
+
+
+def _row(
+    system: _System, suite: SuiteRecord, metric: Metric, systems: dict[int, _System], steps: dict[int, FoundStep]
+) -> HistoryRow:
+    cells: list[SuiteCell | None] = [cell_of(run, one) for run, one in zip(system.runs, system.records, strict=True)]
+    macro: SuiteRow = suite_row(system.name, cells, metric.limits)
+    latest, last = system.latest, system.records[-1]
+    record = replace(
+        last,
+        run_id=latest.id,
+        run=system.name,
+        created_at_utc=latest.created_at_utc,
+        git_commit=latest.git_commit,
+        mean=None if macro.macro is None else macro.macro.mean,
+        std_dev=None,
+        n_groups=sum(one.n_groups for one in system.records),
+    )
+    details = {run_id: replace(one.latest, name=one.name) for run_id, one in systems.items()}
+    row = history_row(record, details, str(metric), steps.get(latest.id), True, metric.direction, metric.limits)
+    row["ci"] = None if macro.macro is None else macro.macro.ci
+    row["suite"] = suite.name
+    return row
+
+
+def _steps(tx: ReadTransaction, systems: Sequence[_System], notes: list[Note]) -> dict[int, FoundStep]:
+    """Return what happened at each system that is evaluated under the same labels, by the id of its latest run."""
+    if len(systems) < 2:
+        return {}
+    values, weights, n_most = [], [], 0
+    for place in range(len(systems[0].runs)):
+        results = tx.evaluations.results_of([one.records[place].evaluation_id for one in systems])
+        defined = [(ids[~np.isnan(of_run)], of_run[~np.isnan(of_run)]) for ids, of_run in results]
+        shared = reduce(np.intersect1d, [ids for ids, _ in defined])
+        n_most += max(ids.size for ids, _ in defined)
+        if not shared.size:  # pruned to means: these are all that is known
+            notes.append(Note("summaries_only", {"n": sum(not ids.size for ids, _ in defined) or len(systems)}))
+            means = [replace(one.records[0], run_id=one.latest.id, mean=_macro(one)) for one in systems]
+            return differences(means)
+        values.append(np.stack([of_run[np.searchsorted(ids, shared)] for ids, of_run in defined]))
+        weights.append(np.full(shared.size, 1 / shared.size))
+    together, scale = np.concatenate(values, axis=1), np.concatenate(weights)
+    if together.shape[1] < n_most:
+        notes.append(Note("shared_groups", {"n": together.shape[1], "most": n_most}))
+    tested = steps_with_scatter(together, scale * scale.size / scale.sum())
+    notes += scatter_notes(tested, None)
+    return found_steps([one.latest.id for one in systems], tested)
+
+
+def _macro(system: _System) -> float:
+    return sum(one.mean or 0.0 for one in system.records) / len(system.records)

@@ -1,0 +1,185 @@
+"""Systems side by side on the datasets of a suite: on each by the rules of the leaderboard, and over all of them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ndcg_tracker.compare.decide_suite import SuiteNote
+from ndcg_tracker.compare.gather_suite import by_system, fits, suite_metric
+from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.questions.leaderboard.decide_suite import SuiteCell, SuiteRow, SuiteTable, suite_row, with_standings
+from ndcg_tracker.questions.leaderboard.gather import (
+    LeaderboardQuestion,
+    in_no_run,
+    notes_on_groups,
+    side_by_side,
+    under_labels,
+)
+from ndcg_tracker.questions.leaderboard.say_suite import (
+    suite_rows,
+    suite_table_as,
+    suite_table_report,
+    suite_tables_object,
+)
+from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.words.notes import Note
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ndcg_tracker.metrics.language.metric import Metric
+    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord, SuiteRecord
+    from ndcg_tracker.storage.transactions import ReadTransaction
+
+
+def suite_tables(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[SuiteTable, ...]:
+    """Return the means of systems on the datasets of a suite, a table per metric (see ``Tracker.suite``)."""
+    suite = tx.suites.known(question.suite or "")
+    return tuple(_table(tx, suite, question, suite_metric(tx, suite, metric)) for metric in question.metrics)
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDataset:
+    """What is known of one dataset: the evaluation of each system, and the groups that are left out."""
+
+    label_set: LabelSetRecord
+    runs: dict[str, RunRecord]
+    records: dict[str, HistoryRecord]
+    left_out: Index
+    notes: list[Note]
+
+
+def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestion, metric: Metric) -> SuiteTable:
+    without_results = {run_id for run_id, pruning in tx.runs.prunings().items() if pruning.summaries_only}
+    found = {name: _on_dataset(tx, name, question, metric, without_results) for name in suite.datasets}
+    known = {name: one for name, one in found.items() if one is not None}
+    systems = dict.fromkeys(system for one in known.values() for system in one.records)
+    if not systems:
+        raise ReferenceNotFoundError(
+            f"no run of suite {suite.name!r} is meant", advice="see them with: ndcg-track runs list"
+        )
+    cells = {name: _cells(tx, one) for name, one in known.items()}
+    rows = [
+        suite_row(system, [cells.get(name, {}).get(system) for name in suite.datasets], metric.limits)
+        for system in systems
+    ]
+    sign = -1.0 if metric.direction == "higher" else 1.0
+
+    def place(row: SuiteRow) -> tuple[bool, float, str]:
+        return row.macro is None, 0.0 if row.macro is None else sign * row.macro.mean, row.system
+
+    rows.sort(key=place)
+    complete = [row for row in rows if row.macro is not None]
+    names = [row.system for row in complete]
+    all_records = [one.records[name].run_id for one in known.values() for name in names if name in one.records]
+    if len(complete) > 1 and not without_results.intersection(all_records):
+        values = []
+        for one in known.values():
+            missing = "error" if question.missing == "skip" else question.missing
+            ids, of_systems = side_by_side(tx, metric, [one.records[name] for name in names], names, missing)
+            values.append(of_systems[:, ~np.isin(ids, one.left_out)])
+        rows = [*with_standings(complete, values, metric.direction), *rows[len(complete) :]]
+    versions = tuple(None if one is None else one.label_set.version for one in found.values())
+    notes = tuple(SuiteNote(name, note) for name, one in known.items() for note in one.notes)
+    return SuiteTable(suite.name, str(metric), suite.datasets, versions, tuple(rows), notes, metric.direction)
+
+
+def _on_dataset(
+    tx: ReadTransaction, dataset: str, question: LeaderboardQuestion, metric: Metric, without_results: set[int]
+) -> _OnDataset | None:
+    """Return the systems that are meant on one dataset, None where there is none."""
+    wanted = question.references
+    meant = {
+        system: run
+        for system, run in by_system(tx, dataset, question.by_tag).items()
+        if (not wanted or any(fits(system, one) for one in wanted))
+        and all(key in run.tags and str(run.tags[key]) == value for key, value in question.tags.items())
+    }
+    if not meant:
+        return None
+    label_set, (records,), notes = under_labels(tx, list(meant.values()), [metric], False, question.labels)
+    having = {system: run for system, run in meant.items() if run.id in records and records[run.id].mean is not None}
+    complete = [run for run in having.values() if run.id not in without_results]
+    evaluations = [records[run.id] for run in complete]
+    left_out = np.empty(0, dtype=np.int64)
+    if evaluations and metric.counts_missing and any(one.n_missing for one in evaluations):
+        ids = next(ids for ids, _ in tx.evaluations.results_of([evaluations[0].evaluation_id]))
+        absent = in_no_run(tx, ids, metric, evaluations)
+        n_groups = ids.size - (absent.size if question.missing == "skip" else 0)
+        notes += notes_on_groups(question, dataset, complete, evaluations, metric, (n_groups, absent.size))
+        if question.missing == "skip" and absent.size:
+            left_out = absent
+            if ids.size == absent.size:
+                raise NotComparableError(
+                    f"no run has a group of the labels of {dataset!r}",
+                    advice="are their groups spelled as in the labels?",
+                )
+            gone = [run for run in having.values() if run.id in without_results]
+            if gone:
+                notes.append(Note("runs_without_results", {"n": len(gone), "first": gone[0].name}))
+            having = {system: run for system, run in having.items() if run.id not in without_results}
+    return _OnDataset(label_set, having, {name: records[run.id] for name, run in having.items()}, left_out, notes)
+
+
+def _cells(tx: ReadTransaction, found: _OnDataset) -> dict[str, SuiteCell]:
+    """Return the mean of each system: the stored one, or that of the groups which are not left out."""
+    if not found.left_out.size:
+        return {system: cell_of(run, found.records[system]) for system, run in found.runs.items()}
+    results = tx.evaluations.results_of([record.evaluation_id for record in found.records.values()])
+    cells = {}
+    for (system, run), (ids, values) in zip(found.runs.items(), results, strict=True):
+        kept = values[~np.isin(ids, found.left_out) & ~np.isnan(values)]
+        error = float(kept.std(ddof=1)) / math.sqrt(kept.size) if kept.size > 1 else None
+        cells[system] = SuiteCell(run.name, run.id, kept.size, float(kept.mean()), error)
+    return cells
+
+
+def cell_of(run: RunRecord, record: HistoryRecord) -> SuiteCell:
+    """Return the stored mean of a run on one dataset."""
+    is_plain = record.std_dev is not None and record.n_groups > 1
+    error = (record.std_dev or 0.0) / math.sqrt(record.n_groups) if is_plain else None
+    return SuiteCell(run.name, run.id, record.n_groups, record.mean or 0.0, error)
+
+
+@dataclass(frozen=True)
+class SuiteResult:
+    """Systems on the datasets of a suite; notebooks show it as a table, and ``print`` prints it.
+
+    ``table``: the typed rows of the first metric; ``further``: the tables of the others.
+    """
+
+    table: SuiteTable
+    further: tuple[SuiteTable, ...] = ()
+
+    @property
+    def tables(self) -> tuple[SuiteTable, ...]:
+        """All of them, one per metric."""
+        return (self.table, *self.further)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``ndcg-track leaderboard --suite NAME --format json`` prints."""
+        return suite_tables_object(*self.tables)
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row per system and dataset (and metric), with the columns of ``--format csv``."""
+        import pandas as pd
+
+        return pd.DataFrame([row for table in self.tables for row in suite_rows(table)])
+
+    def to_latex(self) -> str:
+        """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""
+        return suite_table_as("latex", *self.tables)
+
+    def _repr_html_(self) -> str:
+        return reports_html([suite_table_report(table) for table in self.tables])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __str__(self) -> str:
+        return suite_table_as("text", *self.tables)

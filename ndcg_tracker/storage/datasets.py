@@ -1,0 +1,461 @@
+"""Datasets, suites of them, their groups, and the texts of groups and items: read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy import Select
+
+from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.rankings.keys import KeyPlaces, Keys
+from ndcg_tracker.rankings.ranking import GroupedItems
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.storage import schema
+from ndcg_tracker.storage.bulk.protocol import (
+    Lists,
+)
+from ndcg_tracker.storage.checks import (
+    check_group_keys,
+    checked_name,
+    checked_object,
+    checked_time,
+    has_nul,
+)
+from ndcg_tracker.storage.records import (
+    DatasetCounts,
+    DatasetRecord,
+    GroupWeightsById,
+    SuiteRecord,
+    TextRecord,
+)
+from ndcg_tracker.storage.references import unknown_dataset
+from ndcg_tracker.storage.session import FEW, Session
+from ndcg_tracker.storage.upkeep.integrity import (
+    Written,
+)
+
+_TEXT_COLUMNS = ("text", "title", "url")
+
+
+_TEXTS_AT_ONCE = 10_000
+
+
+class KnownGroups:
+    """The groups of a dataset: their ids, int64, ascending, and their keys.
+
+    >>> known = KnownGroups(np.array([4, 7]), Keys.from_strings(["q", "r"]))
+    >>> known.add(np.array([9]), Keys.from_strings(["s"]))
+    >>> known.ids_of(Keys.from_strings(["s", "x", "q"])).tolist(), known.keys_of(np.array([9])).to_list()
+    ([9, -1, 4], ['s'])
+    """
+
+    def __init__(self, ids: Index, keys: Keys) -> None:
+        self._ids = ids
+        self._places = KeyPlaces(keys)
+
+    def add(self, ids: Index, keys: Keys) -> None:
+        """Take further groups, whose ids ascend and are larger than all before."""
+        self._ids = np.concatenate([self._ids, ids])
+        self._places.add(keys)
+
+    def keys_of(self, ids: Index) -> Keys:
+        """Return the key of each id. Raises: KeyError for the first one that is not there."""
+        places = np.minimum(np.searchsorted(self._ids, ids), max(self._ids.size - 1, 0))
+        wrong = np.flatnonzero(self._ids[places] != ids) if self._ids.size else np.arange(ids.size)
+        if wrong.size:
+            raise KeyError(int(ids[wrong[0]]))
+        return self._places.keys.take(places)
+
+    def ids_of(self, keys: Keys) -> Index:
+        """Return the id of each key, -1 for one that is not there: int64, shape (n,)."""
+        places = self._places.of(keys)
+        return np.append(self._ids, -1)[places]
+
+
+class DatasetReads:
+    """Reads datasets."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self) -> list[DatasetRecord]:
+        """Return all datasets in id order."""
+        return self._session.records(DatasetRecord, sa.select(schema.datasets).order_by(schema.datasets.c.id))
+
+    def counts(self) -> dict[int, DatasetCounts]:
+        """Return how much each dataset holds, by its id."""
+        each = [
+            dict(tuple(row) for row in self._session.rows(_counted(table)))
+            for table in (schema.runs, schema.groups, schema.label_sets)
+        ]
+        return {one.id: DatasetCounts(*(numbers.get(one.id, 0) for numbers in each)) for one in self.all()}
+
+    def named(self, name: str) -> DatasetRecord | None:
+        """Return the dataset of this name, None if it does not exist."""
+        query = sa.select(schema.datasets).where(schema.datasets.c.name == name)
+        found = self._session.once(("dataset", name), partial(self._session.records, DatasetRecord, query))
+        return found[0] if found else None
+
+    def with_id(self, dataset_id: int) -> DatasetRecord:
+        """Return the dataset of this id."""
+        query = sa.select(schema.datasets).where(schema.datasets.c.id == dataset_id)
+        return self._session.once(("dataset", dataset_id), partial(self._session.records, DatasetRecord, query))[0]
+
+    def known(self, name: str) -> DatasetRecord:
+        """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none."""
+        found = self.named(name)
+        if found is None:
+            raise unknown_dataset(name, [record.name for record in self.all()])
+        return found
+
+
+class DatasetWrites:
+    """Writes datasets."""
+
+    def __init__(self, session: Session, datasets: DatasetReads) -> None:
+        self._session = session
+        self._datasets = datasets
+
+    def ensure(self, name: str, created_at_utc: str | None = None) -> DatasetRecord:
+        """Return the dataset of this name, created if it does not exist; ``created_at_utc``: then, now if None."""
+        found = self._datasets.named(checked_name("dataset", name))
+        if found is None and self._session.keep_creators_out():
+            found = self._datasets.named(name)
+        if found is not None:
+            return found
+        values = {"name": name, "created_at_utc": checked_time(created_at_utc)}
+        return DatasetRecord(id=self._session.insert(schema.datasets, values), **values)
+
+
+class SuiteReads:
+    """Reads suites."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self) -> list[SuiteRecord]:
+        """Return the suites by name, each with its datasets in their order."""
+        table = schema.suite_datasets
+        query = (
+            sa.select(table.c.suite, schema.datasets.c.name, table.c.created_at_utc)
+            .join_from(table, schema.datasets)
+            .order_by(table.c.suite, table.c.place)
+        )
+        found: dict[str, list[Any]] = {}
+        for row in self._session.rows(query):
+            found.setdefault(row.suite, []).append(row)
+        return [
+            SuiteRecord(name, tuple(row.name for row in rows), rows[0].created_at_utc) for name, rows in found.items()
+        ]
+
+    def known(self, name: str) -> SuiteRecord:
+        """Return the suite of this name; ReferenceNotFoundError where there is none."""
+        suites = self.all()
+        found = next((suite for suite in suites if suite.name == name), None)
+        if found is None:
+            known = ", ".join(repr(suite.name) for suite in suites) or "none"
+            raise ReferenceNotFoundError(
+                f"there is no suite {name!r}; there is {known}",
+                advice="make one with: ndcg-track suite create NAME DATASET...",
+            )
+        return found
+
+
+class SuiteWrites:
+    """Writes suites."""
+
+    def __init__(self, session: Session, suites: SuiteReads, datasets: DatasetReads) -> None:
+        self._session = session
+        self._suites = suites
+        self._datasets = datasets
+
+    def create(
+        self, name: str, datasets: Sequence[str], *, replace: bool, created_at_utc: str | None = None
+    ) -> SuiteRecord:
+        """Make a suite of datasets (ConflictError where its name has other ones, unless ``replace``)."""
+        checked_name("suite", name)
+        known = {suite.name: suite for suite in self._suites.all()}.get(name)
+        if known is not None:
+            if known.datasets == tuple(datasets):
+                return known
+            if not replace:
+                raise ConflictError(
+                    f"suite {name!r} has other datasets: {', '.join(known.datasets)}",
+                    advice=f"give {argument('replace', True)} for these ones instead",
+                )
+            self.delete(name)
+        ids = [self._datasets.known(dataset).id for dataset in datasets]
+        table, now = schema.suite_datasets, checked_time(created_at_utc)
+        rows = [
+            {"suite": name, "dataset_id": dataset_id, "place": place, "created_at_utc": now}
+            for place, dataset_id in enumerate(ids)
+        ]
+        self._session.execute(table.insert(), rows)
+        return SuiteRecord(name, tuple(datasets), now)
+
+    def delete(self, name: str) -> SuiteRecord:
+        """Delete a suite and return what it was (ReferenceNotFoundError if there is none); its datasets stay."""
+        found = self._suites.known(name)
+        table = schema.suite_datasets
+        self._session.execute(table.delete().where(table.c.suite == name))
+        return found
+
+
+class GroupReads:
+    """Reads the groups of datasets."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._known: dict[int, KnownGroups] = {}
+
+    def all(self, dataset_id: int) -> tuple[Index, Keys]:
+        """Return the ids, ascending, and keys of all groups of a dataset."""
+        return self._session.bulk.group_rows(dataset_id)
+
+    def containing(self, dataset_id: int, text: str, n: int, skip: int = 0) -> list[tuple[int, str]]:
+        """Return ids and keys of groups whose key contains a text, in id order: at most ``n``, after ``skip`` others.
+
+        Case does not count for the letters that the engine folds: ASCII's on SQLite.
+        """
+        table = schema.groups
+        query = sa.select(table.c.id, table.c.key).where(table.c.dataset_id == dataset_id)
+        if text:
+            query = query.where(sa.func.lower(table.c.key).contains(sa.func.lower(_escaped(text)), escape="\\"))
+        rows = self._session.rows(query.order_by(table.c.id).limit(n).offset(skip))
+        return [(row.id, row.key) for row in rows]
+
+    def keys(self, dataset_id: int, ids: Index) -> Keys:
+        """Return the keys of groups of a dataset, in the order of ``ids`` (ReferenceNotFoundError for a wrong id)."""
+        if ids.size <= FEW:
+            found = self._session.bulk.group_keys(dataset_id, ids.tolist())
+            keys = [key for key in found if key is not None]
+            if len(keys) == len(found):
+                return Keys.from_bytes(keys)
+            raise ReferenceNotFoundError(f"no group with id {ids[found.index(None)]} in dataset {dataset_id}")
+        try:
+            return self._all_known(dataset_id).keys_of(ids)
+        except KeyError as unknown:
+            raise ReferenceNotFoundError(f"no group with id {unknown.args[0]} in dataset {dataset_id}") from None
+
+    def ids(self, dataset_id: int, keys: Keys) -> Index:
+        """Return the id of each group, -1 for one that the dataset does not have: int64, shape (n,)."""
+        if len(keys) <= FEW and dataset_id not in self._known:
+            return np.array(self._session.bulk.group_ids(dataset_id, keys.to_bytes_list()), dtype=np.int64)
+        return self._all_known(dataset_id).ids_of(keys)
+
+    def add(self, dataset_id: int, ids: Index, keys: Keys) -> None:
+        """Take note of groups that this transaction has created."""
+        if dataset_id in self._known:
+            self._known[dataset_id].add(ids, keys)
+
+    def look_again(self, dataset_id: int) -> None:
+        """Forget which groups a dataset has: another writer may have created some."""
+        self._known.pop(dataset_id, None)
+
+    def _all_known(self, dataset_id: int) -> KnownGroups:
+        """Return all groups of a dataset, which are read once."""
+        if dataset_id not in self._known:
+            self._known[dataset_id] = KnownGroups(*self.all(dataset_id))
+        return self._known[dataset_id]
+
+    def weights(self, dataset_id: int) -> tuple[Index, Floats]:
+        """Return the ids, ascending, and weights of the groups of a dataset that have one."""
+        return self._session.bulk.group_weights(dataset_id)
+
+    def weights_by_id(self, dataset_id: int) -> GroupWeightsById:
+        """Return the weights of the groups of a dataset."""
+        ids, weights = self.weights(dataset_id)
+        known = ~np.isnan(weights)
+        return GroupWeightsById(ids[known], weights[known])
+
+    def attributes(self, dataset_id: int) -> dict[int, dict[str, Any]]:
+        """Return the attributes of the groups that have some, by group id."""
+        table = schema.groups
+        chosen = (table.c.dataset_id == dataset_id, table.c.attributes.is_not(None))
+        query = sa.select(table.c.id, table.c.attributes).where(*chosen).order_by(table.c.id)
+        return {row.id: row.attributes for row in self._session.rows(query)}
+
+    def keyed(self, lists: Lists, dataset_id: int | None = None) -> tuple[Keys, Index, Keys, Floats]:
+        """Return lists with the keys of their groups in place of the ids; ``dataset_id``: of the groups, if known."""
+        if not lists.group_ids.size:
+            return Keys.from_bytes([]), lists.offsets, lists.item_keys, lists.numbers
+        if dataset_id is None:
+            query = sa.select(schema.groups.c.dataset_id).where(schema.groups.c.id == int(lists.group_ids[0]))
+            dataset_id = self._session.connection.execute(query).scalar()
+        if dataset_id is None:
+            raise ReferenceNotFoundError(f"no group with id {lists.group_ids[0]}")
+        return self.keys(dataset_id, lists.group_ids), lists.offsets, lists.item_keys, lists.numbers
+
+
+class GroupWrites:
+    """Writes the groups of datasets."""
+
+    def __init__(self, session: Session, groups: GroupReads) -> None:
+        self._session = session
+        self._groups = groups
+
+    def ensure(self, dataset_id: int, keys: Keys) -> Index:
+        """Return the ids of groups, in the order of ``keys``; missing groups are created: int64, shape (n,).
+
+        Raises: InputError for an id that no database can hold (a NUL, or too long).
+        """
+        check_group_keys(keys)
+        ids = self._groups.ids(dataset_id, keys)
+        missing = np.flatnonzero(ids < 0)
+        if missing.size and self._session.keep_creators_out():
+            self._groups.look_again(dataset_id)
+            ids = self._groups.ids(dataset_id, keys)
+            missing = np.flatnonzero(ids < 0)
+        if not missing.size:
+            return ids
+        ids = ids.copy()
+        ids[missing] = self._new_groups(dataset_id, keys if missing.size == len(keys) else keys.take(missing))
+        return ids
+
+    def lists(self, dataset_id: int, items: GroupedItems, number: str) -> Lists:
+        """Return lists as they are stored, their groups created where they are missing; ``number``: what theirs are.
+
+        Raises: InputError for what no database can hold.
+        """
+        if not np.isfinite(items.numbers).all():
+            raise InputError(f"a {number} is not a finite number; only finite numbers are stored")
+        if has_nul(items.item_keys):
+            raise InputError("an item id contains a NUL character, which no database keeps", advice="remove it")
+        return Lists(self.ensure(dataset_id, items.group_keys), items.offsets, items.item_keys, items.numbers)
+
+    def _new_groups(self, dataset_id: int, keys: Keys) -> Index:
+        """Insert groups, each once even if given several times, and return their ids."""
+        last_id = self._session.execute(sa.select(sa.func.coalesce(sa.func.max(schema.groups.c.id), 0))).scalar_one()
+        ids = np.arange(last_id + 1, last_id + 1 + len(keys))
+        new_ids, new_keys = ids, keys
+        hashes = np.sort(keys.hashes())
+        if (hashes[1:] == hashes[:-1]).any():
+            id_of: dict[bytes, int] = {}
+            places = [id_of.setdefault(key, len(id_of)) for key in keys.to_bytes_list()]
+            ids, new_ids, new_keys = ids[places], ids[: len(id_of)], Keys.from_bytes(list(id_of))
+        self._session.bulk.insert_groups(dataset_id, new_ids, new_keys)
+        self._groups.add(dataset_id, new_ids, new_keys)
+        return ids
+
+    def set_weights(self, dataset_id: int, ids: Index, weights: Floats) -> None:
+        """Give groups of a dataset weights (finite, >= 0); NaN removes the weight."""
+        if np.isinf(weights).any() or (weights < 0).any():
+            raise InputError("a group weight is negative or infinite; weights are finite and at least 0")
+        self._groups.keys(dataset_id, ids)
+        self._session.bulk.set_group_weights(ids, weights)
+
+    def set_attributes(self, dataset_id: int, attributes: Mapping[int, Mapping[str, Any] | None]) -> None:
+        """Give groups of a dataset, by id, new attributes in place of their old ones; None removes them."""
+        self._groups.keys(dataset_id, np.array(list(attributes), dtype=np.int64))
+        table = schema.groups
+        statement = table.update().where(table.c.id == sa.bindparam("group"))
+        statement = statement.values(attributes=sa.bindparam("new", type_=table.c.attributes.type))
+        rows = [{"group": key, "new": checked_object("attributes", given)} for key, given in attributes.items()]
+        if rows:
+            self._session.execute(statement, rows)
+
+
+class TextReads:
+    """Reads the texts of groups and items."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self, dataset_id: int, group_id: int | None = None) -> list[TextRecord]:
+        """Return the texts of a dataset, or those of one of its groups alone, by group and item."""
+        query = self._query(dataset_id)
+        return self._records(query if group_id is None else query.where(schema.texts.c.group_id == group_id))
+
+    def of_groups(self, dataset_id: int, group_ids: Sequence[int]) -> list[TextRecord]:
+        """Return the texts of some groups themselves."""
+        return self._in_parts(dataset_id, schema.texts.c.group_id, group_ids, schema.texts.c.item_key == "")
+
+    def of_pairs(self, dataset_id: int, group_ids: Sequence[int]) -> list[TextRecord]:
+        """Return the texts that items have in one of some groups."""
+        return self._in_parts(dataset_id, schema.texts.c.group_id, group_ids, schema.texts.c.item_key != "")
+
+    def of_items(self, dataset_id: int, item_keys: Sequence[str]) -> list[TextRecord]:
+        """Return the texts that some items have in every group."""
+        return self._in_parts(dataset_id, schema.texts.c.item_key, item_keys, schema.texts.c.group_id == 0)
+
+    def any(self, dataset_id: int) -> bool:
+        """Return whether a dataset has texts."""
+        table = schema.texts
+        query = sa.select(table.c.dataset_id).where(table.c.dataset_id == dataset_id).limit(1)
+        return bool(self._session.rows(query))
+
+    def _query(self, dataset_id: int) -> Select[Any]:
+        table = schema.texts
+        columns = (table.c[name] for name in ("group_id", "item_key", "text", "title", "url"))
+        query = sa.select(*columns).where(table.c.dataset_id == dataset_id)
+        return query.order_by(table.c.group_id, table.c.item_key)
+
+    def _records(self, query: Select[Any]) -> list[TextRecord]:
+        return self._session.records(TextRecord, query)
+
+    def _in_parts(
+        self, dataset_id: int, column: sa.Column[Any], values: Sequence[Any], condition: sa.ColumnElement[bool]
+    ) -> list[TextRecord]:
+        """Return the texts with one of these values in a column, as many at once as a statement takes parameters."""
+        query = self._query(dataset_id).where(condition)
+        parts = (values[first : first + FEW] for first in range(0, len(values), FEW))
+        return [record for part in parts for record in self._records(query.where(column.in_(part)))]
+
+
+class TextWrites:
+    """Writes the texts of groups and items."""
+
+    def __init__(self, session: Session, made: Written) -> None:
+        self._session = session
+        self._made = made
+
+    def set(self, dataset_id: int, texts: Sequence[TextRecord], columns: Sequence[str]) -> None:
+        """Give groups and items of a dataset texts; what the records do not name stays.
+
+        Parameters: ``columns``: which of text, title and url to set; None takes one away.
+        """
+        named = ", ".join(f"{name} = excluded.{name}" for name in columns)
+        self._insert(dataset_id, texts, f"DO UPDATE SET {named}")
+        table = schema.texts
+        nothing = (table.c[name].is_(None) for name in _TEXT_COLUMNS)
+        self._session.execute(table.delete().where(table.c.dataset_id == dataset_id, *nothing))
+
+    def add(self, dataset_id: int, texts: Sequence[TextRecord]) -> None:
+        """Store texts; groups and items that have some already keep theirs."""
+        self._insert(dataset_id, texts, "DO NOTHING")
+
+    def delete(self, dataset_id: int, group_id: int | None = None) -> int:
+        """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
+        table = schema.texts
+        chosen = () if group_id is None else (table.c.group_id == group_id,)
+        return self._session.execute(table.delete().where(table.c.dataset_id == dataset_id, *chosen)).rowcount
+
+    def _insert(self, dataset_id: int, texts: Sequence[TextRecord], on_conflict: str) -> None:
+        check_group_keys(Keys.from_strings(one.item_key for one in texts), "item")
+        if any("\0" in (getattr(one, name) or "") for one in texts for name in _TEXT_COLUMNS):
+            raise InputError("a text contains a NUL character, which no database keeps", advice="remove it")
+        names = ("dataset_id", "group_id", "item_key", *_TEXT_COLUMNS)
+        values = ", ".join(f":{name}" for name in names)
+        statement = sa.text(
+            f"INSERT INTO texts ({', '.join(names)}) VALUES ({values}) "
+            f"ON CONFLICT (dataset_id, group_id, item_key) {on_conflict}"
+        )
+        for first in range(0, len(texts), _TEXTS_AT_ONCE):
+            some = texts[first : first + _TEXTS_AT_ONCE]
+            rows = [{name: getattr(one, name) for name in names[1:]} | {"dataset_id": dataset_id} for one in some]
+            self._session.execute(statement, rows)
+        if texts:
+            self._made.text_dataset_ids.add(dataset_id)
+
+
+def _counted(table: sa.Table) -> Select[Any]:
+    return sa.select(table.c.dataset_id, sa.func.count()).group_by(table.c.dataset_id)
+
+
+def _escaped(text: str) -> str:
+    """Return a text with what LIKE reads as a pattern taken literally."""
+    return "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in text)

@@ -1,0 +1,474 @@
+"""Evaluations, the results or sums of their groups, and how much of a run is judged: read and written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy import Select
+
+from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
+from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.statistics.summary import PairedSums, Summary, sample_std_dev
+from ndcg_tracker.storage import schema
+from ndcg_tracker.storage.bulk.protocol import (
+    ResultRows,
+    unpacked,
+)
+from ndcg_tracker.storage.checks import (
+    checked_object,
+    checked_time,
+)
+from ndcg_tracker.storage.marks import finite_or_none
+from ndcg_tracker.storage.records import (
+    UNNAMED_JUDGES,
+    CoverageRecord,
+    EvaluationRecord,
+    GroupResultColumns,
+    GroupValueRecord,
+    HistoryRecord,
+    MetricUse,
+    PairedSumsRecord,
+)
+from ndcg_tracker.storage.runs import IN_TIME, RunReads, pruned_error
+from ndcg_tracker.storage.session import FEW, Session
+from ndcg_tracker.storage.upkeep.integrity import (
+    Written,
+)
+
+
+class EvaluationReads:
+    """Reads evaluations, the results or sums of their groups, and how much of a run is judged."""
+
+    def __init__(self, session: Session, runs: RunReads) -> None:
+        self._session = session
+        self._runs = runs
+
+    def of_run(self, run_id: int) -> list[EvaluationRecord]:
+        """Return the evaluations of a run in the order in which they were stored."""
+        table = schema.evaluations
+
+        def read(run_ids: Sequence[int]) -> dict[int, list[EvaluationRecord]]:
+            found: dict[int, list[EvaluationRecord]] = {}
+            query = _evaluations().where(table.c.run_id.in_(run_ids)).order_by(table.c.id)
+            for one in self._session.records(EvaluationRecord, query):
+                found.setdefault(one.run_id, []).append(one)
+            return found
+
+        return self._session.once_each("evaluations", [run_id], read).get(run_id, [])
+
+    def history(self, dataset_id: int, metric: str, label_set_id: int | None = None) -> list[HistoryRecord]:
+        """Return the evaluations of all runs of a dataset under a metric, by run and label set version.
+
+        Parameters: ``metric``, its canonical text. ``label_set_id``: one label set; by default all of no named judge,
+        and the one of results of other engines.
+        """
+        runs, evaluations, label_sets = schema.runs, schema.evaluations, schema.label_sets
+        query = (
+            sa.select(
+                runs.c.id.label("run_id"),
+                runs.c.name.label("run"),
+                runs.c.created_at_utc,
+                runs.c.git_commit,
+                evaluations.c.id.label("evaluation_id"),
+                evaluations.c.label_set_id,
+                label_sets.c.version.label("label_set_version"),
+                *(evaluations.c[name] for name in ("mean", "std_dev", "n_groups", "n_missing", "n_undefined")),
+                _requested_as(),
+            )
+            .join_from(runs, evaluations, evaluations.c.run_id == runs.c.id)
+            .join(schema.metrics, schema.metrics.c.id == evaluations.c.metric_id)
+            .join(label_sets, label_sets.c.id == evaluations.c.label_set_id)
+            .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
+            .order_by(*IN_TIME, label_sets.c.version)
+        )
+        chosen = (
+            label_sets.c.judge.in_(UNNAMED_JUDGES)
+            if label_set_id is None
+            else evaluations.c.label_set_id == label_set_id
+        )
+        return self._session.records(HistoryRecord, query.where(chosen))
+
+    def external(self, dataset_id: int, name: str) -> str | None:
+        """Return the text of the metric of another engine that has a name in a dataset, None where none has it."""
+        table = schema.evaluations
+        query = sa.select(table.c.metric).where(
+            table.c.dataset_id == dataset_id, table.c.metric.startswith(f"{name}(", autoescape=True)
+        )
+        return next((str(text) for (text,) in self._session.rows(query.distinct())), None)
+
+    def metrics(self, dataset_id: int) -> list[MetricUse]:
+        """Return the metrics that runs of a dataset have under labels of no named judge, in the order of first use.
+
+        Those of other engines are among them.
+        """
+        table, metrics = schema.evaluations, schema.metrics
+        query = (
+            sa.select(
+                metrics.c.text.label("metric"),
+                sa.func.max(_requested_as().element).label("requested_as"),
+                sa.func.count(table.c.run_id.distinct()).label("n_runs"),
+            )
+            .join_from(table, metrics)
+            .join(schema.runs, schema.runs.c.id == table.c.run_id)
+            .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
+            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge.in_(UNNAMED_JUDGES))
+            .group_by(metrics.c.id, metrics.c.text)
+            .order_by(sa.func.min(table.c.id))
+        )
+        return self._session.records(MetricUse, query)
+
+    def runs_by_label_set(self, dataset_id: int) -> dict[int, int]:
+        """Return how many runs of a dataset are evaluated under each label set, by its id."""
+        table = schema.evaluations
+        query = sa.select(table.c.label_set_id, sa.func.count(table.c.run_id.distinct())).join_from(table, schema.runs)
+        query = query.where(schema.runs.c.dataset_id == dataset_id).group_by(table.c.label_set_id)
+        return dict(tuple(row) for row in self._session.rows(query))
+
+    def of_group(self, dataset_id: int, metric: str, group_id: int) -> list[GroupValueRecord]:
+        """Return one group in every run of a dataset that has a metric, by run and label set version of no named judge.
+
+        The value is looked up by its primary key in each evaluation, whatever the number of groups.
+        """
+        runs, table, results = schema.runs, schema.evaluations, schema.group_results
+        of_group = (results.c.evaluation_id == table.c.id) & (results.c.group_id == group_id)
+        query = (
+            sa.select(
+                runs.c.id.label("run_id"),
+                runs.c.name.label("run"),
+                runs.c.created_at_utc,
+                schema.label_sets.c.version.label("label_set_version"),
+                results.c.value,
+                table.c.mean,
+            )
+            .join_from(runs, table, table.c.run_id == runs.c.id)
+            .join(schema.metrics, schema.metrics.c.id == table.c.metric_id)
+            .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
+            .outerjoin(results, of_group)
+            .where(
+                runs.c.dataset_id == dataset_id,
+                schema.metrics.c.text == metric,
+                schema.label_sets.c.judge.in_(UNNAMED_JUDGES),
+            )
+            .order_by(*IN_TIME, schema.label_sets.c.version)
+        )
+        return self._session.records(GroupValueRecord, query)
+
+    def coverages_under(self, label_set_id: int) -> list[CoverageRecord]:
+        """Return how much of each run has a label of one label set, by run, newest first."""
+        table = schema.coverages
+        query = sa.select(table.c.run_id, table.c.cutoff, table.c.judged_share)
+        query = query.where(table.c.label_set_id == label_set_id).order_by(table.c.run_id.desc(), table.c.cutoff)
+        return [
+            CoverageRecord(row.run_id, label_set_id, row.cutoff or None, row.judged_share)
+            for row in self._session.rows(query)
+        ]
+
+    def coverages(self, run_id: int, label_set_id: int) -> list[CoverageRecord]:
+        """Return how much of a run has a label, by cutoff; the whole list last."""
+        table = schema.coverages
+        columns = (table.c.run_id, table.c.label_set_id, table.c.cutoff, table.c.judged_share)
+
+        def read(run_ids: Sequence[int]) -> dict[int, list[CoverageRecord]]:
+            found: dict[int, list[CoverageRecord]] = {}
+            for row in self._session.rows(sa.select(*columns).where(table.c.run_id.in_(run_ids))):
+                one = CoverageRecord(row.run_id, row.label_set_id, row.cutoff or None, row.judged_share)
+                found.setdefault(row.run_id, []).append(one)
+            return found
+
+        found = self._session.once_each("coverages", [run_id], read).get(run_id, [])
+        of_labels = (one for one in found if one.label_set_id == label_set_id)
+        return sorted(of_labels, key=lambda one: (one.cutoff is None, one.cutoff))
+
+    def results(self, evaluation_id: int, *, components: bool = False) -> GroupResultColumns:
+        """Return the group results of an evaluation as columns; ``components``: with dcg and ideal_dcg."""
+        bulk = self._session.bulk
+        ids, values = bulk.results(evaluation_id)
+        if not ids.size:
+            self._refuse_pruned(evaluation_id)
+        undefined = np.flatnonzero(np.isnan(values))
+        reasons = bulk.reasons(evaluation_id) if undefined.size else []
+        columns = GroupResultColumns(ids, values, undefined, reasons)
+        if not components:
+            return columns
+        _, dcg, ideal_dcg = bulk.components(evaluation_id)
+        return replace(columns, dcg=dcg, ideal_dcg=ideal_dcg)
+
+    def results_of(self, evaluation_ids: Sequence[int]) -> list[tuple[Index, Floats]]:
+        """Return ids and values (NaN: undefined) of the groups of each evaluation; equal ids share one array.
+
+        The values are read-only: they are the bytes that the database returned. Of a run that was pruned to its means
+        there are none.
+        """
+        table = schema.evaluations
+        query = sa.select(table.c.id, table.c.packed_group_ids, table.c.packed_values)
+        known: dict[tuple[bytes, int], Index] = {}
+        found: dict[int, tuple[Index, Floats]] = {}
+        for first in range(0, len(evaluation_ids), FEW):
+            wanted = table.c.id.in_(evaluation_ids[first : first + FEW])
+            for evaluation_id, ids, packed_values in self._session.connection.execute(query.where(wanted)):
+                values = np.frombuffer(packed_values or b"", dtype="<f8").astype(np.float64, copy=False)
+                key = (bytes(ids or b""), values.size)
+                if key not in known:
+                    known[key], _ = unpacked(ids or b"", packed_values or b"")
+                found[evaluation_id] = known[key], values
+        return [found[evaluation_id] for evaluation_id in evaluation_ids]
+
+    def _refuse_pruned(self, evaluation_id: int) -> None:
+        """Raise InputError for an evaluation whose group results were pruned, or were never stored."""
+        table = schema.evaluations
+        for row in self._session.rows(sa.select(table.c.run_id, table.c.run).where(table.c.id == evaluation_id)):
+            found = self._runs.prunings(row.run_id).get(row.run_id)
+            if found is not None and found.summaries_only:
+                raise pruned_error(row.run, found)
+
+    def all_sums(self, evaluation_id: int) -> list[tuple[PairedSumsRecord, str]]:
+        """Return the sums of an evaluation's differences to each baseline, and when they were stored."""
+        table = schema.paired_sums
+        query = sa.select(table.c.baseline_run_id, table.c.created_at_utc).where(table.c.evaluation_id == evaluation_id)
+        rows = self._session.rows(query.order_by(table.c.baseline_run_id))
+        found = ((self.sums(evaluation_id, row.baseline_run_id), row.created_at_utc) for row in rows)
+        return [(record, at) for record, at in found if record is not None]
+
+    def sums(self, evaluation_id: int, baseline_run_id: int) -> PairedSumsRecord | None:
+        """Return the sums of an evaluation's differences to a baseline, None where there are none."""
+        table = schema.paired_sums
+        key = (table.c.evaluation_id == evaluation_id, table.c.baseline_run_id == baseline_run_id)
+        for row in self._session.rows(sa.select(table).where(*key)):
+            of_groups = Summary(row.n_groups, row.delta, row.m2, row.m3, row.wins, row.losses)
+            counts = row.only_in_baseline, row.only_in_candidate, row.n_undefined
+            clusters = row.details["clusters"]
+            known = None if clusters is None else {one["n_groups"]: Summary.from_dict(one) for one in clusters}
+            return PairedSumsRecord(
+                baseline_run_id,
+                PairedSums(of_groups, row.baseline_mean, *counts, known),
+                row.details["attribute"],
+                {one["slice"]: PairedSums.from_dict(one) for one in row.details["slices"]},
+                row.details["cluster"],
+            )
+        return None
+
+    def partners(self, run_id: int) -> list[str]:
+        """Return the names of the runs with which a run was paired when sums were stored."""
+        table, evaluations, runs = schema.paired_sums, schema.evaluations, schema.runs
+        joined = table.join(evaluations, evaluations.c.id == table.c.evaluation_id)
+        one = sa.select(table.c.baseline_run_id).select_from(joined).where(evaluations.c.run_id == run_id)
+        other = sa.select(evaluations.c.run_id).select_from(joined).where(table.c.baseline_run_id == run_id)
+        chosen = runs.c.id.in_(one) | runs.c.id.in_(other)
+        return [row.name for row in self._session.rows(sa.select(runs.c.name).where(chosen).order_by(runs.c.name))]
+
+
+class EvaluationWrites:
+    """Writes evaluations: the mean of a metric and the result of every group; and how much of a run is judged."""
+
+    def __init__(self, session: Session, made: Written) -> None:
+        self._session = session
+        self._made = made
+
+    def insert(
+        self,
+        run_id: int,
+        label_set_id: int,
+        metric: str,
+        *,
+        mean: float | None,
+        tie_bounds: tuple[float | None, float | None] = (None, None),
+        n_groups: int,
+        n_missing: int,
+        n_undefined: int,
+        group_ids: Index,
+        values: Floats,
+        dcg: Floats | None = None,
+        ideal_dcg: Floats | None = None,
+        reasons: Sequence[str | None] | None = None,
+        requested_as: str | None = None,
+        std_dev: float | None = None,
+        created_at_utc: str | None = None,
+    ) -> int:
+        """Store a run's results under a label set and a metric and return the evaluation's id.
+
+        Parameters: ``metric``, its canonical text. ``mean``: None (or NaN) where no group has a value.
+        ``tie_bounds``: the mean with all ties broken for the worst, and for the best. ``group_ids``: int64, shape (n,),
+        distinct. ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined. ``reasons``: shape
+        (n,), why the value of each undefined group is undefined; None for the others. ``requested_as``: the text that
+        the metric was requested as, if not its canonical one. ``std_dev``: of the values, where these are not given.
+        ``created_at_utc``: when they were first stored, None for now.
+        Raises: ConflictError if the evaluation exists, InputError for an undefined value without a reason or an
+        infinite one.
+        """
+        metric_id = self._metric_id(metric)
+        table = schema.evaluations
+        key = (table.c.run_id == run_id, table.c.label_set_id == label_set_id, table.c.metric_id == metric_id)
+        if self._session.rows(sa.select(table.c.id).where(*key)):
+            raise ConflictError(f"run {run_id} has {metric} under label set {label_set_id} already")
+        if mean is not None and math.isinf(mean):
+            raise InputError(f"{metric} of run {run_id} has an infinite value; only finite numbers are stored")
+        rows = _result_rows(f"{metric} of run {run_id}", group_ids, values, dcg, ideal_dcg, reasons)
+        row = {
+            "run_id": run_id,
+            "label_set_id": label_set_id,
+            "metric_id": metric_id,
+            "mean": None if mean is None or math.isnan(mean) else float(mean),
+            "worst_mean": tie_bounds[0],
+            "best_mean": tie_bounds[1],
+            "std_dev": sample_std_dev(rows.values[~np.isnan(rows.values)]) if std_dev is None else std_dev,
+            "n_groups": n_groups,
+            "n_missing": n_missing,
+            "n_undefined": n_undefined,
+            "created_at_utc": checked_time(created_at_utc),
+            "requested_as": None if requested_as == metric else requested_as,
+            "metric": metric,
+            **self._names(run_id, label_set_id),
+        }
+        evaluation_id = self._session.insert(table, row)
+        self._made.evaluation_ids.add(evaluation_id)
+        self._session.bulk.insert_results(evaluation_id, rows)
+        return evaluation_id
+
+    def delete(self, evaluation_id: int) -> None:
+        """Delete an evaluation with the results of its groups."""
+        sums = schema.paired_sums.c.evaluation_id
+        for column in (schema.group_results.c.evaluation_id, sums, schema.evaluations.c.id):
+            self._session.execute(column.table.delete().where(column == evaluation_id))
+        self._made.evaluation_ids.discard(evaluation_id)
+
+    def insert_sums(self, evaluation_id: int, record: PairedSumsRecord, created_at_utc: str | None = None) -> None:
+        """Store the sums of the differences of an evaluation's groups to a baseline."""
+        whole = record.whole
+        slices = [{"slice": value, **sums.to_dict()} for value, sums in record.slices.items()]
+        details = {
+            "attribute": record.attribute,
+            "slices": slices,
+            "cluster": record.cluster,
+            "clusters": whole.to_dict()["clusters"],
+        }
+        row = {
+            "evaluation_id": evaluation_id,
+            "baseline_run_id": record.baseline_run_id,
+            "n_groups": whole.differences.n,
+            "baseline_mean": whole.baseline_mean,
+            "delta": whole.differences.mean,
+            "m2": whole.differences.m2,
+            "m3": whole.differences.m3,
+            "wins": whole.differences.wins,
+            "losses": whole.differences.losses,
+            "only_in_baseline": whole.only_in_baseline,
+            "only_in_candidate": whole.only_in_candidate,
+            "n_undefined": whole.undefined,
+            "details": checked_object("sums", details),
+            "created_at_utc": checked_time(created_at_utc),
+        }
+        self._session.execute(schema.paired_sums.insert(), row)
+
+    def refill(
+        self,
+        evaluation_id: int,
+        *,
+        group_ids: Index,
+        values: Floats,
+        dcg: Floats | None = None,
+        ideal_dcg: Floats | None = None,
+        reasons: Sequence[str | None] | None = None,
+    ) -> None:
+        """Give an evaluation whose group results were pruned its results again (see ``insert``); its mean stays."""
+        rows = _result_rows(f"evaluation {evaluation_id}", group_ids, values, dcg, ideal_dcg, reasons)
+        self._made.evaluation_ids.add(evaluation_id)
+        self._session.bulk.insert_results(evaluation_id, rows)
+
+    def insert_coverage(self, run_id: int, label_set_id: int, cutoff: int | None, judged_share: float) -> None:
+        """Store which share of a run's top ``cutoff`` (None or 0: of all) has a label; a stored one is replaced."""
+        statement = sa.text(
+            "INSERT INTO coverages (run_id, label_set_id, cutoff, judged_share) VALUES (:run, :labels, :cutoff, "
+            ":share) ON CONFLICT (run_id, label_set_id, cutoff) DO UPDATE SET judged_share = excluded.judged_share"
+        )
+        values = {"run": run_id, "labels": label_set_id, "cutoff": cutoff or 0, "share": float(judged_share)}
+        self._session.execute(statement, values)
+
+    def set_means(
+        self, evaluation_id: int, mean: float | None, tie_bounds: tuple[float | None, float | None] = (None, None)
+    ) -> None:
+        """Replace the mean of an evaluation, and its means with ties broken for the worst and the best.
+
+        For changed weights of groups; the results of the groups stay. Parameters: None for no mean. Raises:
+        ReferenceNotFoundError if the evaluation does not exist.
+        """
+        table = schema.evaluations
+        values = dict(zip(("mean", "worst_mean", "best_mean"), map(finite_or_none, (mean, *tie_bounds)), strict=True))
+        changed = self._session.execute(table.update().where(table.c.id == evaluation_id).values(values))
+        if not changed.rowcount:
+            raise ReferenceNotFoundError(
+                f"no evaluation with id {evaluation_id}", advice="list those of a run with: ndcg-track runs show RUN"
+            )
+
+    def _names(self, run_id: int, label_set_id: int) -> dict[str, Any]:
+        """Return what an evaluation repeats of its run and its label set, so that the views need no other table."""
+        runs, label_sets = schema.runs, schema.label_sets
+        query = (
+            sa.select(
+                runs.c.name.label("run"),
+                runs.c.dataset_id,
+                runs.c.dataset,
+                runs.c.created_at_utc.label("run_created_at_utc"),
+                label_sets.c.version.label("label_set_version"),
+                label_sets.c.judge,
+            )
+            .join_from(runs, label_sets, label_sets.c.dataset_id == runs.c.dataset_id)
+            .where(runs.c.id == run_id, label_sets.c.id == label_set_id)
+        )
+        return dict(self._session.execute(query).one()._mapping)
+
+    def _metric_id(self, text: str) -> int:
+        table = schema.metrics
+        query = sa.select(table.c.id).where(table.c.text == text)
+        found = self._session.rows(query)
+        if not found and self._session.keep_creators_out():
+            found = self._session.rows(query)
+        return int(found[0][0]) if found else self._session.insert(table, {"text": text})
+
+
+def _result_rows(
+    what: str,
+    group_ids: Index,
+    values: Floats,
+    dcg: Floats | None,
+    ideal_dcg: Floats | None,
+    reasons: Sequence[str | None] | None,
+) -> ResultRows:
+    """Return group results in the order of their groups (InputError for what cannot be stored)."""
+    order = np.argsort(group_ids, kind="stable")
+    nothing = np.full(values.size, np.nan)
+    value, gain, ideal = ((nothing if one is None else one)[order] for one in (values, dcg, ideal_dcg))
+    if any(np.isinf(one).any() for one in (value, gain, ideal)):
+        raise InputError(f"{what} has an infinite value; only finite numbers are stored")
+    undefined = order[np.isnan(value)].tolist()
+    why = [reasons[row] if reasons is not None else None for row in undefined]
+    known = [reason for reason in why if reason]
+    if len(known) != len(why):
+        raise InputError(f"{what} has an undefined value without a reason")
+    return ResultRows(group_ids[order], value, gain, ideal, known)
+
+
+def _evaluations() -> Select[Any]:
+    table = schema.evaluations
+    counts = ("n_groups", "n_missing", "n_undefined")
+    names = ("id", "run_id", "label_set_id", "mean", "worst_mean", "best_mean", "std_dev", *counts)
+    return (
+        sa.select(
+            *(table.c[name] for name in names),
+            table.c.created_at_utc,
+            schema.metrics.c.text.label("metric"),
+            _requested_as(),
+            schema.label_sets.c.version.label("label_set_version"),
+            schema.label_sets.c.judge,
+        )
+        .join_from(table, schema.metrics)
+        .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
+    )
+
+
+def _requested_as() -> sa.Label[str]:
+    return sa.func.coalesce(schema.evaluations.c.requested_as, schema.metrics.c.text).label("requested_as")

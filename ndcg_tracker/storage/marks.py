@@ -1,0 +1,217 @@
+"""What people say of runs: aliases, where they pointed, and the decisions of gates; read and written."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+
+from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError, argument
+from ndcg_tracker.storage import schema
+from ndcg_tracker.storage.checks import (
+    checked_name,
+    checked_time,
+    utc_now,
+)
+from ndcg_tracker.storage.records import (
+    AliasMoveRecord,
+    AliasRecord,
+    DecisionRecord,
+    RunRecord,
+    SuiteDecisionRecord,
+)
+from ndcg_tracker.storage.session import Session
+from ndcg_tracker.storage.upkeep.integrity import (
+    Written,
+)
+
+
+class AliasReads:
+    """Reads aliases."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self, dataset: str | None = None) -> list[AliasRecord]:
+        """Return the aliases of a dataset (None: of all), by dataset and name."""
+        return self._session.once(("aliases", dataset), partial(self._all, dataset))
+
+    def _all(self, dataset: str | None) -> list[AliasRecord]:
+        query = (
+            sa.select(schema.aliases, schema.datasets.c.name.label("dataset"), schema.runs.c.name.label("run"))
+            .join_from(schema.aliases, schema.datasets)
+            .join(schema.runs, schema.runs.c.id == schema.aliases.c.run_id)
+            .order_by(schema.aliases.c.dataset_id, schema.aliases.c.name)
+        )
+        chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)
+        return self._session.records(AliasRecord, chosen)
+
+    def moves(self, dataset_id: int) -> list[AliasMoveRecord]:
+        """Return where the aliases of a dataset were pointed, oldest first."""
+        table = schema.alias_moves
+        columns = (column for column in table.c if column is not table.c.id)
+        query = sa.select(*columns).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
+        return self._session.records(AliasMoveRecord, query)
+
+    def known(self, name: str, dataset: str | None) -> AliasRecord:
+        """Return the alias of this name; ReferenceNotFoundError where there is none, or one in several datasets."""
+        aliases = self.all(dataset)
+        found = [alias for alias in aliases if alias.name == name]
+        if not found:
+            known = ", ".join(f"@{alias.name}" for alias in aliases) or "none"
+            raise ReferenceNotFoundError(f"there is no alias @{name}; there is {known}")
+        if len(found) > 1:
+            names = ", ".join(alias.dataset for alias in found)
+            raise ReferenceNotFoundError(
+                f"alias @{name} is in several datasets ({names})", advice=f"give {argument('dataset')}"
+            )
+        return found[0]
+
+
+class AliasWrites:
+    """Writes aliases; ``run_of``: the run of an id."""
+
+    def __init__(self, session: Session, aliases: AliasReads, run_of: Callable[[int], RunRecord]) -> None:
+        self._session = session
+        self._aliases = aliases
+        self._run_of = run_of
+
+    def set(self, dataset_id: int, name: str, run_id: int) -> AliasRecord:
+        """Point an alias, created if missing, at a run of the same dataset and return its record."""
+        checked_name("alias", name)
+        run = self._run_of(run_id)
+        if run.dataset_id != dataset_id:
+            raise ConflictError(f"run {run.name!r} is of dataset {run.dataset!r}; an alias stays within its dataset")
+        table, now = schema.aliases, utc_now()
+        key = (table.c.dataset_id == dataset_id, table.c.name == name)
+        before = self._session.execute(sa.select(table.c.run_id).where(*key)).scalar()
+        changed = self._session.execute(table.update().where(*key).values(run_id=run_id, updated_at_utc=now))
+        if not changed.rowcount:
+            row = {"dataset_id": dataset_id, "name": name, "run_id": run_id, "created_at_utc": now}
+            self._session.execute(table.insert(), {**row, "updated_at_utc": now})
+        if before != run_id:
+            self._moved(dataset_id, name, run_id, run.name)
+        return next(alias for alias in self._aliases.all(run.dataset) if alias.name == name)
+
+    def take_over(self, moves: Sequence[AliasMoveRecord], alias: AliasRecord | None, named: tuple[int, str]) -> None:
+        """Store moves of an alias, and where it stands after them, as another database has them; None: it is deleted.
+
+        Parameters: ``named``: its dataset and its name.
+        """
+        table, history = schema.aliases, schema.alias_moves
+        for one in moves:
+            row = {"dataset_id": one.dataset_id, "alias": checked_name("alias", one.alias), "run_id": one.run_id}
+            self._session.execute(
+                history.insert(), row | {"run": one.run, "created_at_utc": checked_time(one.created_at_utc)}
+            )
+        key = (table.c.dataset_id == named[0], table.c.name == named[1])
+        self._session.execute(table.delete().where(*key))
+        if alias is not None:
+            row = {"dataset_id": alias.dataset_id, "name": checked_name("alias", alias.name), "run_id": alias.run_id}
+            times = {name: checked_time(getattr(alias, name)) for name in ("created_at_utc", "updated_at_utc")}
+            self._session.execute(table.insert(), row | times)
+
+    def delete(self, dataset_id: int, name: str) -> None:
+        """Delete an alias (ReferenceNotFoundError if it does not exist)."""
+        table = schema.aliases
+        alias = name.removeprefix("@")
+        key = (table.c.dataset_id == dataset_id, table.c.name == alias)
+        if not self._session.execute(table.delete().where(*key)).rowcount:
+            raise ReferenceNotFoundError(
+                f"no alias {'@' + alias!r} in this dataset",
+                advice="list all with: ndcg-track alias list",
+            )
+        self._moved(dataset_id, alias, None, None)
+
+    def _moved(self, dataset_id: int, alias: str, run_id: int | None, run: str | None) -> None:
+        row = {"dataset_id": dataset_id, "alias": alias, "run_id": run_id, "run": run, "created_at_utc": utc_now()}
+        self._session.execute(schema.alias_moves.insert(), row)
+
+
+class DecisionReads:
+    """Reads the decisions of gates, on datasets and on suites."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self, dataset_id: int) -> list[DecisionRecord]:
+        """Return the decisions of gates on a dataset, oldest first."""
+        table = schema.decisions
+        query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
+        return self._session.records(DecisionRecord, query)
+
+    def on_suite(self, suite: str | None) -> list[SuiteDecisionRecord]:
+        """Return the decisions of gates on a suite (None: on all), oldest first."""
+        table = schema.suite_decisions
+        query = sa.select(table).order_by(table.c.id)
+        return self._session.records(
+            SuiteDecisionRecord, query if suite is None else query.where(table.c.suite == suite)
+        )
+
+
+class DecisionWrites:
+    """Writes the decisions of gates; ``run_of``: the run of an id."""
+
+    def __init__(self, session: Session, run_of: Callable[[int], RunRecord], made: Written) -> None:
+        self._session = session
+        self._run_of = run_of
+        self._made = made
+
+    def insert(
+        self,
+        dataset_id: int,
+        baseline_run_id: int,
+        candidate_run_id: int,
+        *,
+        metric: str,
+        label_set_id: int,
+        scope: str,
+        decision: str,
+        reason: str,
+        baseline_alias: str | None = None,
+        margin: float | None = None,
+        delta: float | None = None,
+        ci: tuple[float | None, float | None] = (None, None),
+        alpha: float | None = None,
+        acknowledged_reason: str | None = None,
+        acknowledged_by: str | None = None,
+    ) -> DecisionRecord:
+        """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record."""
+        numbers = {"margin": margin, "delta": delta, "ci_low": ci[0], "ci_high": ci[1], "alpha": alpha}
+        values: dict[str, Any] = {
+            "dataset_id": dataset_id,
+            "baseline_run_id": baseline_run_id,
+            "candidate_run_id": candidate_run_id,
+            "baseline_run": self._run_of(baseline_run_id).name,
+            "candidate_run": self._run_of(candidate_run_id).name,
+            "baseline_alias": baseline_alias,
+            "metric": metric,
+            "label_set_id": label_set_id,
+            "scope": scope,
+            **{name: finite_or_none(number) for name, number in numbers.items()},
+            "decision": decision,
+            "reason": reason,
+            "acknowledged_reason": acknowledged_reason,
+            "acknowledged_by": acknowledged_by,
+            "created_at_utc": utc_now(),
+        }
+        record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
+        self._made.decision_ids.add(record.id)
+        return record
+
+    def take_over(self, values: Mapping[str, Any]) -> None:
+        """Store a decision that another database has, given by columns."""
+        self._made.decision_ids.add(self._session.insert(schema.decisions, values))
+
+    def insert_on_suite(self, *, created_at_utc: str | None = None, **values: Any) -> SuiteDecisionRecord:
+        """Store the decision of a gate on a suite, given by columns, and return its record."""
+        numbers = {name: finite_or_none(values[name]) for name in ("delta", "ci_low", "ci_high", "alpha")}
+        row = {**values, **numbers, "created_at_utc": checked_time(created_at_utc)}
+        return SuiteDecisionRecord(id=self._session.insert(schema.suite_decisions, row), **row)
+
+
+def finite_or_none(number: float | None) -> float | None:
+    return None if number is None or not math.isfinite(number) else float(number)

@@ -1,0 +1,485 @@
+"""Runs, their ranked items, and what is gone of them: read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy import Select
+
+from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
+from ndcg_tracker.rankings.ranking import Ranking
+from ndcg_tracker.rankings.types import Index
+from ndcg_tracker.storage import schema
+from ndcg_tracker.storage.bulk.protocol import (
+    BLOCK_ITEMS,
+    RANKED_LISTS,
+    packed,
+    unpacked,
+)
+from ndcg_tracker.storage.checks import (
+    checked_commit,
+    checked_name,
+    checked_object,
+    checked_time,
+    utc_now,
+)
+from ndcg_tracker.storage.datasets import DatasetReads, GroupReads, GroupWrites
+from ndcg_tracker.storage.marks import AliasReads
+from ndcg_tracker.storage.records import (
+    AliasRecord,
+    PruningRecord,
+    RunRecord,
+    RunSize,
+)
+from ndcg_tracker.storage.references import RunName, is_pattern, referenced_run
+from ndcg_tracker.storage.session import FEW, Session
+from ndcg_tracker.storage.upkeep.integrity import (
+    Written,
+)
+
+_BYTES_OF_LIST, _BYTES_OF_RESULT = 60, 80
+"""About what a row of ``ranked_lists`` takes beside its lists, and a group result with its packed value."""
+
+
+IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
+"""The order of runs: by the time they were made, and by their ids where that is the same."""
+
+
+class RunDetails(TypedDict, total=False):
+    """The facts about a run besides its items; ``created_at_utc``: now, if None."""
+
+    source: str | None
+    git_commit: str | None
+    parameters: Mapping[str, Any] | None
+    tags: Mapping[str, Any] | None
+    created_at_utc: str | None
+
+
+class RunReads:
+    """Reads runs and their ranked items."""
+
+    def __init__(self, session: Session, datasets: DatasetReads, aliases: AliasReads, groups: GroupReads) -> None:
+        self._session = session
+        self._datasets = datasets
+        self._aliases = aliases
+        self._groups = groups
+        self._dataset_of: dict[int, int] = {}
+
+    def all(self, dataset: str | None = None) -> list[RunRecord]:
+        """Return the runs of a dataset (None: of all), oldest first."""
+        query = sa.select(schema.runs).order_by(*IN_TIME)
+        chosen = query if dataset is None else query.where(schema.runs.c.dataset == dataset)
+        return self._session.records(RunRecord, chosen)
+
+    def without_facts(self) -> list[RunRecord]:
+        """Return all runs by id, without their tags and parameters, which may be damaged."""
+        columns = (column for column in schema.runs.c if column.name not in ("parameters", "tags"))
+        query = sa.select(*columns).order_by(schema.runs.c.id)
+        return self._session.records(partial(RunRecord, parameters={}, tags={}), query)
+
+    def with_id(self, run_id: int) -> RunRecord:
+        """Return the run of this id (ReferenceNotFoundError if it does not exist)."""
+        found = self._session.once_each("run", [run_id], self._records)
+        if not found:
+            raise ReferenceNotFoundError(f"no run with id {run_id}", advice="list all with: ndcg-track runs list")
+        return found[run_id]
+
+    def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:
+        """Return some runs by id, and keep what is gone of each, which comes with them."""
+        runs, gone = schema.runs, _prunings()
+        query = sa.select(runs, *_apart(gone)).join_from(runs, gone, gone.c.run_id == runs.c.id, isouter=True)
+        found: dict[int, RunRecord] = {}
+        prunings: dict[int, PruningRecord | None] = {}
+        rows: list[dict[str, Any]] = self._session.records(dict, query.where(runs.c.id.in_(run_ids)))
+        for row in rows:
+            of_pruning = _taken_apart(row)
+            run = found[row["id"]] = RunRecord(**row)
+            self._dataset_of[run.id] = run.dataset_id
+            prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
+        self._session.keep("pruning", prunings)
+        return found
+
+    def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
+        """Return the run that a reference names: exact name, id, ``@alias``, ``latest~N`` or unique prefix.
+
+        Parameters: ``dataset`` narrows the search. Raises: ReferenceNotFoundError for an unknown or ambiguous
+        reference or an unknown dataset, with the candidates.
+        """
+        return self.with_id(self._referenced(reference, dataset))
+
+    def resolve_all(self, references: Sequence[str], dataset: str | None = None) -> list[RunRecord]:
+        """Return the run that each reference names (see ``resolve``), read together."""
+        ids = [self._referenced(reference, dataset) for reference in references]
+        return [self.with_id(run_id) for run_id in ids]
+
+    def _referenced(self, reference: str, dataset: str | None) -> int:
+        if dataset is not None:
+            self._datasets.known(dataset)
+        names = self._session.once(("names of runs", dataset), partial(self._names, dataset))
+        run_id = referenced_run(reference, names, partial(self._aliases.all, dataset), dataset)
+        self._session.named_runs.append(run_id)
+        return run_id
+
+    def _names(self, dataset: str | None) -> list[RunName]:
+        """Return the names of all runs, oldest first, and keep their aliases, which come with them."""
+        runs, aliases = schema.runs, schema.aliases
+        query = (
+            sa.select(runs.c.id, runs.c.name, runs.c.dataset, *_apart(aliases))
+            .join_from(runs, aliases, aliases.c.run_id == runs.c.id, isouter=True)
+            .order_by(*IN_TIME, aliases.c.name)
+        )
+        chosen = query if dataset is None else query.where(runs.c.dataset == dataset)
+        names: dict[RunName, None] = {}
+        found: list[AliasRecord] = []
+        rows: list[dict[str, Any]] = self._session.records(dict, chosen)
+        for row in rows:
+            of_alias = _taken_apart(row)
+            names[RunName(**row)] = None
+            if of_alias["name"] is not None:
+                found.append(AliasRecord(**of_alias, dataset=row["dataset"], run=row["name"]))
+        found.sort(key=lambda alias: (alias.dataset_id, alias.name))
+        self._session.once(("aliases", dataset), lambda: found)
+        return list(names)
+
+    def chosen(self, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
+        """Return the runs with these references or patterns, all (of a dataset) where none is named.
+
+        A pattern has ``*``, ``?`` or ``[...]`` and names every run that fits it, oldest first. Raises:
+        ReferenceNotFoundError for one that fits none, and what ``resolve`` raises.
+        """
+        if dataset is not None:
+            self._datasets.known(dataset)
+        return [run for one in references for run in self.matching(one, dataset)] or self.all(dataset)
+
+    def matching(self, reference: str, dataset: str | None) -> list[RunRecord]:
+        """Return the run of a reference, or all that fit a pattern (see ``chosen``)."""
+        if not is_pattern(reference):
+            return [self.resolve(reference, dataset)]
+        every = self.all(dataset)
+        found = [run for run in every if run.name == reference] or [
+            run for run in every if fnmatchcase(run.name, reference)
+        ]
+        if not found:
+            raise ReferenceNotFoundError(f"no run fits {reference!r}", advice="list all with: ndcg-track runs list")
+        return found
+
+    def named(self, dataset_id: int, name: str) -> RunRecord | None:
+        """Return the run of exactly this name, None if it does not exist."""
+        chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.name == name)
+        found = self._session.records(RunRecord, sa.select(schema.runs).where(*chosen))
+        return found[0] if found else None
+
+    def with_digest(self, dataset_id: int, digest: str) -> list[RunRecord]:
+        """Return the runs with this content, in id order."""
+        chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.digest == digest)
+        return self._session.records(RunRecord, sa.select(schema.runs).where(*chosen).order_by(schema.runs.c.id))
+
+    def group_ids(self, run_id: int) -> Index:
+        """Return the ids, ascending, of the groups that a run has."""
+        table, runs = schema.prunings, schema.runs
+        query = sa.select(table.c.packed_group_ids, runs.c.n_groups).join_from(table, runs)
+        for row in self._session.rows(query.where(table.c.run_id == run_id)):
+            if not row.packed_group_ids:
+                return np.empty(0, dtype=np.int64)
+            return unpacked(row.packed_group_ids, bytes(8 * row.n_groups))[0]
+        return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
+
+    def kept_group_ids(self, run_id: int) -> Index:
+        """Return the ids, ascending, of the groups of which a run has items."""
+        return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
+
+    def ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
+        """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id.
+
+        Raises: InputError for a run that was pruned, or that has not the items of these groups.
+        """
+        found = self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)
+        pruning = self.prunings(run_id).get(run_id)
+        if pruning is not None:
+            wanted = of_run = self.group_ids(run_id)
+            if group_ids is not None:
+                wanted = np.intersect1d(group_ids, of_run)
+            if not found.group_ids.size or found.group_ids.size < wanted.size:
+                raise pruned_error(self.with_id(run_id).name, pruning)
+        return Ranking(*self._groups.keyed(found, self._dataset_of.get(run_id)))
+
+    def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
+        """Return what is gone of pruned runs (of all, or of these), by the id of the run."""
+        table = _prunings()
+        query = sa.select(table).order_by(table.c.run_id)
+
+        def read(chosen: Select[Any]) -> dict[int, PruningRecord]:
+            return {one.run_id: one for one in self._session.records(PruningRecord, chosen)}
+
+        if not run_ids:
+            return self._session.once("prunings", partial(read, query))
+        return self._session.once_each("pruning", run_ids, lambda ids: read(query.where(table.c.run_id.in_(ids))))
+
+    def refuse_pruned(self, run_id: int, *, results: bool = False) -> None:
+        """Raise InputError for a run whose items, or group results if ``results`` says so, were pruned."""
+        found = self.prunings(run_id).get(run_id)
+        if found is not None and (found.summaries_only or not results):
+            raise pruned_error(self.with_id(run_id).name, found)
+
+    def used_ids(self, *, once: bool) -> set[int]:
+        """Return the runs that an alias points to (``once``: or pointed to), or that a gate decided on."""
+        columns = [schema.aliases.c.run_id, schema.decisions.c.baseline_run_id, schema.decisions.c.candidate_run_id]
+        columns += [schema.alias_moves.c.run_id] if once else []
+        found = {row[0] for column in columns for row in self._session.rows(sa.select(column).distinct()) if row[0]}
+        for row in self._session.rows(sa.select(schema.suite_decisions.c.runs)):
+            found |= {of[side] for of in row.runs.values() for side in ("baseline_run_id", "candidate_run_id")}
+        return found
+
+    def sizes(self, run_ids: Sequence[int], *, results: bool) -> dict[int, RunSize]:
+        """Return what some runs hold that can be pruned; group results only if ``results`` says so."""
+        lists, evaluations = schema.ranked_lists, schema.evaluations
+        is_sqlite = self._session.connection.dialect.name == "sqlite"
+        length = sa.func.length if is_sqlite else sa.func.pg_column_size
+        of_lists = sa.func.sum(length(lists.c.item_keys) + length(lists.c.scores) + _BYTES_OF_LIST).label("total")
+        n_results = sa.func.sum(sa.func.length(evaluations.c.packed_values) / 8).label("total")
+        found: dict[int, RunSize] = {}
+        for first in range(0, len(run_ids), FEW):
+            some = run_ids[first : first + FEW]
+            in_lists = sa.select(lists.c.run_id, of_lists).where(lists.c.run_id.in_(some)).group_by(lists.c.run_id)
+            n_bytes = {row.run_id: int(row.total or 0) for row in self._session.rows(in_lists)}
+            in_runs = sa.select(schema.runs.c.id, schema.runs.c.n_items).where(schema.runs.c.id.in_(some))
+            of_runs = sa.select(evaluations.c.run_id, n_results).where(evaluations.c.run_id.in_(some))
+            counted = self._session.rows(of_runs.group_by(evaluations.c.run_id)) if results else ()
+            n_of_run = {row.run_id: int(row.total or 0) for row in counted}
+            for row in self._session.rows(in_runs):
+                n_here, of_items = n_of_run.get(row.id, 0), n_bytes.get(row.id)
+                n_items = 0 if of_items is None else row.n_items
+                found[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * _BYTES_OF_RESULT)
+        return found
+
+    def ranking_blocks(self, run: RunRecord) -> Iterator[Ranking]:
+        """Yield the items of a run in blocks of about ``BLOCK_ITEMS`` items (see ``ranking``)."""
+        if run.n_items <= BLOCK_ITEMS:
+            yield self.ranking(run.id)
+            return
+        ids = self.group_ids(run.id)
+        n_groups = max(1, BLOCK_ITEMS * run.n_groups // run.n_items)
+        for first in range(0, ids.size, n_groups):
+            yield self.ranking(run.id, ids[first : first + n_groups])
+
+
+class RunWrites:
+    """Writes runs, each whole or block after block; renames, tags and deletes them."""
+
+    def __init__(
+        self,
+        session: Session,
+        runs: RunReads,
+        datasets: DatasetReads,
+        aliases: AliasReads,
+        groups: GroupWrites,
+        made: Written,
+    ) -> None:
+        self._session = session
+        self._runs = runs
+        self._datasets = datasets
+        self._aliases = aliases
+        self._groups = groups
+        self._made = made
+        self._undated: set[int] = set()
+
+    def insert(self, dataset_id: int, name: str, ranking: Ranking, **details: Unpack[RunDetails]) -> RunRecord:
+        """Store a run with all its items and return its record; ConflictError where the name is taken."""
+        run_id = self.begin(dataset_id, name, **details)
+        self.append(run_id, dataset_id, ranking)
+        return self.finish(run_id, ranking.digest(), ranking.n_groups, ranking.n_items)
+
+    def begin(self, dataset_id: int, name: str, **details: Unpack[RunDetails]) -> int:
+        """Create a run, still without items, and return its id (see ``insert``)."""
+        self.check_name_free(dataset_id, name)
+        values: dict[str, Any] = {
+            "dataset_id": dataset_id,
+            "dataset": self._datasets.with_id(dataset_id).name,
+            "name": name,
+            "digest": "",
+            "created_at_utc": checked_time(details.get("created_at_utc")),
+            "source": details.get("source"),
+            "git_commit": checked_commit(details.get("git_commit")),
+            "parameters": checked_object("parameters", details.get("parameters") or {}),
+            "tags": checked_object("tags", details.get("tags") or {}),
+            "n_groups": 0,
+            "n_items": 0,
+        }
+        run_id = self._session.insert(schema.runs, values)
+        self._made.runs[run_id] = ""
+        if details.get("created_at_utc") is None:
+            self._undated.add(run_id)
+        return run_id
+
+    def append(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
+        """Add the items of groups that an unfinished run does not have yet."""
+        self._session.bulk.insert_lists(RANKED_LISTS, run_id, self._groups.lists(dataset_id, ranking, "score"))
+
+    def append_missing(self, run_id: int, dataset_id: int, ranking: Ranking) -> None:
+        """Add the items of groups that a pruned run has without items; of a sample some have theirs."""
+        kept = self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
+        if kept.size:
+            lacks = ~np.isin(self._groups.ensure(dataset_id, ranking.group_keys), kept)
+            ranking = ranking.of_groups(np.flatnonzero(lacks))
+        self.append(run_id, dataset_id, ranking)
+
+    def keep_pruning(
+        self,
+        run_id: int,
+        group_ids: Index,
+        *,
+        summaries_only: bool = False,
+        kept_share: float | None = None,
+        created_at_utc: str | None = None,
+    ) -> None:
+        """Take note that a run is without its items, or came without them (see ``PruningRecord``).
+
+        Parameters: ``group_ids``: of all its groups, ascending; none where sums are stored alone.
+        """
+        groups, _ = packed(group_ids, np.zeros(group_ids.size))
+        row = {
+            "run_id": run_id,
+            "created_at_utc": checked_time(created_at_utc),
+            "summaries_only": summaries_only,
+            "packed_group_ids": groups,
+            "kept_share": kept_share,
+        }
+        self._session.execute(schema.prunings.insert().values(row))
+
+    def finish(self, run_id: int, digest: str, n_groups: int, n_items: int) -> RunRecord:
+        """Finish a run: store its counts and digest, and return its record.
+
+        A run without a date has that of now: of two that are stored side by side, the later one is the one that ends
+        later.
+        """
+        self._made.runs[run_id] = digest
+        values: dict[str, Any] = {"digest": digest, "n_groups": n_groups, "n_items": n_items}
+        if run_id in self._undated:
+            values["created_at_utc"] = utc_now()
+        return self._updated(run_id, values)
+
+    def check_name_free(self, dataset_id: int, name: str) -> None:
+        """Raise ConflictError if another run of the dataset has this name, InputError if the name is not valid."""
+        checked_name("run", name)
+        taken = self._runs.named(dataset_id, name)
+        if taken is not None:
+            raise ConflictError(
+                f"run {name!r} exists already in dataset {taken.dataset!r} (id {taken.id})",
+                advice="choose another name",
+            )
+
+    def rename(self, run_id: int, name: str) -> RunRecord:
+        """Rename a run and return its record; ConflictError if the name is taken."""
+        run = self._runs.with_id(run_id)
+        if run.name == name:
+            return run
+        self.check_name_free(run.dataset_id, name)
+        evaluations = schema.evaluations
+        self._session.execute(evaluations.update().where(evaluations.c.run_id == run_id).values(run=name))
+        return self._updated(run_id, {"name": name})
+
+    def set_tags(self, run_id: int, tags: Mapping[str, Any]) -> RunRecord:
+        """Replace the tags of a run and return its record."""
+        self._runs.with_id(run_id)
+        return self._updated(run_id, {"tags": checked_object("tags", tags)})
+
+    def delete(self, run_id: int) -> RunRecord:
+        """Delete a run with its items, evaluations, results and coverages, and return what it was.
+
+        Decisions about it stay, with its name. Raises: ConflictError while an alias points to it.
+        """
+        run = self._runs.with_id(run_id)
+        names = [f"@{alias.name}" for alias in self._aliases.all(run.dataset) if alias.run_id == run_id]
+        if names:
+            raise ConflictError(
+                f"run {run.name!r} has the alias {', '.join(names)}",
+                advice=f"point the alias to another run first, with: ndcg-track alias set {names[0][1:]} RUN",
+            )
+        of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
+        decisions, moves, sums = schema.decisions, schema.alias_moves, schema.paired_sums
+        statements = [
+            schema.group_results.delete().where(schema.group_results.c.evaluation_id.in_(of_run)),
+            sums.delete().where(sums.c.evaluation_id.in_(of_run) | (sums.c.baseline_run_id == run_id)),
+            schema.evaluations.delete().where(schema.evaluations.c.run_id == run_id),
+            schema.coverages.delete().where(schema.coverages.c.run_id == run_id),
+            schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
+            schema.prunings.delete().where(schema.prunings.c.run_id == run_id),
+            decisions.update().where(decisions.c.baseline_run_id == run_id).values(baseline_run_id=None),
+            decisions.update().where(decisions.c.candidate_run_id == run_id).values(candidate_run_id=None),
+            moves.update().where(moves.c.run_id == run_id).values(run_id=None),
+            schema.runs.delete().where(schema.runs.c.id == run_id),
+        ]
+        for statement in statements:
+            self._session.execute(statement)
+        self._made.runs.pop(run_id, None)
+        return run
+
+    def prune(self, run_id: int, *, summaries_only: bool) -> None:
+        """Delete the items of a run and, with ``summaries_only``, its group results; its means and groups stay."""
+        lists, results, evaluations = schema.ranked_lists, schema.group_results, schema.evaluations
+        group_ids = self._runs.group_ids(run_id)
+        before = self._runs.prunings(run_id).get(run_id)
+        without_results = summaries_only or (before is not None and before.summaries_only)
+        self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
+        self.keep_pruning(run_id, group_ids, summaries_only=without_results)
+        self._session.execute(lists.delete().where(lists.c.run_id == run_id))
+        if summaries_only:
+            of_run = evaluations.c.run_id == run_id
+            ids_of_run = sa.select(evaluations.c.id).where(of_run)
+            self._session.execute(results.delete().where(results.c.evaluation_id.in_(ids_of_run)))
+            emptied = evaluations.update().where(of_run).values(packed_group_ids=b"", packed_values=b"")
+            self._session.execute(emptied)
+
+    def restored(self, run_id: int, digest: str) -> None:
+        """Take note that a pruned run has its items again, and that its group results are to be complete at the end."""
+        self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
+        self._made.runs[run_id] = digest
+
+    def _updated(self, run_id: int, values: Mapping[str, Any]) -> RunRecord:
+        self._session.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))
+        return self._runs.with_id(run_id)
+
+
+def pruned_error(run: str, pruning: PruningRecord) -> InputError:
+    """Return the error for a question that needs what is gone of a run, or what never came."""
+    if pruning.is_of_sums:
+        return InputError(
+            f"run {run!r} was stored as sums over its groups: the groups themselves are not here",
+            advice="ask where its rows are, or store the results of groups with: ndcg-track ingest",
+        )
+    if pruning.kept_share is not None and not pruning.summaries_only:
+        kept = f"the items of {pruning.kept_share:.3g} of its groups alone" if pruning.kept_share else "no items"
+        return InputError(
+            f"run {run!r} was stored with {kept}", advice="to add them, ingest all its rows under the same name"
+        )
+    gone = "its items and group results are gone" if pruning.summaries_only else "its items are gone"
+    return InputError(
+        f"run {run!r} was pruned at {pruning.created_at_utc}: {gone}",
+        advice="to restore them, ingest its file again under the same name",
+    )
+
+
+_APART = "of_other_"
+
+
+def _apart(table: sa.FromClause) -> list[sa.Label[Any]]:
+    """Return the columns of a joined table under names of their own."""
+    return [column.label(f"{_APART}{column.name}") for column in table.c]
+
+
+def _taken_apart(row: dict[str, Any]) -> dict[str, Any]:
+    """Take what ``_apart`` has named out of a row, and return it; all None where the join found nothing."""
+    return {name.removeprefix(_APART): row.pop(name) for name in list(row) if name.startswith(_APART)}
+
+
+def _prunings() -> sa.Subquery:
+    table = schema.prunings
+    of_sums = sa.and_(table.c.summaries_only, table.c.kept_share == 0, sa.func.length(table.c.packed_group_ids) == 0)
+    is_of_sums = sa.func.coalesce(of_sums, sa.false()).label("is_of_sums")
+    columns = (table.c.run_id, table.c.created_at_utc, table.c.summaries_only, table.c.kept_share)
+    return sa.select(*columns, is_of_sums).subquery()

@@ -1,0 +1,108 @@
+"""The connection of one transaction, and what was read on it: what is known is not asked for twice."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+import sqlalchemy as sa
+from sqlalchemy import Connection, Row, Select
+
+from ndcg_tracker.storage.bulk.protocol import (
+    Bulk,
+)
+from ndcg_tracker.storage.bulk.sqlite import ArrowChoice, SqliteBulk
+from ndcg_tracker.storage.locks import WriterLocks
+
+Record = TypeVar("Record")
+
+
+Answer = TypeVar("Answer")
+
+
+FEW = 500
+"""Up to this many groups are looked up one by one; for more, all groups of the dataset are read once."""
+
+
+class Session:
+    """The connection of one transaction, for narrow tables and, as ``bulk``, for wide ones.
+
+    ``locks``: those of a writer.
+    """
+
+    def __init__(self, connection: Connection, arrow: ArrowChoice, locks: WriterLocks | None = None) -> None:
+        self.connection = connection
+        self.locks = locks or WriterLocks()
+        self.bulk = _bulk(connection, arrow)
+        self._answers: dict[Hashable, Any] = {}
+        self.named_runs: list[int] = []
+
+    def once(self, question: Hashable, ask: Callable[[], Answer]) -> Answer:
+        """Return the answer to a question that may have been asked before (see ``look_again``)."""
+        if question not in self._answers:
+            self._answers[question] = ask()
+        found: Answer = self._answers[question]
+        return found
+
+    def look_again(self) -> None:
+        """Forget all answers: this transaction has written, or others may have while it waited."""
+        self._answers.clear()
+        self.named_runs.clear()
+
+    def keep_creators_out(self) -> bool:
+        """Take the lock of who creates datasets, groups, labels and metrics; return whether to look again."""
+        taken = self.locks.keep_creators_out()
+        if taken:
+            self.look_again()
+        return taken
+
+    def once_each(
+        self, question: str, run_ids: Sequence[int], ask: Callable[[Sequence[int]], Mapping[int, Answer]]
+    ) -> dict[int, Answer]:
+        """Return what is known of each of some runs (see ``once``), left out where there is nothing.
+
+        What is asked of one run that a reference named will be asked of the others: it is read of all of them.
+        """
+        if new := [one for one in run_ids if (question, one) not in self._answers]:
+            more = [one for one in self.named_runs if one not in new and (question, one) not in self._answers]
+            found = ask([*new, *more])
+            self.keep(question, {one: found.get(one) for one in [*new, *more]})
+        each = ((one, self._answers[question, one]) for one in run_ids)
+        return {one: answer for one, answer in each if answer is not None}
+
+    def keep(self, question: str, answers: Mapping[int, object]) -> None:
+        """Keep what is known of some runs, None where there is nothing."""
+        self._answers.update({(question, one): answer for one, answer in answers.items()})
+
+    def records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
+        """Return a record per row, by column names; SQLAlchemy's row mapping takes twice as long."""
+        try:
+            found = self.connection.execute(query)
+        except UnicodeEncodeError:
+            return []  # the name has a lone surrogate, which no database can hold
+        names = tuple(found.keys())
+        return [kind(**dict(zip(names, row, strict=True))) for row in found.all()]
+
+    def execute(self, statement: sa.Executable, values: Any = None) -> sa.CursorResult[Any]:
+        """Run a statement, with the values of one row or of several."""
+        self.look_again()
+        return self.connection.execute(statement, values)
+
+    def rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+        """Return the rows of a query."""
+        return self.connection.execute(query).all()
+
+    def insert(self, table: sa.Table, values: Mapping[str, Any]) -> int:
+        """Insert a row and return its id."""
+        self.look_again()
+        return int(self.connection.execute(table.insert().returning(table.c.id), values).scalar_one())
+
+
+def _bulk(connection: Connection, arrow: ArrowChoice) -> Bulk:
+    driver = connection.connection.driver_connection
+    if isinstance(driver, sqlite3.Connection):
+        return SqliteBulk(driver, arrow)
+    from ndcg_tracker.storage.bulk.postgres import PostgresBulk
+
+    return PostgresBulk(cast("Any", driver))

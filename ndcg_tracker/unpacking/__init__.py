@@ -1,1 +1,0 @@
-"""How much a small file may become: compression and dictionaries let a few bytes promise gigabytes."""

@@ -1,0 +1,134 @@
+"""What a comparison tells beside its numbers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from small_shop import Run, frame_of
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import NdcgTrackerWarning
+from ndcg_tracker.words.notes import in_words
+
+
+def test_fewer_judged_items_are_noted(two_runs: nt.Tracker) -> None:
+    found = two_runs.compare("bm25", "dense", metrics="dcg@3").to_dict()
+    (share,) = found["coverage"]
+    assert share["cutoff"] == 3
+    assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1) / 4), "q5 is in one list alone"
+    assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
+    assert found["notes"] == [
+        "the candidate has fewer judged items in its top 3, and may be better than it looks, which could change the "
+        "verdict; to see how far: ndcg-track compare bm25 dense --dataset shop --metric dcg@3 --unjudged-bounds"
+    ]
+
+
+POSITIVE: Run = {"q1": {"a": 3, "b": 1}, "q2": {"d": 2}}
+
+
+FEWER = (
+    "the candidate has fewer judged items in its top 10, and may be better than it looks, which could change the "
+    "verdict; to see how far: ndcg-track compare better worse --dataset default --unjudged-bounds"
+)
+
+
+@pytest.mark.parametrize(
+    ("further", "note"),
+    [
+        ({}, "no label has grade 0: an item without a label is unknown here, not irrelevant"),
+        ({"q3": {"e": 0}}, FEWER),
+        ({"q3": {"e": -1}}, FEWER),
+        ({"q1": {"a": 3, "b": 1, "x": 1}}, None),  # no run has more labels than the other
+    ],
+)
+def test_labels_that_hold_positives_only_make_no_gap(tracker: nt.Tracker, further: Run, note: str | None) -> None:
+    better: Run = {"q1": {"a": 2, "b": 1}, "q2": {"d": 1}}
+    worse: Run = {"q1": {"x": 2, "b": 1}, "q2": {"d": 1}}
+    tracker.ingest(frame_of(better), name="better", labels=frame_of({**POSITIVE, **further}, "label"))
+    tracker.ingest(frame_of(worse), name="worse")
+    assert tracker.compare("better", "worse").notes == (() if note is None else (note,))
+
+
+def test_groups_without_a_cluster_are_told(tracker: nt.Tracker) -> None:
+    groups = [f"q{number}" for number in range(30)]
+    rows = [(group, item, float(score), (number + score) % 2) for number, group in enumerate(groups)
+            for score, item in enumerate("abc")]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["group", "item", "score", "label"])
+    tracker.ingest(frame, name="one")
+    tracker.ingest(frame.assign(score=-frame["score"]).drop(columns="label"), name="other")
+    tracker.set_groups(pd.DataFrame({"group": groups[:28], "user": [f"u{n % 7}" for n in range(28)]}))
+    (comparison,) = tracker.compare("one", "other", cluster="user").comparisons
+    told = "2 groups of 30 have no user, and each counts as a cluster of its own"
+    assert told in in_words(comparison.notes)
+    assert told in tracker.gate("other", baseline="one", margin=0.01, cluster="user", dry_run=True).notes
+    tracker.set_groups(pd.DataFrame({"group": groups, "user": [f"u{n % 7}" for n in range(30)]}))
+    assert told not in in_words(tracker.compare("one", "other", cluster="user").comparisons[0].notes)
+
+
+def test_a_log_of_clicks_alone_is_told(tracker: nt.Tracker) -> None:
+    frame = pd.DataFrame({"group": [f"q{n}" for n in range(9)], "item": "a", "score": 1.0, "label": 1})
+    told = "all 9 groups score 1 by ndcg@10, and no other run can do better: a log of clicks alone does so"
+    first = tracker.ingest(frame, name="one")
+    assert any(told in note for note in first.notes)
+    tracker.ingest(frame.drop(columns="label").assign(score=2.0), name="other")
+    assert any(told in note for note in tracker.gate("other", baseline="one", margin=0.01, dry_run=True).notes)
+    with pytest.warns(NdcgTrackerWarning, match="all 9 groups score 1 by ndcg@10"):
+        nt.evaluate(frame, "ndcg@10")
+    few = nt.evaluate(frame.head(4), "ndcg@10")
+    assert few.notes == ()
+
+
+def test_lists_of_equal_scores_are_told(tracker: nt.Tracker) -> None:
+    rows = [(f"q{n}", item, 0.5, place) for n in range(6) for place, item in enumerate("cba")]
+    frame = pd.DataFrame(rows, columns=["group", "item", "score", "label"])
+    told = "the scores of each list are all equal, so the order is that of ties, not of a model"
+    assert tracker.ingest(frame, name="constant").notes == (told,)
+    with pytest.warns(NdcgTrackerWarning, match=told):
+        assert nt.evaluate(frame, "ndcg@10").notes == (told,)
+    one_differs = frame.assign(score=np.where(frame.index == 17, 1.0, 0.5))
+    assert tracker.ingest(one_differs.drop(columns="label"), name="other").notes == ()
+    assert nt.evaluate(frame.head(12), "ndcg@10").notes == (), "few lists may be so by chance"
+
+
+def test_metrics_that_are_equal_in_every_group_are_told(tracker: nt.Tracker) -> None:
+    rng = np.random.default_rng(3)
+    rows = [(f"q{n}", item, float(rng.normal()), int(rng.integers(0, 3))) for n in range(12) for item in "abcd"]
+    frame = pd.DataFrame(rows, columns=["group", "item", "score", "label"])
+    metrics = ["ndcg@10", "P@2", "trec_eval:ndcg_cut_10"]
+    tracker.ingest(frame, name="one", metrics=metrics)
+    other = frame.assign(score=rng.normal(size=len(frame))).drop(columns="label")
+    tracker.ingest(other, name="other", metrics=metrics)
+    told = "are equal in every group, and p-values are corrected for both: name one, to ask once"
+    (comparison,) = tracker.compare("one", "other").comparisons
+    (note,) = (note for note in comparison.notes if note.kind == "equal_metrics")
+    assert note.facts["metrics"][0] == "ndcg@10"
+    assert told in str(tracker.compare("one", "other")).replace("\n      ", " ")
+    assert told not in str(tracker.compare("one", "other", metrics=["ndcg@10", "P@2"])).replace("\n      ", " ")
+
+
+def test_commands_ask_the_same_again(tracker: nt.Tracker) -> None:
+    """What a note has one type asks for the metric, the labels and the missing groups of the call."""
+    labels = {f"q{n}": {"a": 1, "b": 0} for n in range(9)}
+    tracker.ingest({group: {"a": 1.0, "b": 2.0} for group in labels}, labels=labels, name="judged")
+    tracker.ingest({group: {"a": 1.0, "x": 2.0, "b": 0.0} for group in labels}, name="other")
+    (comparison,) = tracker.compare("judged", "other", metrics="ndcg@10", labels=1, missing="zero").comparisons
+    assert in_words(comparison.notes)[0].endswith(
+        "ndcg-track compare judged other --dataset default --metric ndcg@10 --labels 1 --missing zero --unjudged-bounds"
+    )
+
+
+def test_lists_that_end_before_a_cutoff_are_told(tracker: nt.Tracker) -> None:
+    groups, items = [f"q{number}" for number in range(8) for _ in range(20)], [f"d{rank}" for rank in range(20)] * 8
+    whole = {"group": groups, "item": items, "score": list(range(20, 0, -1)) * 8, "label": [0, 1, 1, 0] * 40}
+    tracker.ingest(whole, name="whole", metrics=["ndcg@10", "ndcg"])
+    for name, n_kept in (("short", 5), ("nearly", 19)):
+        kept = [row for row in range(160) if row % 20 < n_kept]
+        part = {column: [values[row] for row in kept] for column, values in whole.items() if column != "label"}
+        tracker.ingest(part, name=name, metrics=["ndcg@10", "ndcg"])
+    told = (
+        "the lists of short have 5.0 items on average, those of the other run 20.0: ndcg@10 looks past the "
+        "end of the shorter ones"
+    )
+    assert told in tracker.compare("whole", "short").notes
+    assert told in tracker.compare("short", "whole").notes
+    for pair, metric in ((("whole", "nearly"), "ndcg@10"), (("whole", "short"), "ndcg")):
+        assert not any("the shorter ones" in note for note in tracker.compare(*pair, metrics=metric).notes)

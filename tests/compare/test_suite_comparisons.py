@@ -1,0 +1,228 @@
+"""Suites: which datasets, which runs belong together, every number, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import ConflictError, InputError, NotComparableError, ReferenceNotFoundError
+from ndcg_tracker.questions.gate.decide import spent_alpha
+from ndcg_tracker.statistics.many_tests import holm
+
+SIZES = {"beir-a": 40, "beir-b": 12, "beir-c": 25}
+
+
+def frame_of(dataset: str, skill: float, n: int) -> pd.DataFrame:
+    random = np.random.default_rng([len(dataset), ord(dataset[-1]), int(skill * 10)])
+    grades = labels(dataset, n)["label"].to_numpy(dtype=float)
+    scores = skill * grades + random.normal(size=grades.size)
+    return labels(dataset, n)[["group", "item"]].assign(score=scores)
+
+
+def labels(dataset: str, n: int) -> pd.DataFrame:
+    random = np.random.default_rng(ord(dataset[-1]))
+    rows = [(f"q{query}", f"d{item}", int(random.integers(0, 4))) for query in range(n) for item in range(12)]
+    return pd.DataFrame(rows, columns=["group", "item", "label"])
+
+
+@pytest.fixture
+def beir(fill_as: Callable[[Callable[[str], object]], None], database_url: str) -> nt.Tracker:
+    """Three datasets; bm25 and dense on all of them, splade on one."""
+
+    def stored(url: str) -> None:
+        with nt.Tracker(url) as tracker:
+            for dataset, n in SIZES.items():
+                of_dataset = {"dataset": dataset, "labels": labels(dataset, n)}
+                for name, skill in (("bm25", 0.2), ("dense", 0.6)):
+                    tags = {"system": name.upper()}
+                    tracker.ingest(frame_of(dataset, skill, n), name=name, tags=tags, **of_dataset)
+            tracker.ingest(frame_of("beir-b", 0.9, 12), name="splade", dataset="beir-b", labels=labels("beir-b", 12))
+            tracker.create_suite("beir", ["beir-*"])
+
+    fill_as(stored)
+    return nt.Tracker(database_url)
+
+
+def test_suites_are_made_listed_replaced_and_deleted(beir: nt.Tracker) -> None:
+    assert [(one.name, one.datasets) for one in beir.suites()] == [("beir", ("beir-a", "beir-b", "beir-c"))]
+    assert beir.create_suite("beir", ["beir-a", "beir-b", "beir-c"]) == beir.suites()[0]  # nothing changes
+    with pytest.raises(ConflictError, match="suite 'beir' has other datasets: beir-a, beir-b, beir-c"):
+        beir.create_suite("beir", ["beir-c"])
+    assert beir.create_suite("beir", ["beir-c", "beir-a", "beir-c"], replace=True).datasets == ("beir-c", "beir-a")
+    assert beir.suites()[0].datasets == ("beir-c", "beir-a")
+    assert beir.delete_suite("beir").name == "beir"
+    assert beir.suites() == []
+
+
+def test_the_table_is_that_of_the_groups(beir: nt.Tracker) -> None:
+    table = beir.suite("beir").table
+    assert [row.system for row in table.rows] == ["dense", "bm25", "splade"]
+    for row in table.rows[:2]:
+        values = [beir.compare("bm25", row.system, dataset=dataset).comparisons for dataset in SIZES]
+        means = [one[0].metrics[0].candidate for one in values]
+        assert [cell and cell.mean for cell in row.cells] == pytest.approx(means)
+        assert row.macro is not None
+        assert row.micro is not None
+        assert row.over_datasets is not None
+        assert row.macro.mean == pytest.approx(np.mean(means))
+        assert row.micro.mean == pytest.approx(np.average(means, weights=list(SIZES.values())))
+        expected = scipy.stats.ttest_1samp(means, 0.0).confidence_interval()
+        assert row.over_datasets.ci == pytest.approx((expected.low, expected.high))
+    assert [cell is None for cell in table.rows[2].cells] == [True, False, True]
+    assert table.rows[2].macro is None
+    assert [row.system for row in beir.suite("beir", "b*").table.rows] == ["bm25"]
+    frame = beir.suite("beir").to_frame()
+    assert len(frame) == 9
+    assert frame["mean"].isna().sum() == 2
+    assert r"\toprule" in beir.suite("beir").to_latex()
+
+
+def test_the_comparison_is_that_of_the_datasets(beir: nt.Tracker) -> None:
+    found = beir.compare_suite("beir", "bm25", "dense").comparison
+    each = [beir.compare("bm25", "dense", dataset=dataset).comparisons[0].metrics[0] for dataset in SIZES]
+    assert [one.delta for one in found.deltas] == pytest.approx([one.delta for one in each])
+    assert [one.p_value for one in found.deltas] == pytest.approx([one.p_value for one in each])
+    errors = np.array([one.standard_error for one in each])
+    assert found.macro.mean == pytest.approx(np.mean([one.delta for one in each]))
+    assert found.macro.standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 3)
+    assert found.micro.mean == pytest.approx(np.average([one.delta for one in each], weights=list(SIZES.values())))
+    assert found.over_datasets.p_value == pytest.approx(scipy.stats.ttest_1samp([one.delta for one in each], 0).pvalue)
+    assert found.verdict == "improved"
+    back = beir.compare_suite("beir", "dense", "bm25").comparison
+    assert back.verdict == "regressed"
+    assert back.macro.mean == pytest.approx(-found.macro.mean)
+    same = beir.compare_suite("beir", "dense", "dense").comparison
+    assert (same.verdict, same.macro.ci) == ("identical", None)
+    of_one = beir.compare_suite("beir", "bm25", "splade").comparison
+    assert (of_one.missing, len(of_one.deltas), of_one.over_datasets.ci) == (("beir-a", "beir-c"), 1, None)
+
+
+def test_runs_belong_together_by_a_tag(beir: nt.Tracker) -> None:
+    by_name = beir.compare_suite("beir", "bm25", "dense").comparison
+    by_tag = beir.compare_suite("beir", "BM25", "DENSE", by_tag="system").comparison
+    assert by_tag.macro == by_name.macro
+    assert [row.system for row in beir.suite("beir", by_tag="system").table.rows] == ["DENSE", "BM25"]
+    beir.tag_run("splade", {"system": "DENSE"}, dataset="beir-b")
+    with pytest.raises(InputError, match="runs 'dense' and 'splade' of 'beir-b' both have the tag system=DENSE"):
+        beir.suite("beir", by_tag="system")
+
+
+def test_what_is_refused(beir: nt.Tracker) -> None:
+    with pytest.raises(ReferenceNotFoundError, match="there is no suite 'x'; there is 'beir'"):
+        beir.suite("x")
+    with pytest.raises(ReferenceNotFoundError, match="'bm25' and 'x' are on no dataset of suite 'beir' together"):
+        beir.compare_suite("beir", "bm25", "x")
+    with pytest.raises(ReferenceNotFoundError, match="no run of suite 'beir' is meant"):
+        beir.suite("beir", "x*")
+    with pytest.raises(NotComparableError):
+        beir.compare_suite("beir", "bm25", "dense", metric="AP")
+    with pytest.raises(ReferenceNotFoundError, match="no dataset 'y'"):
+        beir.create_suite("other", ["beir-a", "y"])
+    with pytest.raises(InputError, match="weighs groups, and a suite counts them; take one without weights"):
+        beir.suite("beir", metric="ndcg(weights=group)@10")
+    with pytest.raises(InputError, match="a suite needs a dataset"):
+        beir.create_suite("other", [])
+    with pytest.raises(InputError, match="the name of a suite is empty"):
+        beir.create_suite("", ["beir-a"])
+    with pytest.raises(NotComparableError, match="or see all together: ndcg-track suite create NAME DATASET"):
+        beir.leaderboard("d*")
+
+
+def test_standings_are_those_of_the_comparisons(beir: nt.Tracker) -> None:
+    for dataset, n in SIZES.items():
+        beir.ingest(frame_of(dataset, 0.7, n), name="colbert", dataset=dataset, labels=labels(dataset, n))
+    rows = beir.suite("beir").table.rows
+    places = {row.system: row.standing for row in rows}
+    assert places["splade"] is None
+    pairs = [("bm25", "dense"), ("bm25", "colbert"), ("dense", "colbert")]
+    found = [beir.compare_suite("beir", *pair).comparison for pair in pairs]
+    adjusted = holm([one.macro.p_value for one in found])
+    beaten = {row.system: set() for row in rows[:3]}
+    for (one, other), comparison, p in zip(pairs, found, adjusted, strict=True):
+        if p is not None and p < 0.05:
+            better, worse = (other, one) if comparison.macro.mean > 0 else (one, other)
+            beaten[better].add(worse)
+    assert beaten["dense"] == {"bm25"}
+    for place, row in enumerate(rows[:3]):
+        assert row.standing is not None
+        assert {rows[other].system for other in row.standing.better_than} == beaten[row.system]
+        assert row.standing.rank == place + 1
+        assert row.standing.rank_high == 3 - len(beaten[row.system])
+    shown = beir.suite("beir").to_dict()["rows"]
+    assert set(shown[0]["standing"]["better_than"]) == beaten[rows[0].system]
+
+
+def test_lower_may_be_better(beir: nt.Tracker) -> None:
+    for dataset, n in SIZES.items():
+        for name, most in (("bm25", 30.0), ("dense", 20.0)):
+            times = pd.DataFrame({"group": [f"q{query}" for query in range(n)], "value": np.linspace(1.0, most, n)})
+            of_metric = {"metric": "external:latency", "direction": "lower", "range": (0, 99)}
+            beir.log_results(times, name=name, dataset=dataset, **of_metric)
+    table = beir.suite("beir", metric="external:latency").table
+    assert ([row.system for row in table.rows], table.direction) == (["dense", "bm25"], "lower")
+    assert "dense has the lowest macro " in str(beir.suite("beir", metric="external:latency"))
+    found = beir.compare_suite("beir", "bm25", "dense", metric="external:latency").comparison
+    assert (found.verdict, found.macro.mean < 0) == ("improved", True)
+    gated = beir.gate_suite("beir", "bm25", baseline="dense", margin=0.5, metric="external:latency", dry_run=True)
+    assert gated.decision != "pass"
+    better = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.5, metric="external:latency", dry_run=True)
+    assert better.gated.decision.delta == pytest.approx(found.macro.mean)
+
+
+def test_a_gate_decides_and_is_on_record(beir: nt.Tracker) -> None:
+    found = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, dataset_margin=0.3)
+    assert (found.decision, found.is_accepted, found.gated.number) == ("pass", True, 1)
+    comparison = beir.compare_suite("beir", "bm25", "dense").comparison
+    assert found.gated.comparison == comparison
+    assert found.gated.decision.delta == pytest.approx(comparison.macro.mean)
+    assert found.gated.decision.slices is not None
+    assert {row.value for row in found.gated.decision.slices.rows} == {"beir-a", "beir-c"}  # of 25 queries or more
+    assert (beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, dry_run=True)).gated.decision_id is None
+    back = beir.gate_suite(
+        "beir", "bm25", baseline="dense", margin=0.0, acknowledge="known", acknowledged_by="ada", alpha_budget=0.05
+    )
+    assert (back.is_accepted, back.gated.number) == (back.decision != "pass", 1)
+    columns = "decision_id, suite, baseline, candidate, decision, acknowledged_by"
+    rows = beir.sql(f"SELECT {columns} FROM suite_gate_decisions ORDER BY decision_id").to_numpy().tolist()
+    assert [row[:4] for row in rows] == [[1, "beir", "bm25", "dense"], [2, "beir", "dense", "bm25"]]
+    assert [row[4] for row in rows] == ["pass", back.decision]
+    assert [row[5] == "ada" for row in rows] == [False, True]
+    with beir.store().read() as tx:
+        first, _ = tx.decisions.on_suite("beir")
+        runs = {run.id for run in tx.runs.all("beir-a") if run.name in ("bm25", "dense")}
+        assert set(first.runs) == set(SIZES)
+        assert {first.runs["beir-a"]["baseline_run_id"], first.runs["beir-a"]["candidate_run_id"]} == runs
+        assert tx.runs.used_ids(once=False) >= runs  # prune keeps what a gate has judged
+    again = beir.gate_suite("beir", "dense", baseline="bm25", margin=0.2, alpha_budget=0.05)
+    assert (again.gated.number, again.gated.decision_id) == (2, 3)
+    assert again.gated.decision.fail_alpha == pytest.approx(spent_alpha(2, 0.05))
+    numbers = beir.sql("SELECT decision_number FROM suite_gate_decisions ORDER BY decision_id")
+    assert numbers["decision_number"].tolist() == [1, 1, 2]
+
+
+def test_gates_at_the_same_time_spend_one_budget(beir: nt.Tracker, database_url: str) -> None:
+    def number(_: int) -> int:
+        with nt.Tracker(database_url) as tracker:
+            return tracker.gate_suite("beir", "dense", baseline="bm25", margin=0.2, alpha_budget=0.05).gated.number
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sorted(threads.map(number, range(6))) == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_a_gate_refuses(beir: nt.Tracker) -> None:
+    lacking = "'splade' or 'bm25' has no run on beir-a, beir-c, and a gate decides on every dataset of suite 'beir'"
+    with pytest.raises(NotComparableError, match=lacking):
+        beir.gate_suite("beir", "splade", baseline="bm25", margin=0.1)
+    with pytest.raises(InputError, match="strict_datasets= needs dataset_margin="):
+        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, strict_datasets=True)
+    with pytest.raises(InputError, match="the margin must be"):
+        beir.gate_suite("beir", "dense", baseline="bm25", margin=-0.1)
+    with pytest.raises(InputError, match="dry_run= records nothing"):
+        beir.gate_suite("beir", "dense", baseline="bm25", margin=0.1, dry_run=True, acknowledge="x")
+    assert beir.sql("SELECT count(*) AS n FROM suite_gate_decisions")["n"].tolist() == [0]

@@ -1,0 +1,229 @@
+"""On a suite every option of compare, leaderboard, gate and history says what it says on one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import NdcgTrackerError
+from ndcg_tracker.statistics.many_tests import holm
+
+DATASETS = {"beir-a": 60, "beir-b": 30}
+
+
+def grades_of(dataset: str, n: int) -> pd.DataFrame:
+    random = np.random.default_rng(ord(dataset[-1]))
+    rows = [(f"q{query:02}", f"d{item}", int(random.integers(0, 4))) for query in range(n) for item in range(12)]
+    return pd.DataFrame(rows, columns=["group", "item", "label"])
+
+
+def scored(dataset: str, n: int, skill: float, seed: int) -> pd.DataFrame:
+    labels = grades_of(dataset, n)
+    noise = np.random.default_rng([seed, n]).normal(size=len(labels))
+    return labels[["group", "item"]].assign(score=skill * labels["label"].to_numpy(dtype=float) + noise)
+
+
+def fill(url: str) -> None:
+    """Two datasets: three seeds of two systems each, a single run, groups of users, ten topics that no run has."""
+    with nt.Tracker(url) as tracker:
+        for dataset, n in DATASETS.items():
+            labels = grades_of(dataset, n + 10)
+            for place, (name, skill) in enumerate((("old", 0.3), ("new", 0.7))):
+                for seed in range(3):
+                    tracker.ingest(
+                        scored(dataset, n, skill, 10 * place + seed),
+                        name=f"{name}-{seed}",
+                        dataset=dataset,
+                        labels=labels,
+                        metrics=["ndcg@10", "AP"],
+                        tags={"recipe": name, "latency_ms": str(20 + place + seed)},
+                    )
+            tracker.ingest(
+                scored(dataset, n, 0.3, 7), name="rules", dataset=dataset, labels=labels, metrics=["ndcg@10", "AP"]
+            )
+            names = [f"q{query:02}" for query in range(n + 10)]
+            users = [f"u{number // 3}" for number in range(n + 10)]
+            tracker.set_groups(
+                {"group": names, "user": users, "device": ["tv", "phone"] * (n // 2 + 5)}, dataset=dataset
+            )
+            tracker.set_alias("prod", "old-1", dataset=dataset)
+        tracker.create_suite("beir", ["beir-*"])
+
+
+@pytest.fixture
+def beir(fill_as: Callable[[Callable[[str], object]], None], database_url: str) -> nt.Tracker:
+    fill_as(fill)
+    return nt.Tracker(database_url)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"missing": "skip"},
+        {"test": "permutation", "ci": "bootstrap"},
+        {"equivalence": 0.05, "labels": "newest"},
+        {"cluster": "user"},
+        {"by": "device", "top": 2, "tie_bounds": True},
+        {"unjudged_bounds": True, "labels": 1},
+    ],
+)
+def test_each_dataset_is_compared_as_it_is_alone(beir: nt.Tracker, options: dict[str, Any]) -> None:
+    found = beir.compare_suite("beir", "old-0", "new-0", **options)
+    alone = [
+        beir.compare("old-0", "new-0", dataset=dataset, metrics="ndcg@10", **{"top": 0, **options}).comparisons[0]
+        for dataset in DATASETS
+    ]
+    assert list(found.on_datasets) == alone
+    assert [one.ci for one in found.comparison.deltas] == [one.metrics[0].ci for one in alone]
+    errors = np.array([one.metrics[0].standard_error for one in alone])
+    assert found.comparison.macro.standard_error == pytest.approx(np.sqrt((errors**2).sum()) / 2)
+
+
+def test_arms_and_aliases_stand_for_what_they_are_on_each_dataset(beir: nt.Tracker) -> None:
+    arms = beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new").comparison
+    alone = [beir.compare("tag:recipe=old", "tag:recipe=new", dataset=d).comparisons[0].metrics for d in DATASETS]
+    metrics = [next(one for one in of if one.metric == "ndcg@10") for of in alone]
+    assert [one.p_value for one in arms.deltas] == [one.p_value for one in metrics]
+    assert arms.deltas[0].metric.variance is not None
+    assert "95% interval: t over groups and runs, crossed; p: its t-test" in str(
+        beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new")
+    ).replace("\n", " ")
+    pinned = beir.compare_suite("beir", "@prod", "new-0").comparison
+    assert pinned.macro == beir.compare_suite("beir", "old-1", "new-0").comparison.macro
+
+
+def test_p_values_of_all_candidates_and_metrics_are_corrected_together(beir: nt.Tracker) -> None:
+    found = beir.compare_suite("beir", "old-0", "new-*", "old-1", metric=["ndcg@10", "AP"])
+    assert [(one.candidate, one.metric) for one in found.comparisons] == [
+        (candidate, metric) for candidate in ("new-0", "new-1", "new-2", "old-1") for metric in ("ndcg@10", "AP")
+    ]
+    assert [one.p_adjusted for one in found.comparisons] == pytest.approx(
+        holm([one.macro.p_value for one in found.comparisons])
+    )
+    assert len(found.to_frame()) == 16
+    assert len(found.to_dict()["further"]) == 7
+    assert str(found).startswith("4 candidates against old-0 on suite beir\n")
+    shared = beir.compare_suite("beir", "old-0", "new-0", metric=())
+    assert [one.metric for one in shared.comparisons] == ["ndcg@10", "AP"]
+
+
+def test_topics_that_no_run_has_are_told_and_left_out(beir: nt.Tracker) -> None:
+    told = beir.compare_suite("beir", "old-0", "new-0").comparison
+    assert [one.n for one in told.deltas] == [70, 40]
+    assert "beir-a: 10 groups with labels: they count the same in both and shrink delta; missing='skip'" in " ".join(
+        str(beir.compare_suite("beir", "old-0", "new-0")).split()
+    )
+    skipped = beir.compare_suite("beir", "old-0", "new-0", missing="skip").comparison
+    assert [one.n for one in skipped.deltas] == [60, 30]
+    assert skipped.macro.mean > told.macro.mean
+    table, without = beir.suite("beir").table, beir.suite("beir", missing="skip").table
+    kinds = [(one.dataset, one.note.kind) for one in table.notes]
+    assert kinds == [("beir-a", "in_no_run"), ("beir-b", "in_no_run")]
+    assert table.notes[0].note.command == (
+        *("ndcg-track", "leaderboard", "--suite", "beir", "--metric", "ndcg@10", "--missing", "skip"),
+    )
+    assert without.notes == ()
+    means = {row.system: [cell.mean for cell in row.cells if cell] for row in without.rows}
+    alone = beir.leaderboard(dataset="beir-a", missing="skip").leaderboard
+    of_board = {run.name: one.mean for run, one in zip(alone.runs, alone.metrics[0].standings, strict=True)}
+    assert {system: of[0] for system, of in means.items()} == pytest.approx(of_board)
+    for row in table.rows:
+        assert means[row.system][0] == pytest.approx(row.cells[0].mean * 70 / 60)  # type: ignore[union-attr]
+    assert {row.standing is not None for row in without.rows} == {True}
+
+
+def test_low_information_is_told_with_the_verdict(beir: nt.Tracker) -> None:
+    of_clicks: dict[str, Any] = {"direction": "higher", "range": (0, 1)}
+    rare = pd.DataFrame({"group": [f"q{n:02}" for n in range(60)], "value": [0.5] * 60})
+    for dataset, n in DATASETS.items():
+        for name, moved in (("steady", 0), ("moved", 6)):
+            values = rare.head(n).copy()
+            values.loc[: moved - 1, "value"] = 0.9
+            beir.log_results(values, name=name, dataset=dataset, metric="external:clicks", **of_clicks)
+    found = beir.compare_suite("beir", "steady", "moved", metric="external:clicks")
+    assert found.comparison.verdict == "improved"
+    assert found.to_dict()["low_information"] is True
+    assert [one["low_information"] for one in found.to_dict()["deltas"]] == [True, True]
+    assert "(low information: not a safe verdict)" in " ".join(str(found).split())
+    assert "low information: 6 of 60 differences are nonzero" in str(found)
+
+
+def test_a_gate_takes_clusters_labels_limits_and_arms(beir: nt.Tracker) -> None:
+    asked: dict[str, Any] = {"baseline": "old-0", "margin": 0.01, "dry_run": True}
+    plain = beir.gate_suite("beir", "new-0", **asked).gated.decision
+    clustered = beir.gate_suite("beir", "new-0", **asked, cluster="user", labels=1).gated.decision
+    assert (plain.decision, clustered.decision) == ("pass", "inconclusive")
+    assert clustered.delta == pytest.approx(plain.delta)
+    assert clustered.betting_lower is not None
+    assert plain.betting_lower is not None
+    assert clustered.betting_lower < plain.betting_lower  # of 36 clusters
+    limited = beir.gate_suite("beir", "new-0", **asked, limits={"latency_ms": "+1%"}).gated.decision
+    assert (limited.decision, limited.of_metric) == ("fail", "pass")
+    assert [one.name for one in limited.limits] == ["latency_ms on beir-a", "latency_ms on beir-b"]
+    arms = beir.gate_suite("beir", "tag:recipe=new", **{**asked, "baseline": "tag:recipe=old"}).gated
+    compared = beir.compare_suite("beir", "tag:recipe=old", "tag:recipe=new").comparison
+    assert arms.decision.delta == pytest.approx(compared.macro.mean)
+    assert (arms.decision.decision, arms.decision.betting_lower) == ("inconclusive", None)  # no bet covers repeats
+    assert arms.decision.t_lower is not None
+    assert compared.macro.ci is not None
+    assert arms.decision.t_lower > compared.macro.ci[0]
+
+
+def test_the_history_of_a_suite_is_that_of_its_macro_means(beir: nt.Tracker) -> None:
+    table = {row.system: row for row in beir.suite("beir").table.rows}
+    found = beir.history_of_suite("beir")
+    assert [row["run"] for row in found.rows] == ["old-0", "old-1", "old-2", "new-0", "new-1", "new-2", "rules"]
+    for row in found.rows:
+        macro = table[row["run"]].macro
+        assert macro is not None
+        assert (row["mean"], row["ci"]) == (macro.mean, macro.ci)
+    for before, row in pairwise(found.rows):
+        assert row["delta"] == pytest.approx(row["mean"] - before["mean"])
+    assert str(found.rows[0]["suite"]) == "beir"
+
+
+def test_a_step_of_the_macro_mean_is_found(beir: nt.Tracker) -> None:
+    random = np.random.default_rng(3)
+    for number in range(12):
+        for dataset, n in (("beir-a", 300), ("beir-b", 150)):
+            moved = 0.2 * (number > 5) * (n == 150)  # of the small dataset alone
+            values = (0.4 + moved + random.normal(0, 0.05, n)).clip(0, 1)
+            table = pd.DataFrame({"group": [f"t{query}" for query in range(n)], "value": values})
+            of_metric: dict[str, Any] = {"metric": "external:clicks", "direction": "higher", "range": (0, 1)}
+            beir.log_results(table, name=f"week-{number:02}", dataset=dataset, **of_metric)
+    found = beir.history_of_suite("beir", "external:clicks", new_steps=True)
+    (step,) = [row for row in found.rows if row["step"]]
+    assert step["run"] == "week-06"
+    assert step["step_change"] == pytest.approx(0.1, abs=0.01)
+    assert found.new_steps == ()
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (
+            lambda t: t.compare_suite("beir", "old-0", "none*"),
+            "no system but the baseline fits 'none*'; name a candidate",
+        ),
+        (
+            lambda t: t.compare_suite("beir", "tag:recipe=old", "new-0", cluster="user"),
+            "cluster= takes single runs, not arms; leave it out, or name two runs",
+        ),
+        (lambda t: t.suite("beir", metric=["ndcg@10", "RR@3"]), "7 of 7 runs, such as 'old-0', lack RR@3"),
+        (
+            lambda t: t.history_of_suite("beir", "P@3"),
+            "no system has P@3 on every dataset of suite 'beir'; see what there is with: "
+            "ndcg-track leaderboard --suite beir",
+        ),
+    ],
+)
+def test_what_is_refused(beir: nt.Tracker, ask: Callable[[nt.Tracker], object], message: str) -> None:
+    with pytest.raises(NdcgTrackerError) as refusal:
+        ask(beir)
+    assert str(refusal.value).startswith(message)
