@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -216,11 +215,14 @@ def show_conventions(
     """
     from ndcg_tracker.render.json import json_text
     from ndcg_tracker.render.report import Column
+    from ndcg_tracker.render.rows import as_object, paths, picked
 
     with options.tracker() as tracker:
         found = tracker.conventions(run, cutoff=cutoff, dataset=dataset)
     if format is options.OutputFormat.json:
-        options.show(json_text([_as_object(convention) for convention in found]))
+        keys = paths("text metric mean refusal effects open_ties")
+        objects = [picked(keys, convention) | {"refusal": convention.refusal or None} for convention in found]
+        options.show(json_text(as_object(objects)))
         return
     ours = found[0].mean
     exact = format is options.OutputFormat.csv
@@ -259,19 +261,6 @@ def _open_ties(convention: Convention) -> tuple[float | None, float | None]:
     """Return between which means the tool's sort leaves a value."""
     ties = convention.open_ties
     return (None, None) if ties is None else (ties.low, ties.high)
-
-
-def _as_object(convention: Convention) -> dict[str, object]:
-    return {
-        "text": convention.text,
-        "metric": convention.metric,
-        "mean": convention.mean,
-        "refusal": convention.refusal or None,
-        "effects": [
-            {"axis": effect.axis, "value": effect.value, "change": effect.change} for effect in convention.effects
-        ],
-        "open_ties": None if convention.open_ties is None else asdict(convention.open_ties),
-    }
 
 
 def sql(
