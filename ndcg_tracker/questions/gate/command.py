@@ -193,6 +193,11 @@ def gate(
                     raise InputError("--suite needs --margin X: the drop that the macro mean is allowed")
                 if by not in (None, "dataset"):
                     raise InputError(f"--by {by} does not go with --suite", advice="give --by dataset, or leave it out")
+                if (by is None) != (slice_margin is None) or (strict_slices and by is None):
+                    raise InputError(
+                        "--by dataset, --slice-margin and --strict-slices go together",
+                        advice="say how large a drop a dataset is allowed: --by dataset --slice-margin 0.05",
+                    )
                 on_suite = tracker.gate_suite(
                     suite,
                     candidate,

@@ -125,3 +125,74 @@ def test_a_missing_run_is_seen(two: CommandLine, folder: Path) -> None:
     text = two.done("suite", "compare", "both", "bm25", "third")
     assert text.startswith("third against bm25 on 1 of the 2 datasets of suite both: ")
     assert "no run of both on  shop\n" in text
+
+
+def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> None:
+    two.said("suite", "create", "both", "shop", "books")
+    assert two.rows("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10") == (
+        two.rows("suite", "compare", "both", "bm25", "dense")
+    )
+    assert two.rows("leaderboard", "--suite", "both") == two.rows("suite", "show", "both")
+    details = two.done("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10", "--top", "1")
+    assert "\ndense against bm25 on shop: " in details
+    assert "\ndense against bm25 on books: " in details
+    found = two.rows("compare", "bm25", "dense", "--suite", "both", "-m", "ndcg@10", "--details")
+    assert [one["dataset"] for one in found["on_datasets"]] == ["shop", "books"]
+    asked = ("dense", "--baseline", "bm25", "--margin", "0.9", "--dry-run", "--format", "json")
+    by_option = two("gate", *asked, "--suite", "both", "--by", "dataset", "--slice-margin", "0.5", "--strict-slices")
+    by_command = two("suite", "gate", "both", *asked, "--dataset-margin", "0.5", "--strict-datasets")
+    assert (by_option.code, by_option.out) == (by_command.code, by_command.out)
+    written = ("--report", "gate.html", "--metrics-json", "means.json", "--junit", "gate.xml")
+    two("gate", *asked[:5], "--suite", "both", *written)
+    assert json.loads((folder / "means.json").read_text()).keys() == {
+        "macro_ndcg_at_10",
+        "shop_ndcg_at_10",
+        "books_ndcg_at_10",
+    }
+    assert "macro ndcg@10" in (folder / "gate.html").read_text()
+    two.said("report", "bm25", "dense", "--suite", "both", "-m", "ndcg@10", "-o", "both.html")
+    assert "2 systems on suite both" in (folder / "both.html").read_text()
+    rows = two.rows("history", "--suite", "both")
+    assert [(row["run"], row["suite"]) for row in rows] == [("bm25", "both"), ("dense", "both")]
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        (("compare", "bm25", "dense", "--by-tag", "x"), "--by-tag belongs to --suite; leave it out, or name a suite"),
+        (
+            ("compare", "bm25", "dense", "--suite", "both", "--dataset", "shop"),
+            "--dataset does not go with --suite; leave out one of them",
+        ),
+        (
+            ("compare", "bm25", "dense", "--suite", "both", "--labels", "all"),
+            "--labels all takes one dataset; name a version, or newest, beside --suite",
+        ),
+        (
+            ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", "auto"),
+            "--suite needs --margin X: the drop that the macro mean is allowed",
+        ),
+        (
+            ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", ".1", "--by", "device"),
+            "--by device does not go with --suite; give --by dataset, or leave it out",
+        ),
+        (
+            ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", ".1", "--strict-slices"),
+            "--by dataset, --slice-margin and --strict-slices go together; say how large a drop a dataset is allowed",
+        ),
+        (
+            ("suite", "gate", "both", "dense", "--baseline", "bm25", "--margin", ".1", "--strict-datasets"),
+            "--strict-datasets needs --dataset-margin: how large a drop a dataset is allowed",
+        ),
+        (("leaderboard", "--suite", "both", "--by", "device"), "--by does not go with --suite; leave out one of them"),
+        (("report", "bm25", "--suite", "both", "--all"), "--all does not go with --suite; leave out one of them"),
+        (
+            ("report", "bm25", "--suite", "both"),
+            "a report needs a candidate: name one after the baseline, or give --all",
+        ),
+        (("history", "--suite", "none"), "there is no suite 'none'; there is 'both'"),
+    ],
+)
+def test_what_does_not_go_with_a_suite(two: CommandLine, asked: tuple[str, ...], told: str) -> None:
+    two.said("suite", "create", "both", "shop", "books")
+    assert told in two.refused(*asked)
