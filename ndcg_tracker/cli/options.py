@@ -239,9 +239,9 @@ def command_group(help: str) -> typer.Typer:
     return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
 
 
-def show_answer(said: Said, format: StrEnum) -> None:
+def show_answer(said: Said, format: StrEnum, width: int = 100) -> None:
     """Print an answer in a format."""
-    show(said.in_format(format.value, color=wants_color()))
+    show(said.in_format(format.value, color=wants_color(), width=width))
 
 
 def say(text: str) -> None:

@@ -152,7 +152,6 @@ def compare(
     """
     options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset)
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
-    color = options.wants_color()
     asked = Asked(
         missing=missing.value,
         test=test.value,
@@ -164,7 +163,7 @@ def compare(
     is_asked_of_each = top is not None or by is not None or equivalence is not None
     details = details or is_asked_of_each or tie_bounds or unjudged_bounds
     if suite is not None:
-        from ndcg_tracker.compare.say_suite import suite_comparison_as
+        from ndcg_tracker.compare.say_suite import suite_comparison_said
 
         if labels == "all":
             raise InputError("--labels all takes one dataset", advice="name a version, or newest, beside --suite")
@@ -182,17 +181,10 @@ def compare(
                 by=by,
                 labels=labels_version(labels),
             )
-        options.show(
-            suite_comparison_as(
-                format.plain,
-                *on_suite.comparisons,
-                on_datasets=on_suite.on_datasets,
-                color=color,
-                width=width,
-                spelled=options.as_option,
-                details=details,
-            )
+        of_suite = suite_comparison_said(
+            *on_suite.comparisons, on_datasets=on_suite.on_datasets, spelled=options.as_option, details=details
         )
+        options.show_answer(of_suite, format, width)
         return
     if labels == "all":
         if by is not None or tie_bounds:
@@ -208,9 +200,9 @@ def compare(
                 baseline, *candidates, dataset=dataset, metrics=metric or (), **asked
             ).found
         comparisons = found.comparisons
-        options.show(versions_said(found).in_format(format.value, color=color, width=width))
+        options.show_answer(versions_said(found), format, width)
     else:
-        from ndcg_tracker.compare.say import comparison_as
+        from ndcg_tracker.compare.say import comparison_said
 
         version = labels_version(labels, or_all=True)
         with options.tracker() as tracker:
@@ -226,15 +218,8 @@ def compare(
                 by=by,
                 labels=version,
             ).comparisons
-        text = comparison_as(
-            format.plain,
-            *comparisons,
-            color=color,
-            width=width,
-            spelled=options.as_option,
-            details=details,
-        )
-        options.show(text)
+        of_pairs = comparison_said(*comparisons, spelled=options.as_option, details=details)
+        options.show_answer(of_pairs, format, width)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 from explained import group_explanation, run_explanation
 
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_html
+from ndcg_tracker.compare.say import comparison_said
 from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.questions.gate.decide import GateDecision
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
@@ -63,7 +63,7 @@ def gated(comparison: Comparison, text: str) -> Gated:
 
 
 def test_a_comparison_has_its_tables(comparison: Comparison) -> None:
-    page = Page(comparison_html(comparison))
+    page = Page(comparison_said(comparison).in_format("html"))
     means = page.tables[0]
     assert means[0][:4] == ["metric", "baseline", "candidate", "delta"]
     assert [row[0] for row in means[1:]] == [metric.metric for metric in comparison.metrics]
@@ -75,7 +75,7 @@ def test_a_comparison_has_its_tables(comparison: Comparison) -> None:
 
 
 def test_several_candidates_have_an_overview_first(comparison: Comparison) -> None:
-    page = Page(comparison_html(comparison, comparison))
+    page = Page(comparison_said(comparison, comparison).in_format("html"))
     assert page.tables[0][0] == [
         "run",
         "metric",
@@ -110,7 +110,7 @@ def test_a_gate_has_its_verdict_first_and_a_table_of_facts(comparison: Compariso
 
 
 def test_numbers_stand_right_and_verdicts_are_coloured(comparison: Comparison) -> None:
-    text = comparison_html(comparison)
+    text = comparison_said(comparison).in_format("html")
     assert '<td style="text-align:right">0.6500</td>' in text
     assert '<span style="color:#c27c0e">-0.0123</span>' in text
 
@@ -119,7 +119,7 @@ def test_numbers_stand_right_and_verdicts_are_coloured(comparison: Comparison) -
 def pages_of(text: str, hostile_comparison: Callable[[str], Comparison]) -> list[Page]:
     """Return what is made as HTML, with an id wherever text from outside can stand."""
     return [
-        Page(comparison_html(hostile_comparison(text))),
+        Page(comparison_said(hostile_comparison(text)).in_format("html")),
         Page(gate_html(gated(hostile_comparison(text), text))),
         Page(explanation_said(group_explanation(text)).in_format("html")),
         Page(explanation_said(run_explanation(text)).in_format("html")),
