@@ -12,7 +12,7 @@ from ndcg_tracker.compare.say import comparison_said
 from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.questions.gate.decide import GateDecision
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
-from ndcg_tracker.questions.gate.say import gate_html
+from ndcg_tracker.questions.gate.say import gate_said
 from ndcg_tracker.render.terminal import visible
 
 VOID = {"br", "hr", "img", "input", "link", "meta"}
@@ -99,7 +99,7 @@ def test_explanations_have_their_tables() -> None:
 
 
 def test_a_gate_has_its_verdict_first_and_a_table_of_facts(comparison: Comparison) -> None:
-    text = gate_html(gated(comparison, "ada"))
+    text = gate_said(gated(comparison, "ada")).in_format("html")
     page = Page(text)
     verdict = '<span style="color:#c27c0e">FAIL</span>: dense must not replace bm25 on shop, but it was overridden'
     assert text.startswith(
@@ -120,7 +120,7 @@ def pages_of(text: str, hostile_comparison: Callable[[str], Comparison]) -> list
     """Return what is made as HTML, with an id wherever text from outside can stand."""
     return [
         Page(comparison_said(hostile_comparison(text)).in_format("html")),
-        Page(gate_html(gated(hostile_comparison(text), text))),
+        Page(gate_said(gated(hostile_comparison(text), text)).in_format("html")),
         Page(explanation_said(group_explanation(text)).in_format("html")),
         Page(explanation_said(run_explanation(text)).in_format("html")),
     ]
