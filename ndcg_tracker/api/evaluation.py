@@ -462,11 +462,7 @@ class _Match:
         """Return what the labels and scores look like under metrics. Raises: InputError where no group has labels."""
         swapped = [Note("swapped")] if self.whole_scores and not self.whole_grades else []
         if self.any_item:
-            return [
-                *swapped,
-                *meeting_notes(*self.meeting.tolist(), metrics=metrics),
-                *unordered_notes(self.unordered),
-            ]
+            return [*swapped, *meeting_notes(*self.meeting.tolist(), metrics=metrics), *unordered_notes(self.unordered)]
         if not self.any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self.of_run)}, the labels have "

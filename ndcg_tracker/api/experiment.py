@@ -85,12 +85,7 @@ class ExperimentResult:
 
 
 def _compared(found: MetricComparison) -> Sequence[tuple[str, float | None]]:
-    return (
-        ("+", found.wins),
-        ("-", found.losses),
-        ("p-value", found.p_value),
-        ("p-value corrected", found.p_adjusted),
-    )
+    return (("+", found.wins), ("-", found.losses), ("p-value", found.p_value), ("p-value corrected", found.p_adjusted))
 
 
 def experiment(

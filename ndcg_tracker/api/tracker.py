@@ -11,11 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ndcg_tracker.api import storing
-from ndcg_tracker.defaults import (
-    DEFAULT_DATASET,
-    SQL_TIMEOUT_SECONDS,
-    database_location,
-)
+from ndcg_tracker.defaults import DEFAULT_DATASET, SQL_TIMEOUT_SECONDS, database_location
 from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.questions import diff as of_diff
 from ndcg_tracker.questions import explain as of_explain
@@ -218,11 +214,7 @@ class Tracker:
         return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))
 
     def _pair_reports(
-        self,
-        baseline: str,
-        candidates: Sequence[str | Sequence[str]],
-        options: CompareOptions,
-        kind: ComparisonChart,
+        self, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions, kind: ComparisonChart
     ) -> PairReports:
         """Return what a chart of a comparison shows."""
         from ndcg_tracker.compare.gather import compared

@@ -120,11 +120,7 @@ def list_texts(
 
 
 @texts.command("delete")
-def delete_texts(
-    dataset: options.Dataset = "default",
-    group: OneGroup = None,
-    yes: options.Yes = False,
-) -> None:
+def delete_texts(dataset: options.Dataset = "default", group: OneGroup = None, yes: options.Yes = False) -> None:
     """Delete the texts of a dataset.
 
     This cannot be undone.

@@ -78,12 +78,10 @@ Record = Annotated[
     bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions and suites.")
 ]
 OnSuite = Annotated[
-    str | None,
-    typer.Option("--suite", metavar="NAME", help="On every dataset of a suite, and on all together."),
+    str | None, typer.Option("--suite", metavar="NAME", help="On every dataset of a suite, and on all together.")
 ]
 ByTag = Annotated[
-    str | None,
-    typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name."),
+    str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name.")
 ]
 AnyDataset = Annotated[str | None, typer.Option("--dataset", help="Only look for runs in this dataset.")]
 Metrics = Annotated[
