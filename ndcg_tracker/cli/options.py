@@ -7,6 +7,7 @@ import shlex
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
@@ -14,7 +15,7 @@ import typer
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
@@ -191,23 +192,26 @@ def tracker() -> Tracker:
 
 
 def with_requests(
-    format: OutputFormat, columns: Sequence[Column | str], rows: Sequence[Sequence[object]], metrics: Sequence[str]
+    format: OutputFormat,
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    headings: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return a table with one metric per row, and the text it was requested as in the last column.
 
-    ``metrics``: the metric that each row shows. The last value of each row is the text it was requested as; people see
-    it if it differs.
+    ``names``: of the columns, "metric" and "mean" among them; the last value of each row, the text that the metric was
+    requested as, has none, and people see it if it differs. ``headings``: what people read over columns.
     """
     from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.render.report import Column
 
-    asked_for = [str(row[-1]) for row in rows]
-    if format.is_for_people and asked_for == list(metrics):
+    columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
+    told = [(str(row[list(names).index("metric")]), str(row[-1])) for row in rows]
+    if format.is_for_people and all(metric == asked_for for metric, asked_for in told):
         return rows_as(format.plain, columns, [row[:-1] for row in rows], color=wants_color())
     last = Column("requested_as", "asked for as" if format.is_for_people else None)
     if format.is_for_people:
-        told = zip(rows, metrics, asked_for, strict=True)
-        rows = [(*row[:-1], "" if text == metric else text) for row, metric, text in told]
+        rows = [(*row[:-1], "" if text == metric else text) for row, (metric, text) in zip(rows, told, strict=True)]
     return rows_as(format.plain, [*columns, last], rows, color=wants_color())
 
 

@@ -248,7 +248,6 @@ def rescore(
     Without --labels, the labels are the newest; without --metric, the metrics are those that each run already has.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.render.report import Column
 
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")
@@ -283,6 +282,5 @@ def rescore(
         elif not run.metrics:
             options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}")
     names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
-    columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
     if rows or format is options.OutputFormat.json:
-        options.show(options.with_requests(format, columns, rows, [str(row[names.index("metric")]) for row in rows]))
+        options.show(options.with_requests(format, names, rows))

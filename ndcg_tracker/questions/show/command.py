@@ -45,7 +45,7 @@ def show(
     from ndcg_tracker.questions.show.say import facts, group_tables, metadata_lines, show_html, show_object
     from ndcg_tracker.render.formats import reports_as, rows_as
     from ndcg_tracker.render.json import json_text
-    from ndcg_tracker.render.report import Column, Report
+    from ndcg_tracker.render.report import Report
     from ndcg_tracker.words.numbers import interval
 
     with options.tracker() as tracker:
@@ -64,8 +64,6 @@ def show(
     is_csv = plain is options.OutputFormat.csv
     names = ["metric", "label_set_version", *judge, "mean", *([] if is_csv else ["ci"])]
     names += ["n_groups", "n_missing", "n_undefined"]
-    headings = {"ci": "95% interval", "label_set_version": None}
-    columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
     rows = [
         (
             *(plain.metric(e.metric, e.requested_as), e.label_set_version, *(e.judge for _ in judge), e.mean),
@@ -77,7 +75,7 @@ def show(
     color = options.wants_color()
     if not is_csv:
         options.show(rows_as(plain.plain, ["", found.run], facts(found), color=color) + "\n")
-    options.show(options.with_requests(plain, columns, rows, [str(row[0]) for row in rows]))
+    options.show(options.with_requests(plain, names, rows, {"ci": "95% interval"}))
     tables = [] if is_csv else group_tables(found)
     if tables:
         options.show("\n" + reports_as(plain.plain, [Report(tables=tables)], color=color))
