@@ -1,4 +1,4 @@
--- 0013
+-- 0014
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,

@@ -125,7 +125,7 @@ CREATE TABLE decisions (
 	reason TEXT NOT NULL, 
 	acknowledged_reason TEXT, 
 	acknowledged_by TEXT, 
-	created_at_utc TEXT NOT NULL, 
+	created_at_utc TEXT NOT NULL, repeats TEXT, 
 	CONSTRAINT ck_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive')), 
 	CONSTRAINT fk_decisions_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id), 
 	CONSTRAINT fk_decisions_candidate_run_id FOREIGN KEY(candidate_run_id) REFERENCES runs (id), 
@@ -523,4 +523,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0013')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0014')

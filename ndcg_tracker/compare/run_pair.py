@@ -103,6 +103,12 @@ class RunPair:
         return (*self.sides_of[0], *self.sides_of[1])
 
     @property
+    def run_ids(self) -> dict[str, list[int]]:
+        """The ids of all runs, as decisions keep them."""
+        of_sides = [[side.run.id for side in sides] for sides in self.sides_of]
+        return dict(zip(("baseline_run_id", "candidate_run_id"), of_sides, strict=True))
+
+    @property
     def is_same_labels(self) -> bool:
         """Whether all runs are evaluated under one label set."""
         return all(side.label_set.id == self.baseline.label_set.id for side in self.sides)

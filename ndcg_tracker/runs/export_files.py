@@ -122,8 +122,10 @@ TABLES = {
         _columns(name="dataset", text="baseline_run present_baseline candidate_run present_candidate baseline_alias")
         | _columns(text="metric", count="label_set_version")
         | _columns(text="scope", number="margin")
-        | _DECIDED,
+        | _DECIDED
+        | _columns(json="repeats"),
         part="record",
+        later=("repeats",),
     ),
     "suites": Table(_columns(name="suite dataset", count="place", text="created_at_utc"), part="record"),
     "suite_decisions": Table(

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.errors import ConflictError, InputError, MetricError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.storage.checks import checked_time
-from ndcg_tracker.storage.records import AliasMoveRecord, AliasRecord
+from ndcg_tracker.storage.records import AliasMoveRecord, AliasRecord, DecisionRecord
 from ndcg_tracker.words.notes import Fact, Note
 
 if TYPE_CHECKING:
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 _SIDES = ("baseline_run_id", "candidate_run_id")
+
+
+def _run_ids(decision: DecisionRecord) -> set[int | None]:
+    """Return the runs that a decision rests on."""
+    if decision.repeats is None:
+        return {decision.baseline_run_id, decision.candidate_run_id}
+    return {run_id for of_side in decision.repeats.values() for run_id in of_side}
 
 
 class ExportedRecord:
@@ -45,7 +52,7 @@ class ExportedRecord:
             one
             for dataset in self._datasets
             for one in tx.decisions.all(dataset.id)
-            if dataset.id in self._whole or {one.baseline_run_id, one.candidate_run_id} <= self._names.keys()
+            if dataset.id in self._whole or _run_ids(one) <= self._names.keys()
         ]
         self.label_set_ids = {one.label_set_id for one in self._decisions}
 
@@ -64,6 +71,7 @@ class ExportedRecord:
                 "present_baseline": self._names.get(one.baseline_run_id or 0),
                 "present_candidate": self._names.get(one.candidate_run_id or 0),
                 "label_set_version": versions[one.label_set_id],
+                "repeats": [None if one.repeats is None else self._named(one.repeats)],
             }
             writer.add("decisions", columns, records=[one])
         for suite in self._tx.suites.all():  # those whose datasets are all here whole
@@ -74,10 +82,16 @@ class ExportedRecord:
         for on_suite in self._tx.decisions.on_suite(None):
             if whole.issuperset(on_suite.runs):
                 runs = {
-                    dataset: of | {side: self._names.get(of.get(side) or 0) for side in _SIDES}
+                    dataset: of
+                    | {side: self._names.get(of.get(side) or 0) for side in _SIDES}
+                    | ({"repeats": self._named(of["repeats"])} if "repeats" in of else {})
                     for dataset, of in on_suite.runs.items()
                 }
                 writer.add("suite_decisions", {"runs": [runs]}, records=[on_suite])
+
+    def _named(self, repeats: Mapping[str, Sequence[int]]) -> dict[str, list[str | None]]:
+        """Return the names of the runs of arms by side, None of those that are not here."""
+        return {side: [self._names.get(run_id) for run_id in repeats.get(side, ())] for side in _SIDES}
 
     def _write_aliases(self, dataset: DatasetRecord, writer: ExportWriter) -> None:
         aliases = [one for one in self._tx.aliases.all(dataset.name) if one.run_id in self._names]
@@ -169,6 +183,7 @@ class BroughtRecord:
                 "baseline_run_id": self._run_id(row["present_baseline"], dataset),
                 "candidate_run_id": self._run_id(row["present_candidate"], dataset),
                 "label_set_id": self._label_set_of(row).id,
+                "repeats": self._repeats("decisions", row["repeats"], dataset),
             }
             there = ("dataset", "present_baseline", "present_candidate", "label_set_version")
             self._tx.write.decisions.take_over({name: row[name] for name in row if name not in there} | ids)
@@ -201,12 +216,27 @@ class BroughtRecord:
         try:
             for name, of in json.loads(text).items():
                 dataset = self._datasets[name]
-                ids = {side: self._run_id(of[side], dataset) for side in _SIDES}
+                ids: dict[str, Any] = {side: self._run_id(of[side], dataset) for side in _SIDES}
                 version = self._label_set_of({"dataset": name, "label_set_version": of["label_set_version"]}).version
+                if "repeats" in of:
+                    ids["repeats"] = self._repeated(of["repeats"], dataset)
                 found[dataset.name] = {"label_set_version": version, **ids}
         except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
             raise self._reader.error("suite_decisions", "holds runs that no decision has") from None
         return found
+
+    def _repeats(self, table: str, text: str | None, dataset: DatasetRecord) -> dict[str, list[int]] | None:
+        """Return the ids here of the runs of arms by side, None where there are none."""
+        try:
+            return None if text is None else self._repeated(json.loads(text), dataset)
+        except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
+            raise self._reader.error(table, "holds runs that no decision has") from None
+
+    def _repeated(self, named: Mapping[str, Sequence[str | None]], dataset: DatasetRecord) -> dict[str, list[int]]:
+        if any(name is not None and not isinstance(name, str) for side in _SIDES for name in named[side]):
+            raise TypeError("a name is text")
+        ids = {side: [self._run_id(name, dataset) for name in named[side]] for side in _SIDES}
+        return {side: [run_id for run_id in of_side if run_id is not None] for side, of_side in ids.items()}
 
     def _rows(self, table: str) -> list[Row]:
         """Return the rows of a table, all text and times of which may be stored (InputError for any other)."""

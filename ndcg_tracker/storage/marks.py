@@ -178,15 +178,20 @@ class DecisionWrites:
         alpha: float | None = None,
         acknowledged_reason: str | None = None,
         acknowledged_by: str | None = None,
+        arms: tuple[tuple[str, Sequence[int]], tuple[str, Sequence[int]]] | None = None,
     ) -> DecisionRecord:
-        """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record."""
+        """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record.
+
+        ``arms``: where one side is an arm of several runs the names of both, and the ids of their runs.
+        """
+        names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
+        sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
+        runs = dict(zip(("baseline_run", "candidate_run"), sides, strict=True))
         numbers = {"margin": margin, "delta": delta, "ci_low": ci[0], "ci_high": ci[1], "alpha": alpha}
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
-            "baseline_run_id": baseline_run_id,
-            "candidate_run_id": candidate_run_id,
-            "baseline_run": self._run_of(baseline_run_id).name,
-            "candidate_run": self._run_of(candidate_run_id).name,
+            **{f"{side}_id": ids[0] if len(ids) == 1 else None for side, (_, ids) in runs.items()},
+            **{side: name for side, (name, _) in runs.items()},
             "baseline_alias": baseline_alias,
             "metric": metric,
             "label_set_id": label_set_id,
@@ -197,6 +202,7 @@ class DecisionWrites:
             "acknowledged_reason": acknowledged_reason,
             "acknowledged_by": acknowledged_by,
             "created_at_utc": utc_now(),
+            "repeats": None if arms is None else {f"{side}_id": list(ids) for side, (_, ids) in runs.items()},
         }
         record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
         self._made.decision_ids.add(record.id)

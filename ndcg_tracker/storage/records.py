@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -258,7 +258,10 @@ class CoverageRecord:
 
 @dataclass(frozen=True, slots=True)
 class DecisionRecord:
-    """A decision of a gate. The run ids are None once those runs are deleted; their names stay."""
+    """A decision of a gate. The run ids are None once those runs are deleted, and of arms; their names stay.
+
+    ``repeats``: the ids of the runs of both sides where one is an arm of several, None of two runs.
+    """
 
     id: int
     dataset_id: int
@@ -280,6 +283,7 @@ class DecisionRecord:
     acknowledged_reason: str | None
     acknowledged_by: str | None
     created_at_utc: str
+    repeats: Mapping[str, Sequence[int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

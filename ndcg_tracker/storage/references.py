@@ -49,7 +49,7 @@ def referenced_run(
         return _alias(reference[1:], aliases(), dataset)
     if reference.startswith(ARM):
         raise ReferenceNotFoundError(
-            f"{reference!r} is an arm of several runs, which only compare takes", advice="name one run"
+            f"{reference!r} is an arm of several runs, which this does not take", advice="name one run"
         )
     if latest := _LATEST.fullmatch(reference):
         return _latest(reference, int(latest[1] or 0), runs, dataset)

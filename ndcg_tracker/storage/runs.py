@@ -233,6 +233,10 @@ class RunReads:
         found = {row[0] for column in columns for row in self._session.rows(sa.select(column).distinct()) if row[0]}
         for row in self._session.rows(sa.select(schema.suite_decisions.c.runs)):
             found |= {of[side] for of in row.runs.values() for side in ("baseline_run_id", "candidate_run_id")}
+            found |= {one for of in row.runs.values() for ids in of.get("repeats", {}).values() for one in ids}
+        query = sa.select(schema.decisions.c.repeats).where(schema.decisions.c.repeats.is_not(None))
+        for row in self._session.rows(query):
+            found |= {one for ids in row.repeats.values() for one in ids}
         return found
 
     def sizes(self, run_ids: Sequence[int], *, results: bool) -> dict[int, RunSize]:

@@ -385,6 +385,11 @@ decisions = Table(
     Column("acknowledged_reason", TEXT, comment="Why someone overrode the decision; NULL where nobody did."),
     Column("acknowledged_by", TEXT, comment="Who overrode the decision; NULL where nobody did."),
     Column("created_at_utc", TEXT, nullable=False, comment="When the decision was made, ISO 8601 in UTC."),
+    Column(
+        "repeats",
+        JsonText,
+        comment="JSON object: ids of the runs of baseline and candidate where one has several; NULL of two runs.",
+    ),
     CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
     comment="One row per decision of a gate, and who overrode it with which reason.",
     sqlite_autoincrement=True,

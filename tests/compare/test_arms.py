@@ -1,6 +1,7 @@
 """Arms of repeated runs, clusters of groups and families of trainings, on both engines."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.statistics.repeats import crossed_t
-from ndcg_tracker.statistics.t_test import clustered_t
+from ndcg_tracker.statistics.t_test import clustered_t, t_lower_bound
 
 GROUPS = [f"q{number:02}" for number in range(40)]
 ITEMS = list("abcdefgh")
@@ -162,16 +163,69 @@ def test_an_arm_of_one_run_or_of_two_datasets_is_none(ltr: nt.Tracker) -> None:
     assert ltr.compare("tag:recipe=old", "tag:recipe=new", dataset="ltr").comparisons[0].groups.paired == 40
 
 
-def test_only_compare_takes_an_arm(ltr: nt.Tracker) -> None:
-    told = "'tag:recipe=old' is an arm of several runs, which only compare takes; name one run"
-    for ask in (
-        ltr.run,
-        lambda name: ltr.gate(name, baseline="rules", margin=0.1),
-        lambda name: ltr.explain("rules", name),
-    ):
+def test_single_runs_are_shown_and_explained(ltr: nt.Tracker) -> None:
+    told = "'tag:recipe=old' is an arm of several runs, which this does not take; name one run"
+    for ask in (ltr.run, lambda name: ltr.explain("rules", name)):
         with pytest.raises(ReferenceNotFoundError) as refusal:
             ask("tag:recipe=old")
         assert str(refusal.value) == told
+
+
+def test_a_gate_decides_on_arms_and_keeps_their_runs(ltr: nt.Tracker, folder: Path) -> None:
+    asked: dict[str, Any] = {"baseline": "tag:recipe=old", "margin": 0.2, "by": "device", "slice_margin": 0.3}
+    ltr.tag_run("old-0", {"latency_ms": "10"})
+    ltr.tag_run("old-1", {"latency_ms": "20"})
+    for name in (*NEW, "old-2"):
+        ltr.tag_run(name, {"latency_ms": "15"})
+    found = ltr.gate("tag:recipe=new", **asked, limits={"latency_ms": "+1%"})
+    test, _ = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
+    decision = found.gated.decision
+    assert decision.delta == pytest.approx(test.mean)
+    assert decision.t_lower == pytest.approx(t_lower_bound(test, level=0.95))
+    assert (decision.lower, decision.n_needed, decision.of_repeats) == (None, None, True)  # of 40 groups
+    assert decision.limits[0].is_met
+    assert "(low information, and the bound that would decide does not cover repeats)" in found.reason
+    assert not any(note.kind == "no_alias" for note in found.gated.comparison.notes)
+    with ltr.store().read() as tx:
+        (record,) = tx.decisions.all(1)
+        assert {1, 2, 3, 4, 5, 6} <= tx.runs.used_ids(once=False)
+    assert (record.baseline_run, record.baseline_run_id, record.candidate_run) == (
+        "tag:recipe=old",
+        None,
+        "tag:recipe=new",
+    )
+    assert record.repeats == {"baseline_run_id": [1, 2, 3], "candidate_run_id": [4, 5, 6]}
+    ltr.export_runs(folder / "out")
+    with nt.Tracker(f"sqlite:///{folder}/other.db") as other:
+        assert other.import_runs(folder / "out").n_decisions == 1
+        with other.store().read() as tx:
+            (copy,) = tx.decisions.all(1)
+            names = {run.id: run.name for run in tx.runs.all("ltr")}
+        assert copy.repeats is not None
+        assert [names[one] for one in copy.repeats["candidate_run_id"]] == list(NEW)
+        assert other.import_runs(folder / "out").n_decisions == 0
+    with pytest.raises(InputError, match="learns from repeats of a single run, and the test of arms has theirs in it"):
+        ltr.gate("tag:recipe=new", baseline="tag:recipe=old", margin="auto")
+
+
+def test_a_gate_of_a_lower_metric_turns_the_repeats(ltr: nt.Tracker) -> None:
+    for number in range(3):
+        for recipe, seconds in (("slow", 30.0), ("fast", 20.0)):
+            times = {"group": GROUPS, "value": [seconds + number + place / 40 for place in range(40)]}
+            of_metric: dict[str, Any] = {"metric": "external:latency", "direction": "lower", "range": (0, 99)}
+            ltr.log_results(times, name=f"{recipe}-{number}", dataset="ltr", tags={"speed": recipe}, **of_metric)
+    asked: dict[str, Any] = {"metric": "external:latency", "margin": 0.5, "dry_run": True}
+    back = ltr.gate("tag:speed=slow", baseline="tag:speed=fast", **asked).gated.decision
+    there = ltr.gate("tag:speed=fast", baseline="tag:speed=slow", **asked).gated.decision
+    assert (there.delta, back.delta) == pytest.approx((-10.0, 10.0))
+    assert there.decision != "fail"
+    assert back.decision != "pass"
+
+
+def test_a_page_shows_arms_without_lists(ltr: nt.Tracker) -> None:
+    page = ltr.report("tag:recipe=old", "tag:recipe=new", dataset="ltr")
+    assert page.report.pairs[0].lists == ()
+    assert "tag:recipe=new" in page.to_html()
 
 
 def test_groups_that_a_run_of_an_arm_lacks(ltr: nt.Tracker) -> None:

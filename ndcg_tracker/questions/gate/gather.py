@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import Arm
+from ndcg_tracker.compare.arms import arms_of
 from ndcg_tracker.compare.attributes import attribute_values, attributes_of
 from ndcg_tracker.compare.decide import labels_command
 from ndcg_tracker.compare.families import AA_TAG, family_of, tagged
-from ndcg_tracker.compare.gather import ComparedPair, asked_attributes, compared_pair
+from ndcg_tracker.compare.gather import ComparedPair, asked_attributes, check_arms, compared_pair
 from ndcg_tracker.compare.gather_sums import summed_results, summed_slices
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.pair import places_of_ids
@@ -78,7 +78,7 @@ def gated(
     """
     if question.metric.is_external:
         with store.read() as tx:
-            dataset_id = tx.runs.resolve(question.baseline, question.dataset).dataset_id
+            dataset_id = arms_of(tx, [question.baseline], question.dataset)[0].runs[0].dataset_id
             question = replace(question, metric=known_metric(tx, dataset_id, question.metric))
     return decided_and_recorded(
         store,
@@ -105,9 +105,15 @@ class _Basis:
 
 def _basis(tx: ReadTransaction, question: GateQuestion) -> _Basis:
     """Return what the decision rests on as the database has it now; no group results are read."""
-    baseline, candidate = tx.runs.resolve_all([question.baseline, question.candidate], question.dataset)
-    runs = resolved_pair(tx, Arm.of(baseline), Arm.of(candidate), [question.metric], question.labels)
-    alias = question.alias
+    arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
+    check_arms(arms[0], arms[1], question.options)
+    runs = resolved_pair(tx, arms[0], arms[1], [question.metric], question.labels)
+    baseline, alias = runs.baseline.run, question.alias
+    if question.margin == "auto" and runs.is_repeated:
+        raise InputError(
+            f"{argument('margin', 'auto')} learns from repeats of a single run, and the test of arms has theirs in it",
+            advice="give a margin in absolute points, such as 0.01",
+        )
     return _Basis(
         runs,
         tuple(of_gate(tx.decisions.all(baseline.dataset_id), str(question.metric), alias)),
@@ -127,14 +133,13 @@ def _decided(
 ) -> Gated:
     """Return the decision; the group results of both runs are read once."""
     runs = basis.runs
-    baseline, candidate = (side.run for side in runs.sides)
-    options = question.options
+    baseline, options = runs.baseline.run, question.options
     compared = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
     if compared.sums is not None:
         return _decided_by_sums(tx, question, basis, compared, acknowledgement)
     comparison, (results,) = compared.comparison, compared.results
     if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
-        raise _nothing_judged(baseline, candidate, question.metric)
+        raise _nothing_judged(runs, question.metric)
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
     decision = _decision(question, results, number, basis.learned)
     if question.by is not None:
@@ -147,18 +152,18 @@ def _decided(
             is_strict=question.strict_slices,
             weights=results.weights,
             limits=results.limits,
-            chance=results.chance,
+            chance=results.chance_of_gain,
             runs=None if basis.learned is None else basis.learned.run_variance,
         )
     decision = decision.in_direction(results.direction)
-    checks = checked_limits(question.limits, baseline.tags, candidate.tags)
+    checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
     is_open = _hangs_on_ties(decision, results) and all(one.is_met for one in checks)
     decision, effect = with_limits(decision, checks), results.tie_effect
     covered = (
         ("ties", "retraining") if basis.learned is not None else ("ties",)
     )  # of ties, nobody asked for the verdict
     notes = [note for note in comparison.notes if note.kind not in covered]
-    notes += _no_alias(question, baseline)
+    notes += _no_alias(question, runs)
     regressed: tuple[RegressedSlice, ...] = ()
     if _names_slices(question, decision):
         tests = [test for one in _slicings(tx, baseline, results) for test in one]
@@ -190,8 +195,18 @@ def _gated(
         learned_margin=basis.learned,
         drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
-        candidate_means=tuple((one.metric, one.mean) for one in basis.runs.candidate.evaluations.values()),
+        candidate_means=_candidate_means(basis.runs.sides_of[1]),
     )
+
+
+def _candidate_means(sides: Sequence[Side]) -> tuple[tuple[str, float | None], ...]:
+    """Return the means of a candidate under all metrics that it has; of an arm, those of its runs."""
+    found = []
+    for metric in sides[0].evaluations:
+        means = [side.evaluations[metric].mean if metric in side.evaluations else None for side in sides]
+        known = [mean for mean in means if mean is not None]
+        found.append((metric, sum(known) / len(known) if len(known) == len(means) else None))
+    return tuple(found)
 
 
 def _decided_by_sums(
@@ -218,24 +233,24 @@ def _decided_by_sums(
         margin = question.slice_margin or 0.0
         asked = (results.sliced_by, results.slices, margin)
         decision = with_summed_slices(decision, *asked, is_strict=question.strict_slices)
-    sides = runs.baseline.run, runs.candidate.run
-    decision = with_limits(decision, checked_limits(question.limits, *(run.tags for run in sides)))
+    decision = with_limits(decision, checked_limits(question.limits, *(arm.tags for arm in runs.arms)))
     regressed: tuple[RegressedSlice, ...] = ()
     if _names_slices(question, decision):
         regressed = regressed_slices(_summed_slices(tx, runs, question.cluster))
     of_slices = _of_slices(question, runs, decision, regressed)
-    notes = (*comparison.notes, *_no_alias(question, sides[0]), *of_slices, *_same_run(runs))
+    notes = (*comparison.notes, *_no_alias(question, runs), *of_slices, *_same_run(runs))
     found = _gated(question, basis, replace(comparison, notes=notes), decision, number, acknowledgement)
     return replace(found, regressed_slices=regressed)
 
 
-def _no_alias(question: GateQuestion, baseline: RunRecord) -> list[Note]:
+def _no_alias(question: GateQuestion, runs: RunPair) -> list[Note]:
+    baseline = runs.baseline.run
     command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
-    return [Note("no_alias", command=command)] if question.alias is None else []
+    return [Note("no_alias", command=command)] if question.alias is None and not runs.is_repeated else []
 
 
 def _same_run(runs: RunPair) -> list[Note]:
-    return [Note("same_run")] if runs.candidate.run.id == runs.baseline.run.id else []
+    return [Note("same_run")] if runs.arms[0] == runs.arms[1] else []
 
 
 def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found: Gated) -> Gated:
@@ -258,8 +273,17 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: _Basis, found
         alpha=decision.fail_alpha,
         acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
+        arms=_recorded_arms(runs),
     )
     return replace(found, decision_id=record.id)
+
+
+def _recorded_arms(runs: RunPair) -> tuple[tuple[str, list[int]], tuple[str, list[int]]] | None:
+    """Return the names and the run ids of both sides where one has several runs."""
+    if not runs.is_repeated:
+        return None
+    baseline, candidate = zip((arm.name for arm in runs.arms), runs.run_ids.values(), strict=True)
+    return baseline, candidate
 
 
 def _decision(
@@ -286,7 +310,7 @@ def _decision(
         weights=weights,
         fail_alpha=alpha,
         limits=results.limits,
-        chance=results.chance,
+        chance=results.chance_of_gain,
         runs=None if learned is None else learned.run_variance,
     )
 
@@ -301,7 +325,8 @@ def _slicings(tx: ReadTransaction, baseline: RunRecord, results: PairedResults) 
     """Yield what each slice says, by attribute; attributes of more than ``MOST_SLICES`` values make none here."""
     for attribute, values in attributes_of(tx, baseline.dataset_id, results.pairing.group_ids).items():
         if len(set(values)) <= MOST_SLICES:
-            tests = slice_tests(results.gain, Slicing(attribute, values), results.weights, chance=results.chance)
+            chance = results.chance_of_gain
+            tests = slice_tests(results.gain, Slicing(attribute, values), results.weights, chance=chance)
             yield [one for one in tests if one.value is not None]
 
 
@@ -316,13 +341,13 @@ def _of_slices(
     question: GateQuestion, runs: RunPair, decision: GateDecision, regressed: tuple[RegressedSlice, ...]
 ) -> list[Note]:
     """Return a note that names the slices which regressed though the whole passes, and one on slices too small."""
-    baseline, candidate = (side.run for side in runs.sides)
+    baseline = runs.baseline.run
     notes = []
     kinds: tuple[tuple[bool, Kind], ...] = ((False, "slices_regressed"), (True, "small_slices_regressed"))
     for is_low, kind in kinds:
         rows = [row for row in regressed if row.low_information == is_low]
         if rows:
-            of_runs = (baseline.name, candidate.name, "--dataset", baseline.dataset)
+            of_runs = (*(arm.name for arm in runs.arms), "--dataset", baseline.dataset)
             words = (*of_runs, *question.options.words(), "--by", rows[0].attribute)
             named = [(row.attribute, row.value or "", row.delta, row.n) for row in rows]
             notes.append(Note(kind, {"slices": named}, ("ndcg-track", "compare", *words)))
@@ -343,7 +368,7 @@ def _hangs_on_ties(decision: GateDecision, results: PairedResults) -> bool:
 
 def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> LearnedMargin:
     """Return the margin that the repeats teach under the labels of the comparison."""
-    baseline, candidate = (side.run for side in both.sides)
+    baseline, candidate = both.baseline.run, both.candidate.run
     label_set = both.baseline.label_set
     if question.repeats:
         named = [tx.runs.resolve(reference, baseline.dataset) for reference in question.repeats]
@@ -399,11 +424,11 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     return replace(learned, run_variance=RunVariance.of(values, weights))
 
 
-def _nothing_judged(baseline: RunRecord, candidate: RunRecord, metric: Metric) -> NotComparableError:
-    labels = command_line(labels_command(baseline.dataset))
+def _nothing_judged(runs: RunPair, metric: Metric) -> NotComparableError:
+    labels = command_line(labels_command(runs.baseline.run.dataset))
+    baseline, candidate = (arm.name for arm in runs.arms)
     return NotComparableError(
-        f"runs {baseline.name!r} and {candidate.name!r} have no judged item that {metric} counts, so nothing is known "
-        "of either",
+        f"runs {baseline!r} and {candidate!r} have no judged item that {metric} counts, so nothing is known of either",
         advice=f"are their ids spelled as in the labels? See those with: {labels}",
     )
 

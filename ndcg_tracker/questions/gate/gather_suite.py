@@ -116,6 +116,7 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
             "baseline_run_id": both.baseline.run.id,
             "candidate_run_id": both.candidate.run.id,
         }
+        | ({"repeats": both.run_ids} if both.is_repeated else {})
         for dataset, both in basis.pairs.items()
     }
     record = tx.write.decisions.insert_on_suite(
