@@ -105,15 +105,6 @@ class Answer(ABC):
         return self._said().in_format("text")
 
 
-def reports_as(
-    format: Format, reports: Sequence[Report], *, color: bool = False, width: int = WIDTH, blank_lines: int = 2
-) -> str:
-    """Return reports for people as text or Markdown (see ``reports_text``)."""
-    if format == "markdown":
-        return reports_markdown(reports)
-    return reports_text(reports, color=color, width=width, blank_lines=blank_lines)
-
-
 def rows_as(
     format: Format,
     columns: Sequence[Column | str],

@@ -43,7 +43,7 @@ def show(
     CSV has a row per metric. --format ir-metadata prints a header for the run file, with tags and parameters.
     """
     from ndcg_tracker.questions.show.say import facts, group_tables, metadata_lines, show_html, show_object
-    from ndcg_tracker.render.formats import reports_as, rows_as
+    from ndcg_tracker.render.formats import Said, rows_as
     from ndcg_tracker.render.json import json_text
     from ndcg_tracker.render.report import Report
     from ndcg_tracker.words.numbers import interval
@@ -78,4 +78,5 @@ def show(
     options.show(options.with_requests(plain, names, rows, {"ci": "95% interval"}))
     tables = [] if is_csv else group_tables(found)
     if tables:
-        options.show("\n" + reports_as(plain.plain, [Report(tables=tables)], color=color))
+        below = Said(found, lambda: [Report(tables=tables)], list)
+        options.show("\n" + below.in_format(plain.value, color=color))
