@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
 
-_COLUMNS = [one for name in HistoryRow.__annotations__ for one in (("ci_low", "ci_high") if name == "ci" else (name,))]
+_NAMES = (name for name in HistoryRow.__annotations__ if name != "suite")  # a frame is of one dataset
+_COLUMNS = [one for name in _NAMES for one in (("ci_low", "ci_high") if name == "ci" else (name,))]
 STUDY_TAG = "study"
 _ENOUGH = 0.9
 """A run with results for a smaller share of the groups of the others is left out, or it would take them away."""
