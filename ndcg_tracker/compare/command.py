@@ -164,7 +164,7 @@ def compare(
     is_asked_of_each = top is not None or by is not None or equivalence is not None
     details = details or is_asked_of_each or tie_bounds or unjudged_bounds
     if suite is not None:
-        from ndcg_tracker.compare.say_suite import suite_comparison_as
+        from ndcg_tracker.compare.say_suite import suite_comparison_said
 
         if labels == "all":
             raise InputError("--labels all takes one dataset", advice="name a version, or newest, beside --suite")
@@ -182,17 +182,10 @@ def compare(
                 by=by,
                 labels=labels_version(labels),
             )
-        options.show(
-            suite_comparison_as(
-                format.plain,
-                *on_suite.comparisons,
-                on_datasets=on_suite.on_datasets,
-                color=color,
-                width=width,
-                spelled=options.as_option,
-                details=details,
-            )
+        said = suite_comparison_said(
+            *on_suite.comparisons, on_datasets=on_suite.on_datasets, spelled=options.as_option, details=details
         )
+        options.show(said.in_format(format.plain, color=color, width=width))
         return
     if labels == "all":
         if by is not None or tie_bounds:
@@ -210,7 +203,7 @@ def compare(
         comparisons = found.comparisons
         options.show(versions_said(found).in_format(format.value, color=color, width=width))
     else:
-        from ndcg_tracker.compare.say import comparison_as
+        from ndcg_tracker.compare.say import comparison_said
 
         version = labels_version(labels, or_all=True)
         with options.tracker() as tracker:
@@ -226,15 +219,8 @@ def compare(
                 by=by,
                 labels=version,
             ).comparisons
-        text = comparison_as(
-            format.plain,
-            *comparisons,
-            color=color,
-            width=width,
-            spelled=options.as_option,
-            details=details,
-        )
-        options.show(text)
+        said = comparison_said(*comparisons, spelled=options.as_option, details=details)
+        options.show(said.in_format(format.plain, color=color, width=width))
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)
 

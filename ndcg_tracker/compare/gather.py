@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from ndcg_tracker.compare.run_pair import (
     no_group_of_labels,
     resolved_pair,
 )
-from ndcg_tracker.compare.say import comparison_as, comparison_html, comparison_object, metric_rows, slice_rows
+from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
 from ndcg_tracker.compare.sums import refuse_groups
 from ndcg_tracker.errors import (
     InputError,
@@ -50,6 +50,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
@@ -473,8 +474,8 @@ def _open_groups(tx: ReadTransaction, both: RunPair, top: int) -> tuple[tuple[Gr
     return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top]), n_open
 
 
-@dataclass(frozen=True)
-class ComparisonResult:
+@dataclass(frozen=True, repr=False)
+class ComparisonResult(Answer):
     """A baseline compared with one candidate or several; notebooks show it as a report, and ``print`` prints it.
 
     ``comparisons``: the typed rows, one comparison per candidate.
@@ -508,10 +509,6 @@ class ComparisonResult:
     def notes(self) -> tuple[str, ...]:
         """What else to know of the comparisons, in words."""
         return in_words(note for comparison in self.comparisons for note in comparison.notes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track compare --format json`` prints."""
-        return comparison_object(*self.comparisons)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.
@@ -547,17 +544,10 @@ class ComparisonResult:
             raise InputError("the database has changed since these runs were compared", advice="compare them again")
         return Chart(comparison_chart(kind, reports, by))
 
-    def to_html(self) -> str:
-        """Return the report as a piece of HTML with its tables, in which ids are text and never markup."""
-        return comparison_html(*self.comparisons)
+    def _said(self) -> Said:
+        return comparison_said(*self.comparisons)
 
     def _repr_html_(self) -> str:
         from ndcg_tracker.render.chart import picture_element
 
         return self.to_html() + ("" if self.reports_of is None else picture_element(self.plot))
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return comparison_as("text", *self.comparisons)

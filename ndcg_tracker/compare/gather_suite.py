@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.arms import Arm, arm_or_run, one_by_one
 from ndcg_tracker.compare.decide_suite import (
@@ -19,22 +19,14 @@ from ndcg_tracker.compare.decide_suite import (
 from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, asked_attributes, check_arms, compared_pair
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
-from ndcg_tracker.compare.say_suite import (
-    delta_rows,
-    suite_comparison_as,
-    suite_comparison_object,
-    suite_comparison_reports,
-    suite_forest,
-)
+from ndcg_tracker.compare.say_suite import suite_comparison_said, suite_forest
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.storage.references import ARM, is_pattern
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import RunRecord, SuiteRecord
     from ndcg_tracker.storage.transactions import ReadTransaction
@@ -242,8 +234,8 @@ def _named_systems(
     return list(dict.fromkeys(found))
 
 
-@dataclass(frozen=True)
-class SuiteComparisonResult:
+@dataclass(frozen=True, repr=False)
+class SuiteComparisonResult(Answer):
     """Two systems or more on the datasets of a suite; notebooks show it as a report, and ``print`` prints it.
 
     ``comparison``: the typed numbers of the first candidate and metric; ``further``: those of the others.
@@ -265,21 +257,5 @@ class SuiteComparisonResult:
 
         return Chart(suite_forest(self.comparison))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track compare --suite NAME --format json`` prints."""
-        return suite_comparison_object(*self.comparisons)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per dataset (and candidate and metric), with the columns of ``--format csv``."""
-        import pandas as pd
-
-        return pd.DataFrame([row for one in self.comparisons for row in delta_rows(one)])
-
-    def _repr_html_(self) -> str:
-        return reports_html(suite_comparison_reports(*self.comparisons, on_datasets=self.on_datasets))
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return suite_comparison_as("text", *self.comparisons, on_datasets=self.on_datasets)
+    def _said(self) -> Said:
+        return suite_comparison_said(*self.comparisons, on_datasets=self.on_datasets)

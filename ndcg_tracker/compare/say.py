@@ -26,11 +26,8 @@ from ndcg_tracker.compare.say_groups import (
 )
 from ndcg_tracker.compare.say_unjudged import unjudged_tables
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import WIDTH, Format, Report, Table, columns, marks
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report, Table, columns, marks
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.t_test import FEW_FOR_ONE_SIDE, Equivalence
@@ -88,31 +85,18 @@ _CSV_COLUMNS = {
 }
 
 
-def comparison_as(
-    format: Format,
-    *comparisons: Comparison,
-    color: bool = False,
-    width: int = WIDTH,
-    spelled: Spelling = in_python,
-    details: bool = True,
-) -> str:
-    """Return one comparison, or those of several candidates with one baseline, in a format, with a line end.
+def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> Said:
+    """Return what there is to say of one comparison, or of those of several candidates with one baseline.
 
-    Parameters: ``color`` and ``width``: of text only (see ``reports_text``). ``spelled``: how arguments are spelled
-    for people. ``details``: whether a report per candidate follows the table of several, for people.
+    Parameters: ``spelled``: how arguments are spelled for people. ``details``: whether a report per candidate follows
+    the table of several, for people.
     """
-    if format == "json":
-        return json_text(comparison_object(*comparisons))
-    if format == "csv":
-        rows = [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))]
-        return csv_text(list(_CSV_COLUMNS), [[row.get(name) for name in _CSV_COLUMNS] for row in rows])
-    reports = comparison_reports(*comparisons, spelled=spelled, details=details)
-    return reports_as(format, reports, color=color, width=width)
-
-
-def comparison_html(*comparisons: Comparison) -> str:
-    """Return one comparison, or several candidates against one baseline, as HTML."""
-    return reports_html(comparison_reports(*comparisons))
+    return Said(
+        comparison_object(*comparisons),
+        lambda: comparison_reports(*comparisons, spelled=spelled, details=details),
+        lambda: [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))],
+        columns=list(_CSV_COLUMNS),
+    )
 
 
 def comparison_object(first: Comparison, *further: Comparison) -> dict[str, Any]:

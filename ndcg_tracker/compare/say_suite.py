@@ -13,10 +13,8 @@ from ndcg_tracker.compare.say import comparison_reports, in_neither, interval_na
 from ndcg_tracker.compare.say_groups import delta_cell
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.agreement import familiar_name
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import WIDTH, Format, Report, Table, columns, marks
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report, Table, columns, marks
 from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.theme import Spec
 from ndcg_tracker.words.notes import Told, told
@@ -36,33 +34,24 @@ _VERDICTS = {
 }
 
 
-def suite_comparison_as(
-    format: Format,
+def suite_comparison_said(
     *comparisons: SuiteComparison,
     on_datasets: Sequence[Comparison] = (),
-    color: bool = False,
-    width: int = WIDTH,
     spelled: Spelling = in_python,
     details: bool = False,
-) -> str:
-    """Return comparisons on a suite in a format, with a line end; CSV has a row per dataset.
+) -> Said:
+    """Return what there is to say of comparisons on a suite; CSV has a row per dataset.
 
     ``on_datasets`` and ``details``: the comparisons on each dataset, and whether to show them as well.
     """
-    if format == "json":
-        found = suite_comparison_object(*comparisons)
-        return json_text(found | {"on_datasets": as_object(on_datasets)} if details else found)
-    if format == "csv":
-        rows = [row for one in comparisons for row in delta_rows(one)]
-        return csv_text(list(rows[0]), [list(row.values()) for row in rows])
-    reports = suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled, details=details)
-    return reports_as(format, reports, color=color, width=width)
-
-
-def suite_comparison_object(first: SuiteComparison, *further: SuiteComparison) -> dict[str, Any]:
-    """Return the JSON object of a comparison on a suite; those of further candidates and metrics stand in it."""
+    first, *further = comparisons
     found: dict[str, Any] = as_object(first)
-    return found | ({"further": as_object(further)} if further else {})
+    found |= {"further": as_object(further)} if further else {}
+    return Said(
+        found | {"on_datasets": as_object(on_datasets)} if details else found,
+        lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled, details=details),
+        lambda: [row for one in comparisons for row in delta_rows(one)],
+    )
 
 
 def delta_rows(found: SuiteComparison) -> list[dict[str, Any]]:

@@ -109,7 +109,7 @@ class NdcgGate:
         from ndcg_tracker.api.tracker import Tracker
         from ndcg_tracker.errors import NdcgTrackerError
         from ndcg_tracker.integrations.github_summary import appended_summary, summary_path
-        from ndcg_tracker.questions.gate.say import gate_as
+        from ndcg_tracker.questions.gate.say import gate_said
 
         asked = {"candidate": candidate, "baseline": baseline, "metric": metric, "margin": margin, **options}
         recorded = (self._record if record is None else record) and not options.get("dry_run", False)
@@ -124,7 +124,7 @@ class NdcgGate:
                         page.parent.mkdir(parents=True, exist_ok=True)  # pytest makes it at the end
                         tracker.gate_report(found, output=str(page)).save(page)
                 if append_summary is not None:
-                    append_summary(gate_as("markdown", found.gated) + "\n")
+                    append_summary(gate_said(found.gated).in_format("markdown") + "\n")
         except NdcgTrackerError as error:
             refused = str(error)
         if refused:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_as
+from ndcg_tracker.compare.say import comparison_said
 
 MARKDOWN = """\
 ### dense against bm25 on shop: ndcg@10 regressed by 0.0123
@@ -49,7 +49,7 @@ MARKDOWN = """\
 
 
 def test_markdown(comparison: Comparison) -> None:
-    assert comparison_as("markdown", replace(comparison, metrics=comparison.metrics[:1])) == MARKDOWN
+    assert comparison_said(replace(comparison, metrics=comparison.metrics[:1])).in_format("markdown") == MARKDOWN
 
 
 FULL = """\
@@ -129,7 +129,7 @@ between -0.0223 and -0.0023
 
 
 def test_markdown_of_everything(full_comparison: Comparison) -> None:
-    assert comparison_as("markdown", full_comparison) == FULL
+    assert comparison_said(full_comparison).in_format("markdown") == FULL
 
 
 OVERVIEW = """\
@@ -150,6 +150,8 @@ OVERVIEW = """\
 
 def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> None:
     one = replace(comparison, metrics=comparison.metrics[:1])
-    printed = comparison_as("markdown", one, replace(one, candidate=replace(one.candidate, name="splade", run_id=3)))
+    printed = comparison_said(one, replace(one, candidate=replace(one.candidate, name="splade", run_id=3))).in_format(
+        "markdown"
+    )
     assert printed.startswith(OVERVIEW)
     assert printed.count("\n### ") == 2

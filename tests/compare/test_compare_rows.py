@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_as, comparison_object
+from ndcg_tracker.compare.say import comparison_object, comparison_said
 
 
 def rows_of(printed: str) -> list[dict[str, str]]:
@@ -21,9 +21,9 @@ def cell(value: Any) -> str:
 
 
 def test_json_is_the_dictionary(comparison: Comparison, full_comparison: Comparison) -> None:
-    assert json.loads(comparison_as("json", comparison)) == comparison_object(comparison)
-    assert comparison_as("json", comparison) == comparison_as("json", comparison)
-    assert json.loads(comparison_as("json", full_comparison)) == comparison_object(full_comparison)
+    assert json.loads(comparison_said(comparison).in_format("json")) == comparison_object(comparison)
+    assert comparison_said(comparison).in_format("json") == comparison_said(comparison).in_format("json")
+    assert json.loads(comparison_said(full_comparison).in_format("json")) == comparison_object(full_comparison)
 
 
 def test_what_was_asked_for_is_added_to_the_json(comparison: Comparison, full_comparison: Comparison) -> None:
@@ -48,17 +48,17 @@ def test_what_was_asked_for_is_added_to_the_json(comparison: Comparison, full_co
 
 def test_further_candidates(comparison: Comparison) -> None:
     other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
-    document = json.loads(comparison_as("json", comparison, other))
+    document = json.loads(comparison_said(comparison, other).in_format("json"))
     assert document.pop("further") == [comparison_object(other)]
     assert document.pop("comparisons") == [comparison_object(comparison), comparison_object(other)]
     assert document == comparison_object(comparison)
-    assert [row["candidate_run"] for row in rows_of(comparison_as("csv", comparison, other))] == ["dense"] * 4 + [
-        "splade"
-    ] * 4
+    assert [row["candidate_run"] for row in rows_of(comparison_said(comparison, other).in_format("csv"))] == [
+        "dense"
+    ] * 4 + ["splade"] * 4
 
 
 def test_csv_has_every_number_of_the_json(comparison: Comparison) -> None:
-    rows = rows_of(comparison_as("csv", comparison))
+    rows = rows_of(comparison_said(comparison).in_format("csv"))
     for row, metric in zip(rows, comparison_object(comparison)["metrics"], strict=True):
         flat = {**metric.pop("groups"), **metric}
         low, high = flat.pop("ci") or (None, None)
@@ -75,7 +75,7 @@ def test_csv_has_every_number_of_the_json(comparison: Comparison) -> None:
 
 def test_csv_has_what_was_asked_for(full_comparison: Comparison) -> None:
     document = comparison_object(full_comparison)
-    metric, *slices = rows_of(comparison_as("csv", full_comparison))
+    metric, *slices = rows_of(comparison_said(full_comparison).in_format("csv"))
     asked = {
         "betting_ci_low": None, "betting_ci_high": None, "equivalence_margin": 0.01,
         "equivalence_p_value": 0.7231, "equivalence_ci_low": -0.0189, "equivalence_ci_high": -0.0057,
@@ -94,5 +94,5 @@ def test_csv_has_what_was_asked_for(full_comparison: Comparison) -> None:
 @pytest.mark.parametrize("p_value", [5e-324, 9.9e-5])
 def test_p_keeps_its_digits(comparison: Comparison, p_value: float) -> None:
     one = replace(comparison, metrics=(replace(comparison.metrics[0], p_adjusted=p_value),))
-    assert rows_of(comparison_as("csv", one))[0]["p_adjusted"] == repr(p_value)
-    assert json.loads(comparison_as("json", one))["metrics"][0]["p_adjusted"] == p_value
+    assert rows_of(comparison_said(one).in_format("csv"))[0]["p_adjusted"] == repr(p_value)
+    assert json.loads(comparison_said(one).in_format("json"))["metrics"][0]["p_adjusted"] == p_value

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from ndcg_tracker.compare.results import Comparison, ItemMove
-from ndcg_tracker.compare.say import comparison_as
+from ndcg_tracker.compare.say import comparison_said
 from ndcg_tracker.compare.say_groups import SLICES_SHOWN
 from ndcg_tracker.render.terminal import display_width
 from ndcg_tracker.statistics.t_test import Equivalence
@@ -30,7 +30,7 @@ def test_equivalence(
 ) -> None:
     (metric,) = full_comparison.metrics
     found = Equivalence(0.01, p_value, ci, equivalent)
-    text = comparison_as("text", replace(full_comparison, metrics=(replace(metric, equivalence=found),)))
+    text = comparison_said(replace(full_comparison, metrics=(replace(metric, equivalence=found),))).in_format("text")
     table = text[text.index("\nequivalence within ±0.01\n") :].splitlines()
     assert re.split(" {2,}", table[3]) == ["ndcg@10", *told]
     assert ("equivalence: two one-sided t-tests (TOST)" in text) is (p_value is not None)
@@ -48,7 +48,11 @@ def test_equivalence(
 def test_moves_in_words(comparison: Comparison, move: ItemMove, told: str) -> None:
     worst = (replace(comparison.worst[0], moves=(move,)),)
     assert (
-        comparison_as("text", replace(comparison, worst=worst)).split("worst groups")[1].splitlines()[2].endswith(told)
+        comparison_said(replace(comparison, worst=worst))
+        .in_format("text")
+        .split("worst groups")[1]
+        .splitlines()[2]
+        .endswith(told)
     )
 
 
@@ -78,14 +82,16 @@ def test_moves_stand_below_where_names_would_be_cut_short(
     full_comparison: Comparison, name: str, width: int, shown: str
 ) -> None:
     first, second = full_comparison.worst
-    text = comparison_as("text", replace(full_comparison, worst=(replace(first, group=name), second)), width=width)
+    text = comparison_said(replace(full_comparison, worst=(replace(first, group=name), second))).in_format(
+        "text", width=width
+    )
     assert shown in text
 
 
 def test_many_slices_are_cut_in_the_middle(full_comparison: Comparison) -> None:
     phone = (full_comparison.slices or ())[0]
     slices = tuple(replace(phone, value=f"device {number:02}") for number in range(2 * SLICES_SHOWN + 3))
-    text = comparison_as("text", replace(full_comparison, slices=slices))
+    text = comparison_said(replace(full_comparison, slices=slices)).in_format("text")
     shown = [line.split("  ")[0] for line in text.splitlines() if line.startswith("device ")]
     assert shown == ["device", *(f"device {number:02}" for number in [*range(10), *range(13, 23)])]
     assert "\n3 slices between the worst and the best not shown; JSON and CSV have all\n" in text
@@ -93,7 +99,7 @@ def test_many_slices_are_cut_in_the_middle(full_comparison: Comparison) -> None:
 
 
 def test_no_slice_at_all(full_comparison: Comparison) -> None:
-    text = comparison_as("text", replace(full_comparison, slices=()))
+    text = comparison_said(replace(full_comparison, slices=())).in_format("text")
     assert "\nndcg@10 by device: no difference detected (0 slices)\n" in text
 
 
@@ -108,8 +114,10 @@ watch      1    0.6500     0.6000  ~ -0.0100
 
 
 def test_a_narrow_page_wraps_sentences_and_keeps_numbers_whole(full_comparison: Comparison) -> None:
-    lines = comparison_as("text", full_comparison, width=72).splitlines()
+    lines = comparison_said(full_comparison).in_format("text", width=72).splitlines()
     assert [line for line in lines if display_width(line) > 72] == [lines[0]]
     assert NARROW_SLICES in "\n".join(lines)
     assert "¹ low information: 19 of 400 differences are nonzero, and below 25 the t" in lines
-    assert comparison_as("text", full_comparison, width=1) == comparison_as("text", full_comparison, width=60)
+    assert comparison_said(full_comparison).in_format("text", width=1) == comparison_said(full_comparison).in_format(
+        "text", width=60
+    )

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ndcg_tracker.compare.results import Comparison, Verdict
-from ndcg_tracker.compare.say import comparison_as, finding, headline, tally
+from ndcg_tracker.compare.say import comparison_said, finding, headline, tally
 from ndcg_tracker.render.report import WIDTH
 from ndcg_tracker.render.terminal import display_width
 from ndcg_tracker.words.notes import Note
@@ -63,7 +63,7 @@ q29      0.6550     0.8460  +0.1910
 
 
 def test_text(comparison: Comparison) -> None:
-    assert comparison_as("text", comparison) == TEXT
+    assert comparison_said(comparison).in_format("text") == TEXT
 
 
 SHORT = """\
@@ -87,7 +87,7 @@ labels  version 2, digest 3f2a91c0d4e5
 
 def test_short_text(comparison: Comparison) -> None:
     short = replace(comparison, metrics=comparison.metrics[2:3], worst=(), best=(), notes=(), coverage=())
-    assert comparison_as("text", short) == SHORT
+    assert comparison_said(short).in_format("text") == SHORT
 
 
 FULL = """\
@@ -149,7 +149,7 @@ red shoes  baseline  0.7000  0.7480  0.8000
 
 
 def test_text_of_everything(full_comparison: Comparison) -> None:
-    assert comparison_as("text", full_comparison) == FULL
+    assert comparison_said(full_comparison).in_format("text") == FULL
     assert max(map(display_width, FULL.splitlines())) <= WIDTH == 100
 
 
@@ -187,7 +187,7 @@ def test_a_headline_for_several_metrics(comparison: Comparison, verdicts: list[V
 
 def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> None:
     other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
-    text = comparison_as("text", comparison, other)
+    text = comparison_said(comparison, other).in_format("text")
     assert text.startswith(
         "2 candidates against bm25 on shop\n"
         "\n"
@@ -213,8 +213,8 @@ def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> No
 
 def test_of_several_candidates_one_table(comparison: Comparison) -> None:
     other = replace(comparison, candidate=replace(comparison.candidate, name="splade", run_id=3))
-    text = comparison_as("text", comparison, other, details=False)
-    assert comparison_as("text", comparison, other).startswith(text.partition("\n\ndelta: ")[0])
+    text = comparison_said(comparison, other, details=False).in_format("text")
+    assert comparison_said(comparison, other).in_format("text").startswith(text.partition("\n\ndelta: ")[0])
     assert text.endswith(
         "w/t/l: groups won, tied and lost\n"
         "details=: the tables of each candidate\n"
@@ -224,19 +224,19 @@ def test_of_several_candidates_one_table(comparison: Comparison) -> None:
         "\n"
         "note: candidate and baseline are one and the same run\n"
     )
-    assert comparison_as("text", comparison, details=False) == comparison_as("text", comparison)
+    assert comparison_said(comparison, details=False).in_format("text") == comparison_said(comparison).in_format("text")
 
 
 def test_second_thoughts(comparison: Comparison) -> None:
     regressed, undetected, *_ = comparison.metrics
     lonely = replace(undetected, metric="AP", p_value=0.0213, p_adjusted=0.0852, warnings=())
-    text = comparison_as("text", replace(comparison, metrics=(regressed, lonely)))
+    text = comparison_said(replace(comparison, metrics=(regressed, lonely))).in_format("text")
     assert "\n⁴ p 0.0213 on its own: not enough where 2 are tested together\n" in text
     unsafe = replace(
         regressed,
         warnings=(Note("low_information", {"n": 400, "n_nonzero": 9, "enough": 25}),),
     )
-    text = comparison_as("text", replace(comparison, metrics=(unsafe, replace(unsafe, metric="AP"))))
+    text = comparison_said(replace(comparison, metrics=(unsafe, replace(unsafe, metric="AP")))).in_format("text")
     assert "  ▼ ndcg@10 regressed by 0.0123 (low information: not a safe verdict)\n" in text
     assert text.count("low information (under 25 nonzero differences)") == 1
     assert text.startswith("dense against bm25 on shop: both metrics regressed (2 of 2 on low information)\n")
@@ -248,18 +248,18 @@ def test_methods_are_named(full_comparison: Comparison) -> None:
     asked = replace(
         metric, test="wilcoxon", ci_method="betting", ci=(-0.0503, 0.0311), warnings=(Note("tests_symmetry"),)
     )
-    text = comparison_as("text", replace(full_comparison, metrics=(asked,)))
+    text = comparison_said(replace(full_comparison, metrics=(asked,))).in_format("text")
     told = "betting (holds at any n); p: Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)"
     assert f" 95% interval: {told} " in " ".join(text.split())
     assert "ci='betting'" not in text
     assert symmetry not in text
     asked = replace(asked, warnings=metric.warnings)
     few = "¹ low information: 19 of 400 differences are nonzero\n"
-    assert few in comparison_as("text", replace(full_comparison, metrics=(asked,)))
-    several = comparison_as("text", replace(full_comparison, metrics=(asked, replace(asked, metric="AP"))))
+    assert few in comparison_said(replace(full_comparison, metrics=(asked,))).in_format("text")
+    several = comparison_said(replace(full_comparison, metrics=(asked, replace(asked, metric="AP")))).in_format("text")
     assert "¹ low information (under 25 nonzero differences)\n" in several
     other = replace(metric, test="permutation", ci_method="bootstrap")
-    text = comparison_as("text", replace(full_comparison, metrics=(other,)))
+    text = comparison_said(replace(full_comparison, metrics=(other,))).in_format("text")
     assert "\n95% interval: bootstrap (BCa); p: permutation test (sign flips)\n" in text
     assert "are nonzero, and below 25 the interval may be too narrow\n" in text
 
@@ -268,7 +268,9 @@ def test_a_metric_is_shown_with_its_canonical_text(comparison: Comparison) -> No
     from ndcg_tracker.metrics.language.text import parse_metric
 
     canonical = str(parse_metric("lightgbm:ndcg@5"))
-    text = comparison_as("text", replace(comparison, metrics=(replace(comparison.metrics[0], metric=canonical),)))
+    text = comparison_said(replace(comparison, metrics=(replace(comparison.metrics[0], metric=canonical),))).in_format(
+        "text"
+    )
     assert text.startswith("dense against bm25 on shop: lightgbm:ndcg@5 regressed by 0.0123\n")
     fact = text[text.index("\nmetric     lightgbm:ndcg@5 = ") :].split("\n\n")[0]
     assert " ".join(fact.split()) == f"metric lightgbm:ndcg@5 = {canonical}"
@@ -306,7 +308,7 @@ def test_nothing_is_wider_than_the_page_but_a_headline(
         )
         for run in runs
     ]
-    for line in comparison_as("text", *comparisons, width=width).splitlines():
+    for line in comparison_said(*comparisons).in_format("text", width=width).splitlines():
         if " against " not in line and " by " not in line and not line.startswith(("ties", "note: ", "groups that")):
             assert display_width(line) <= width, line
 
@@ -314,11 +316,11 @@ def test_nothing_is_wider_than_the_page_but_a_headline(
 @pytest.mark.parametrize("p_value", [5e-324, 9.9e-5])
 def test_p_is_never_printed_as_zero(comparison: Comparison, p_value: float) -> None:
     one = replace(comparison, metrics=(replace(comparison.metrics[0], p_adjusted=p_value),))
-    assert "]  <1e-4  ¹ ²\n" in comparison_as("text", one)
+    assert "]  <1e-4  ¹ ²\n" in comparison_said(one).in_format("text")
 
 
 def test_colour_follows_the_verdict(comparison: Comparison) -> None:
-    text = comparison_as("text", comparison, color=True)
+    text = comparison_said(comparison).in_format("text", color=True)
     assert text.startswith(
         "\x1b[1mdense against bm25 on shop: 1 of 4 metrics regressed (1 of 4 on low information)\x1b[0m\n"
         "  \x1b[33m▼ ndcg@10 regressed by 0.0123\x1b[0m\n"

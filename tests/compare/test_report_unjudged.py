@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ndcg_tracker.compare.results import Comparison, PossibleDelta, UnjudgedBounds
-from ndcg_tracker.compare.say import comparison_as
+from ndcg_tracker.compare.say import comparison_said
 
 LEAST = PossibleDelta(-0.25, (-0.375, -0.125), 1e-9, 2e-9, "regressed")
 GREATEST = PossibleDelta(0.5, (0.25, 0.75), 0.0125, 0.025, "improved")
@@ -28,13 +28,13 @@ condensed: unjudged items taken out of both lists
 
 def shown(comparison: Comparison, bounds: UnjudgedBounds) -> str:
     (metric,) = comparison.metrics
-    return comparison_as("text", replace(comparison, metrics=(replace(metric, unjudged_bounds=bounds),)))
+    return comparison_said(replace(comparison, metrics=(replace(metric, unjudged_bounds=bounds),))).in_format("text")
 
 
 def test_the_table_to_the_letter(full_comparison: Comparison) -> None:
     text = shown(full_comparison, UnjudgedBounds(1200, 1, LEAST, GREATEST, SAME))
     assert TOLD in text
-    assert comparison_as("text", full_comparison) in text.replace(TOLD + "\n", "")
+    assert comparison_said(full_comparison).in_format("text") in text.replace(TOLD + "\n", "")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from build_logs import commands_in
 
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_as, comparison_object
+from ndcg_tracker.compare.say import comparison_object, comparison_said
 from ndcg_tracker.questions.history.say import HistoryRow, history_said
 from ndcg_tracker.render.formats import rows_as
 from ndcg_tracker.render.report import Format
@@ -29,7 +29,7 @@ def reports(format: Format, text: str, hostile: Hostile) -> list[str]:
         run=text, run_id=1, created_at_utc="2025-01-31T09:30:00Z", metric=text, mean=0.5, ci=None, step=True
     )
     return [
-        comparison_as(format, hostile(text)),
+        comparison_said(hostile(text)).in_format(format),
         rows_as(format, ["run", text], [(text, 0.5), ("b", [text])]),
         history_said([row, row]).in_format(format),
     ]
@@ -137,6 +137,6 @@ def test_a_lone_surrogate_can_be_printed() -> None:
 
 @pytest.mark.parametrize("color", [False, True])
 def test_only_our_own_styles_are_written(color: bool, hostile_id: str, hostile_comparison: Hostile) -> None:
-    printed = comparison_as("text", hostile_comparison(hostile_id), color=color)
+    printed = comparison_said(hostile_comparison(hostile_id)).in_format("text", color=color)
     assert ("\x1b" in printed) is color
     assert harmful(re.sub("\x1b\\[(0|1|2|33|36)m", "", printed)) == set()

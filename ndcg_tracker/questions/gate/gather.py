@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -44,7 +44,8 @@ from ndcg_tracker.questions.gate.drift import drift_since_pin, of_gate
 from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.recording import decided_and_recorded
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
-from ndcg_tracker.questions.gate.say import gate_as, gate_html, gate_object, gate_row, reason, recorded_reason
+from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.known_metrics import known_metric
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.words.notes import Kind, Note, command_line, in_words, sentence
@@ -451,8 +452,8 @@ def _without_inference(comparison: Comparison) -> Comparison:
     return replace(comparison, metrics=metrics)
 
 
-@dataclass(frozen=True)
-class GateResult:
+@dataclass(frozen=True, repr=False)
+class GateResult(Answer):
     """The decision on one candidate; notebooks show it as a report.
 
     ``gated``: the typed row with everything the decision stands on.
@@ -480,25 +481,11 @@ class GateResult:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.gated.is_accepted
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track gate --format json`` prints."""
-        return gate_object(self.gated)
-
     def to_frame(self) -> pd.DataFrame:
         """Return one row: both runs, the metric, and the decision with its numbers."""
         import pandas as pd
 
         return pd.DataFrame([gate_row(self.gated)])
 
-    def to_html(self) -> str:
-        """Return the report as a piece of HTML, in which ids are text and never markup."""
-        return gate_html(self.gated)
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return gate_as("text", self.gated)
+    def _said(self) -> Said:
+        return gate_said(self.gated)

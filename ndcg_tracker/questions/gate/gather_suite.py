@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
@@ -16,14 +16,11 @@ from ndcg_tracker.questions.gate.question import SuiteGateQuestion
 from ndcg_tracker.questions.gate.recording import decided_and_recorded
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.questions.gate.say import reason
-from ndcg_tracker.questions.gate.say_suite import suite_gate_as, suite_gate_report, suite_gate_row
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.questions.gate.say_suite import suite_gate_said
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.words.notes import sentence
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndcg_tracker.questions.gate.decide import Decision
     from ndcg_tracker.storage.records import SuiteDecisionRecord
     from ndcg_tracker.storage.store import Store
@@ -143,8 +140,8 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
     return replace(found, decision_id=record.id)
 
 
-@dataclass(frozen=True)
-class SuiteGateResult:
+@dataclass(frozen=True, repr=False)
+class SuiteGateResult(Answer):
     """The decision on one system on a suite; notebooks show it as a report, and ``print`` prints it.
 
     ``gated``: the typed numbers.
@@ -167,22 +164,5 @@ class SuiteGateResult:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.gated.is_accepted
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track suite gate --format json`` prints."""
-        found: dict[str, Any] = as_object(self.gated)
-        return found
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row, with the columns of ``--format csv``."""
-        import pandas as pd
-
-        return pd.DataFrame([suite_gate_row(self.gated)])
-
-    def _repr_html_(self) -> str:
-        return reports_html([suite_gate_report(self.gated)])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return suite_gate_as("text", self.gated)
+    def _said(self) -> Said:
+        return suite_gate_said(self.gated)

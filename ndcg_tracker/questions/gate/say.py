@@ -13,11 +13,8 @@ from ndcg_tracker.compare.say_groups import NO_VALUE, group_tables
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, FEWEST_IN_SLICE, GateDecision, GateSlices, SliceDecision
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Format, Report, Table, columns
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.rows import as_object, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted, Style, visible
 from ndcg_tracker.words.notes import Told, named_slices, told
@@ -64,44 +61,36 @@ _FRAME_COLUMNS = paths(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """A decision as it is told: ``text`` (of a format, in colour or not, with arguments spelled so), and for CI."""
+class GateSaid:
+    """A decision as it is told: to people and programs, as a JUnit report of an outcome, and its candidate's means."""
 
     gated: Gated | SuiteGated
-    text: Callable[[Format, bool, Spelling], str]
-    junit: Callable[[Outcome, Spelling], str]
+    said: Said
+    junit: Callable[[Outcome], str]
     candidate_means: Sequence[tuple[str, float | None]]
 
 
-def said(gated: Gated, *, with_groups: bool) -> Said:
-    """Return a decision on two runs as it is told; ``with_groups``: with the worst and best groups."""
-    return Said(
+def gate_said_all(gated: Gated, *, spelled: Spelling, with_groups: bool) -> GateSaid:
+    """Return a decision on two runs as it is told (see ``gate_said``)."""
+    return GateSaid(
         gated,
-        lambda format, color, spelled: gate_as(format, gated, color=color, spelled=spelled, with_groups=with_groups),
-        lambda outcome, spelled: gate_junit(gated, outcome, spelled, with_groups=with_groups),
+        gate_said(gated, spelled=spelled, with_groups=with_groups),
+        lambda outcome: gate_junit(gated, outcome, spelled, with_groups=with_groups),
         gated.candidate_means,
     )
 
 
-def gate_as(
-    format: Format, gated: Gated, *, color: bool = False, spelled: Spelling = in_python, with_groups: bool = False
-) -> str:
-    """Return a decision in a format, with a line end.
+def gate_said(gated: Gated, *, spelled: Spelling = in_python, with_groups: bool = False) -> Said:
+    """Return what there is to say of a decision.
 
-    ``color``: whether text is coloured; the caller knows the terminal and NO_COLOR. ``spelled``: how arguments are
-    spelled for people. ``with_groups``: whether people see the worst and the best groups; programs always do.
+    ``spelled``: how arguments are spelled for people. ``with_groups``: whether people see the worst and the best
+    groups; programs always do.
     """
-    if format == "json":
-        return json_text(gate_object(gated))
-    if format == "csv":
-        row = picked(_CSV_COLUMNS, _with_metric(gated))
-        return csv_text(list(row), [list(row.values())])
-    return reports_as(format, [gate_report(gated, spelled, with_groups=with_groups)], color=color)
-
-
-def gate_html(gated: Gated) -> str:
-    """Return the decision of a gate as HTML."""
-    return reports_html([gate_report(gated)])
+    return Said(
+        gated,
+        lambda: [gate_report(gated, spelled, with_groups=with_groups)],
+        lambda: [picked(_CSV_COLUMNS, _with_metric(gated))],
+    )
 
 
 def gate_object(gated: Gated) -> dict[str, Any]:
@@ -136,7 +125,7 @@ def _gate_shape(gated: Gated) -> Mapping[str, object]:
 
 
 def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
-    """Return the report of a decision; ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_as``."""
+    """Return the report of a decision; ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_said``."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
     slices = gated.decision.slices
@@ -483,9 +472,9 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
     What XML does not allow, control characters and lone surrogates, is written out as an escape such as ``\\x1b``.
 
     Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for what was not decided and shall
-    not fail the build. ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_as``.
+    not fail the build. ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_said``.
     """
-    text = gate_as("text", gated, spelled=spelled, with_groups=with_groups)
+    text = gate_said(gated, spelled=spelled, with_groups=with_groups).in_format("text")
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"

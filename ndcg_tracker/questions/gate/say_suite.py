@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ndcg_tracker.compare.say_suite import delta_table, suite_notes
 from ndcg_tracker.errors import Spelling, in_python
@@ -11,8 +10,8 @@ from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated
 from ndcg_tracker.questions.gate.say import (
     STYLES,
+    GateSaid,
     Outcome,
-    Said,
     Sides,
     bounds_in_words,
     by_t_alone,
@@ -23,10 +22,8 @@ from ndcg_tracker.questions.gate.say import (
     slice_table,
     to_decide,
 )
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Format, Report
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.rows import as_object, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import Told, sentence
@@ -45,19 +42,13 @@ _ROW = paths(
 )
 
 
-def suite_gate_as(format: Format, gated: SuiteGated, *, color: bool = False, spelled: Spelling = in_python) -> str:
-    """Return a decision on a suite in a format, with a line end; ``spelled``: how arguments are spelled for people."""
-    if format == "json":
-        return json_text(as_object(gated))
-    if format == "csv":
-        row = suite_gate_row(gated)
-        return csv_text(list(row), [list(row.values())])
-    return reports_as(format, [suite_gate_report(gated, spelled)], color=color)
-
-
-def suite_gate_row(gated: SuiteGated) -> dict[str, Any]:
-    """Return one row: both systems, the metric, and the decision with its numbers."""
-    return picked(_ROW, as_object(gated))
+def suite_gate_said(gated: SuiteGated, *, spelled: Spelling = in_python) -> Said:
+    """Return what there is to say of a decision on a suite; ``spelled``: how arguments are spelled for people."""
+    return Said(
+        gated,
+        lambda: [suite_gate_report(gated, spelled)],
+        lambda: [picked(_ROW, as_object(gated))],
+    )
 
 
 @shape_of(SuiteGated)
@@ -117,18 +108,18 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
     comparison = gated.comparison
     name = f"macro {familiar_name(comparison.metric)}: {comparison.candidate} against {comparison.baseline}"
     properties = decision_properties(gated.decision, gated.decision_id, gated.acknowledgement)
-    text = suite_gate_as("text", gated, spelled=spelled)
+    text = suite_gate_said(gated, spelled=spelled).in_format("text")
     return junit_document((f"ndcg-track.suite.{comparison.suite}", name), gated.decision, text, properties, outcome)
 
 
-def said_of_suite(gated: SuiteGated) -> Said:
+def suite_gate_said_all(gated: SuiteGated, *, spelled: Spelling) -> GateSaid:
     """Return a decision on a suite as it is told; its means are those of each dataset and of the macro mean."""
     comparison = gated.comparison
     means = [one.candidate_mean or 0.0 for one in comparison.deltas]
     named = [(f"{one.dataset}/{comparison.metric}", one.candidate_mean) for one in comparison.deltas]
-    return Said(
+    return GateSaid(
         gated,
-        lambda format, color, spelled: suite_gate_as(format, gated, color=color, spelled=spelled),
-        lambda outcome, spelled: suite_gate_junit(gated, outcome, spelled),
+        suite_gate_said(gated, spelled=spelled),
+        lambda outcome: suite_gate_junit(gated, outcome, spelled),
         [(f"macro/{comparison.metric}", sum(means) / len(means)), *named],
     )

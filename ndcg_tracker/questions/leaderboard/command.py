@@ -81,7 +81,7 @@ def leaderboard(
         suite, by_tag=by_tag, dataset=dataset, test=test is not LeaderboardTest.t, by=by, measure=measure
     )
     if suite is not None:
-        from ndcg_tracker.questions.leaderboard.say_suite import suite_table_as
+        from ndcg_tracker.questions.leaderboard.say_suite import suite_tables_said
 
         with options.tracker() as tracker:
             tables = tracker.suite(
@@ -93,7 +93,7 @@ def leaderboard(
                 tags=options.pairs(tag, "--tag"),
                 labels=compare.labels_version(labels),
             ).tables
-        options.show(suite_table_as(format.value, *tables, color=options.wants_color()))
+        options.show_answer(suite_tables_said(*tables), format)
         return
     with options.tracker() as tracker:
         found = tracker.leaderboard(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,18 +19,11 @@ from ndcg_tracker.questions.leaderboard.gather import (
     side_by_side,
     under_labels,
 )
-from ndcg_tracker.questions.leaderboard.say_suite import (
-    suite_rows,
-    suite_table_as,
-    suite_table_report,
-    suite_tables_object,
-)
-from ndcg_tracker.render.html import reports_html
+from ndcg_tracker.questions.leaderboard.say_suite import suite_tables_said
+from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord, SuiteRecord
@@ -146,8 +139,8 @@ def cell_of(run: RunRecord, record: HistoryRecord) -> SuiteCell:
     return SuiteCell(run.name, run.id, record.n_groups, record.mean or 0.0, error)
 
 
-@dataclass(frozen=True)
-class SuiteResult:
+@dataclass(frozen=True, repr=False)
+class SuiteResult(Answer):
     """Systems on the datasets of a suite; notebooks show it as a table, and ``print`` prints it.
 
     ``table``: the typed rows of the first metric; ``further``: the tables of the others.
@@ -161,25 +154,9 @@ class SuiteResult:
         """All of them, one per metric."""
         return (self.table, *self.further)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return what ``ndcg-track leaderboard --suite NAME --format json`` prints."""
-        return suite_tables_object(*self.tables)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per system and dataset (and metric), with the columns of ``--format csv``."""
-        import pandas as pd
-
-        return pd.DataFrame([row for table in self.tables for row in suite_rows(table)])
-
     def to_latex(self) -> str:
         """Return a table for a paper, with the caption that explains it; it needs the package booktabs."""
-        return suite_table_as("latex", *self.tables)
+        return self._said().in_format("latex")
 
-    def _repr_html_(self) -> str:
-        return reports_html([suite_table_report(table) for table in self.tables])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        return suite_table_as("text", *self.tables)
+    def _said(self) -> Said:
+        return suite_tables_said(*self.tables)

@@ -9,7 +9,6 @@ from ndcg_tracker.compare.say_suite import OTHER_DATASETS, OTHER_QUERIES, suite_
 from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.questions.leaderboard.decide_suite import SuiteRow, SuiteTable
 from ndcg_tracker.questions.leaderboard.say import (
-    LeaderboardFormat,
     better_than,
     latex_mean,
     latex_table,
@@ -19,10 +18,7 @@ from ndcg_tracker.questions.leaderboard.say import (
     shown_places,
     superscript,
 )
-from ndcg_tracker.render.csv import csv_text
-from ndcg_tracker.render.formats import reports_as
-from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.report import Column, Report, Table, columns
 from ndcg_tracker.render.rows import as_object, fields_of, shape_of
 from ndcg_tracker.render.terminal import Painted
@@ -30,23 +26,16 @@ from ndcg_tracker.statistics.stratified import Estimate
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, points
 
 
-def suite_table_as(format: LeaderboardFormat, *tables: SuiteTable, color: bool = False) -> str:
-    """Return the tables of a suite, one per metric, in a format, with a line end; CSV has a row per cell."""
-    if format == "json":
-        return json_text(suite_tables_object(*tables))
-    if format == "csv":
-        rows = [row for table in tables for row in suite_rows(table)]
-        return csv_text(list(rows[0]), [list(row.values()) for row in rows])
-    if format == "latex":
-        return "\n".join(map(suite_latex, tables))
-    reports = [suite_table_report(table) for table in tables]
-    return reports_html(reports) + "\n" if format == "html" else reports_as(format, reports, color=color)
-
-
-def suite_tables_object(first: SuiteTable, *further: SuiteTable) -> dict[str, Any]:
-    """Return the JSON object of a suite's table; those of further metrics stand in it."""
+def suite_tables_said(first: SuiteTable, *further: SuiteTable) -> Said:
+    """Return what there is to say of the tables of a suite, one per metric; CSV has a row per system and dataset."""
+    tables = (first, *further)
     found: dict[str, Any] = as_object(first)
-    return found | ({"further": as_object(further)} if further else {})
+    return Said(
+        found | ({"further": as_object(further)} if further else {}),
+        lambda: [suite_table_report(table) for table in tables],
+        lambda: [row for table in tables for row in suite_rows(table)],
+        further={"latex": lambda: "\n".join(map(suite_latex, tables))},
+    )
 
 
 @shape_of(SuiteTable)

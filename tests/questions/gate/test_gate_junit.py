@@ -10,7 +10,7 @@ import pytest
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.questions.gate.decide import GateDecision
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
-from ndcg_tracker.questions.gate.say import Outcome, gate_as, gate_junit
+from ndcg_tracker.questions.gate.say import Outcome, gate_junit, gate_said
 from ndcg_tracker.render.terminal import visible
 
 
@@ -37,7 +37,7 @@ def test_the_counts_and_the_one_test_case(comparison: Comparison, outcome: Outco
     (case,) = suite.findall("testcase")
     assert case.get("classname") == "ndcg-track.gate.shop"
     assert case.get("name") == "ndcg@10: dense against bm25"
-    assert case.findtext("system-out") == gate_as("text", gated)
+    assert case.findtext("system-out") == gate_said(gated).in_format("text")
     found = [(child.tag, child.get("type"), child.get("message")) for child in case]
     message = "FAIL: the mean difference on these 400 groups, -0.0123, is below -0.01"
     expected: dict[Outcome, list[tuple[str, str | None, str | None]]] = {
@@ -75,7 +75,7 @@ def test_every_id_makes_valid_xml(hostile_id: str, hostile_comparison: Callable[
     assert failure is not None
     properties = {node.get("name"): node.get("value") for node in root.iter("property")}
     assert properties["acknowledged_reason"] == visible(hostile_id)
-    assert failure.text == gate_as("text", gated)
+    assert failure.text == gate_said(gated).in_format("text")
 
 
 @pytest.mark.parametrize("text", ["\x00", "\x0b", "\ud800", "\ufffe", "\uffff", "]]>", "\x85", "&#0;", "\U0001ffff"])

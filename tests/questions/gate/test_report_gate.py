@@ -12,7 +12,7 @@ from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_object
 from ndcg_tracker.questions.gate.decide import GateDecision, LearnedMargin
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
-from ndcg_tracker.questions.gate.say import gate_as, gate_object, reason
+from ndcg_tracker.questions.gate.say import gate_object, gate_said, reason
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.notes import Note
 
@@ -111,58 +111,60 @@ def overridden(comparison: Comparison) -> Gated:
 
 
 def test_text(inconclusive: Gated, overridden: Gated) -> None:
-    assert gate_as("text", inconclusive) == INCONCLUSIVE
-    assert gate_as("text", overridden) == SHORT
+    assert gate_said(inconclusive).in_format("text") == INCONCLUSIVE
+    assert gate_said(overridden).in_format("text") == SHORT
 
 
 def test_t_bounds_that_were_not_trusted_are_shown(inconclusive: Gated) -> None:
     known = replace(OPEN, t_lower=-0.0111, t_upper=0.0072, betting_lower=-0.01274)
-    lines = gate_as("text", replace(inconclusive, decision=known)).splitlines()
+    lines = gate_said(replace(inconclusive, decision=known)).in_format("text").splitlines()
     assert "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, as information is low" in lines
     for trusted in (replace(known, betting_lower=None), replace(known, t_lower=None, t_upper=None)):
-        assert "by t alone" not in gate_as("text", replace(inconclusive, decision=trusted))
+        assert "by t alone" not in gate_said(replace(inconclusive, decision=trusted)).in_format("text")
 
 
 def test_drift_in_words(inconclusive: Gated) -> None:
     pinned = replace(inconclusive, drift=Drift("prod", "bm25", PIN))
-    assert "drift      @prod is bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision" in gate_as(
-        "text", pinned
-    )
+    assert "drift      @prod is bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision" in gate_said(
+        pinned
+    ).in_format("text")
     once = Drift("prod", "bm25", PIN, 0, None, None, 1, "v0", -0.012, None)
     assert (
         "           it was moved once to an accepted candidate: -0.0120 since v0, - with this candidate\n"
-        in gate_as("text", replace(inconclusive, drift=once))
+        in gate_said(replace(inconclusive, drift=once)).in_format("text")
     )
     some = replace(once, n_moves=3, n_moves_overridden=2, n_overridden=1, latest_overridden="v3")
-    told = " ".join(gate_as("text", replace(inconclusive, drift=replace(some, latest_overridden_delta=-0.25))).split())
+    told = " ".join(
+        gate_said(replace(inconclusive, drift=replace(some, latest_overridden_delta=-0.25))).in_format("text").split()
+    )
     assert (
         "no candidate accepted since; 1 candidate overridden since without a PASS, the last, v3, -0.2500 against it it "
         "was moved 3 times to an accepted or overridden candidate (2 overridden): -0.0120 since v0" in told
     )
-    assert "moved once to an overridden candidate: " in gate_as(
-        "text", replace(inconclusive, drift=replace(once, n_moves_overridden=1))
-    )
+    assert "moved once to an overridden candidate: " in gate_said(
+        replace(inconclusive, drift=replace(once, n_moves_overridden=1))
+    ).in_format("text")
 
 
 def test_warnings_are_told_but_not_that_identical_runs_have_no_p(comparison: Comparison, overridden: Gated) -> None:
     few = Note("low_information", {"n": 396, "n_nonzero": 55, "enough": 100})
     one = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[1:2]))
-    assert "warning: low information" not in gate_as("text", one)  # the gate has a rule of its own
+    assert "warning: low information" not in gate_said(one).in_format("text")  # the gate has a rule of its own
     one = replace(one, decision=replace(one.decision, low_information=few))
-    assert "warning: low information: 55 of 396 differences are nonzero" in gate_as("text", one)
+    assert "warning: low information: 55 of 396 differences are nonzero" in gate_said(one).in_format("text")
     same = replace(overridden, comparison=replace(overridden.comparison, metrics=comparison.metrics[2:3]))
-    assert "identical in every group" not in gate_as("text", same)
+    assert "identical in every group" not in gate_said(same).in_format("text")
 
 
 def test_colour_follows_the_decision(inconclusive: Gated, overridden: Gated) -> None:
-    assert gate_as("text", overridden, color=True).startswith("\x1b[33mFAIL\x1b[0m: ")
-    assert gate_as("text", inconclusive, color=True).startswith("\x1b[1mINCONCLUSIVE\x1b[0m: ")
+    assert gate_said(overridden).in_format("text", color=True).startswith("\x1b[33mFAIL\x1b[0m: ")
+    assert gate_said(inconclusive).in_format("text", color=True).startswith("\x1b[1mINCONCLUSIVE\x1b[0m: ")
     passed = replace(overridden, decision=replace(overridden.decision, decision="pass"))
-    assert gate_as("text", passed, color=True).startswith("\x1b[36mPASS\x1b[0m: ")
+    assert gate_said(passed).in_format("text", color=True).startswith("\x1b[36mPASS\x1b[0m: ")
 
 
 def test_markdown(overridden: Gated) -> None:
-    lines = gate_as("markdown", overridden).splitlines()
+    lines = gate_said(overridden).in_format("markdown").splitlines()
     assert lines[:5] == [
         "### FAIL: dense must not replace bm25 on shop, but it was overridden",
         "",
@@ -175,7 +177,7 @@ def test_markdown(overridden: Gated) -> None:
 
 def test_json_is_the_dictionary(inconclusive: Gated, overridden: Gated) -> None:
     for gated in (inconclusive, overridden):
-        found = json.loads(gate_as("json", gated))
+        found = json.loads(gate_said(gated).in_format("json"))
         assert found == gate_object(gated)
         compared = comparison_object(gated.comparison)
         assert {key: found[key] for key in compared} == compared
@@ -184,10 +186,10 @@ def test_json_is_the_dictionary(inconclusive: Gated, overridden: Gated) -> None:
 
 
 def test_csv_is_one_row(inconclusive: Gated, overridden: Gated) -> None:
-    (row,) = csv.DictReader(io.StringIO(gate_as("csv", inconclusive), newline=""))
+    (row,) = csv.DictReader(io.StringIO(gate_said(inconclusive).in_format("csv"), newline=""))
     assert (row["decision"], row["margin"], row["lower"]) == ("inconclusive", "0.01", "-0.01274")
     assert (row["candidate_run"], row["n_needed"], row["decision_id"]) == ("dense", "579", "7")
-    assert list(row) == list(next(csv.DictReader(io.StringIO(gate_as("csv", overridden), newline=""))))
+    assert list(row) == list(next(csv.DictReader(io.StringIO(gate_said(overridden).in_format("csv"), newline=""))))
 
 
 def hostile(gated: Gated, comparison: Comparison, text: str) -> Gated:
@@ -203,8 +205,8 @@ def hostile(gated: Gated, comparison: Comparison, text: str) -> Gated:
 
 def test_no_id_is_obeyed(inconclusive: Gated, hostile_id: str, hostile_comparison: Callable[[str], Comparison]) -> None:
     made, harmless = (hostile(inconclusive, hostile_comparison(text), text) for text in (hostile_id, "harmless"))
-    text, markdown = gate_as("text", made), gate_as("markdown", made)
-    for printed in (text, markdown, gate_as("csv", made)):
+    text, markdown = gate_said(made).in_format("text"), gate_said(made).in_format("markdown")
+    for printed in (text, markdown, gate_said(made).in_format("csv")):
         assert visible(printed.replace("\n", "")) == printed.replace("\n", "")
-    assert markdown.count("\n") == gate_as("markdown", harmless).count("\n")
-    assert json.loads(gate_as("json", made)) == gate_object(made)
+    assert markdown.count("\n") == gate_said(harmless).in_format("markdown").count("\n")
+    assert json.loads(gate_said(made).in_format("json")) == gate_object(made)
