@@ -13,7 +13,7 @@ from thorough import examples
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, Ranking
-from ndcg_tracker.storage import database, read
+from ndcg_tracker.storage import database, datasets
 from ndcg_tracker.storage.bulk import sqlite
 from ndcg_tracker.storage.store import Store
 
@@ -159,7 +159,7 @@ def test_label_sets_are_versions(store: Store) -> None:
 
 @pytest.mark.parametrize("few", [0, 500])
 def test_groups_keep_their_ids(store: Store, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
-    monkeypatch.setattr(read, "FEW", few)
+    monkeypatch.setattr(datasets, "FEW", few)
     keys = Keys.from_strings(["b", "a", "ü", "b", "B"])
     with store.write() as tx:
         dataset, other = tx.write.datasets.ensure("shop"), tx.write.datasets.ensure("books")

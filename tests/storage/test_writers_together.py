@@ -21,8 +21,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails, store_run
-from ndcg_tracker.storage import database, locks
-from ndcg_tracker.storage import read as reading
+from ndcg_tracker.storage import database, datasets, locks
 from ndcg_tracker.storage.store import Store
 
 NDCG = parse_metric("ndcg@10")
@@ -221,7 +220,7 @@ NEW = {f"new {number}": {"a": 1.0} for number in range(3)}
 def test_the_groups_that_two_runs_bring_are_stored_once(
     shop: Store, told: Callable[[], None], few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "FEW", few)
+    monkeypatch.setattr(datasets, "FEW", few)
     with ThreadPoolExecutor(1) as thread:
         with half_stored(shop, "one", table_of({**NEW, **BM25}), then=(table_of({"own": {"a": 1.0}}),)):
             second = thread.submit(stored, shop, "two", table_of({"q1": {"b": 1.0}, **NEW, "other": {"a": 1.0}}))

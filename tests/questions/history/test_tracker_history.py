@@ -13,7 +13,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.compare.run_pair import NO_INFERENCE
 from ndcg_tracker.questions.history.gather import HistoryFilter
 from ndcg_tracker.statistics.t_test import paired_t, t_interval
-from ndcg_tracker.storage import read as reads
+from ndcg_tracker.storage import evaluations
 from ndcg_tracker.words.notes import sentence
 
 Fill = Callable[[Callable[[str], object]], None]
@@ -184,7 +184,7 @@ def test_results_of_many_runs_are_read_some_at_a_time(tracker: nt.Tracker, monke
     for number in range(1, 8):
         tracker.ingest(shop_run(number >= 5, number), name=f"r{number}", git_commit="")
     at_once = tracker.history_report("ndcg@10").rows
-    monkeypatch.setattr(reads, "FEW", 3)
+    monkeypatch.setattr(evaluations, "FEW", 3)
     assert tracker.history_report("ndcg@10").rows == at_once
     assert any(row["step"] for row in at_once)
 
