@@ -27,8 +27,8 @@ from ndcg_tracker.words.numbers import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.runs.labels import KnownLabels
-    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.runs.labels import KnownLabels, OrderedLabels
+    from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
@@ -55,6 +55,14 @@ class StoredMetric:
     n_undefined: int
     is_new: bool
     requested_as: str
+
+    @classmethod
+    def of(
+        cls, found: GroupResults | EvaluationRecord, metric: str, requested_as: str, *, is_new: bool
+    ) -> StoredMetric:
+        """Return what results say of a metric."""
+        counts = found.n_groups, found.n_missing, found.n_undefined
+        return cls(metric, found.mean, *counts, is_new=is_new, requested_as=requested_as)
 
     def __str__(self) -> str:
         missing = f", {self.n_missing:,} of them missing from the run" if self.n_missing else ""
@@ -270,9 +278,13 @@ class Scores:
         for lists in labels:
             self.add(judged(NO_ITEMS, lists))
 
-    def arrange(self, places: Callable[[Keys], Index]) -> None:
-        """Put the groups in the order in which they stand where a run is scored at once (see ``GatheredValues``)."""
-        self._order = self.values.order(places)
+    def complete(self, labels: OrderedLabels) -> None:
+        """Score the groups that have labels alone, and put all in the order in which a run is scored at once.
+
+        ``labels``: those that all groups were scored under.
+        """
+        self.add_missing(labels.rest())
+        self._order = self.values.order(labels.places)
 
     def results(self, weights: GroupWeights | None) -> Iterator[tuple[GroupResults, TieBounds]]:
         """Yield per metric the results, and the means with every tie broken for the worst and for the best.
@@ -301,26 +313,21 @@ class Scores:
         return {cutoff: plain_mean(of_groups) for cutoff, of_groups in shares.items() if of_groups.size}
 
 
-def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], labels: KnownLabels) -> Scores:
-    """Return what metrics say of a stored run, read from its stored items a block at a time."""
-    scores = Scores(metrics)
-    for ranking in tx.runs.ranking_blocks(run):
-        scores.add(judged(ranking, labels.of(ranking.group_keys)))
-    scores.add_missing(labels.rest())
-    scores.arrange(labels.places)
-    return scores
-
-
-def scores_of(
-    tx: ReadTransaction, run: RunRecord, ranking: Ranking | None, metrics: Sequence[Metric], labels: KnownLabels
+def stored_scores(
+    tx: ReadTransaction,
+    run: RunRecord,
+    metrics: Sequence[Metric],
+    labels: KnownLabels,
+    ranking: Ranking | None = None,
 ) -> Scores:
-    """Return what metrics say of a run whose items are in memory; None for those that are stored."""
-    if ranking is None:
-        return stored_scores(tx, run, metrics, labels)
+    """Return what metrics say of a stored run, read from its stored items a block at a time.
+
+    ``ranking``: its items, where they are in memory.
+    """
     scores = Scores(metrics)
-    scores.add(judged(ranking, labels.of(ranking.group_keys)))
-    scores.add_missing(labels.rest())
-    scores.arrange(labels.places)
+    for items in tx.runs.ranking_blocks(run) if ranking is None else [ranking]:
+        scores.add(judged(items, labels.of(items.group_keys)))
+    scores.complete(labels)
     return scores
 
 
@@ -347,33 +354,21 @@ def store_scores(
             continue
         if group_ids is None:  # all metrics have the same groups
             group_ids = tx.write.groups.ensure(run.dataset_id, result.group_keys)
+        one = StoredMetric.of(result, str(result.metric), result.metric.requested_as, is_new=True)
         tx.write.evaluations.insert(
             run.id,
             label_set.id,
-            str(result.metric),
-            mean=result.mean,
+            one.metric,
+            mean=one.mean,
             tie_bounds=tie_bounds,
-            n_groups=result.n_groups,
-            n_missing=result.n_missing,
-            n_undefined=result.n_undefined,
+            n_groups=one.n_groups,
+            n_missing=one.n_missing,
+            n_undefined=one.n_undefined,
             group_ids=group_ids,
-            values=result.values,
-            dcg=result.dcg,
-            ideal_dcg=result.ideal_dcg,
-            reasons=_reasons(result),
-            requested_as=result.metric.requested_as,
+            **_of_groups(result),
+            requested_as=one.requested_as,
         )
-        stored.append(
-            StoredMetric(
-                str(result.metric),
-                result.mean,
-                result.n_groups,
-                result.n_missing,
-                result.n_undefined,
-                is_new=True,
-                requested_as=result.metric.requested_as,
-            )
-        )
+        stored.append(one)
     return stored
 
 
@@ -390,15 +385,14 @@ def restore_results(tx: WriteTransaction, run: RunRecord) -> None:
             tx.write.evaluations.refill(
                 evaluations[str(result.metric)],
                 group_ids=tx.write.groups.ensure(run.dataset_id, result.group_keys),
-                values=result.values,
-                dcg=result.dcg,
-                ideal_dcg=result.ideal_dcg,
-                reasons=_reasons(result),
+                **_of_groups(result),
             )
 
 
-def _reasons(result: GroupResults) -> list[str | None] | None:
-    return [REASONS[code] or None for code in result.reasons.tolist()] if result.reasons.any() else None
+def _of_groups(result: GroupResults) -> dict[str, Any]:
+    """Return what is stored of each group."""
+    reasons = [REASONS[code] or None for code in result.reasons.tolist()] if result.reasons.any() else None
+    return {"values": result.values, "dcg": result.dcg, "ideal_dcg": result.ideal_dcg, "reasons": reasons}
 
 
 def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWeights | None) -> GroupWeights | None:
