@@ -28,7 +28,7 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.questions.leaderboard.decide import Standing, standings_of
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.many_tests import Matrix, all_pairs, all_pairs_of_strata, holm, holm_of_pairs
 from ndcg_tracker.statistics.stratified import (
     Estimate,
