@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import ConflictError, MetricError
-from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, joined_values, plain_mean
+from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, plain_mean
 from ndcg_tracker.metrics.kernel.values import values_with_bounds
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
@@ -147,12 +147,10 @@ class _Joined:
     def __init__(self, first: GatheredValues, order: Index | None) -> None:
         self._parts = first.parts
         self._order = order
-        parts = [part[0] for part in first.parts]
-        whole = joined_values(parts, order)
-        self._keys = whole.group_keys
-        self._known: dict[tuple[int, ...], NDArray[Any]] = {
-            _parts_key(parts, name): getattr(whole, name) for name in _COLUMNS
-        }
+        keys = [part[0].group_keys for part in first.parts]
+        joined = keys[0] if len(keys) == 1 else Keys.joined(keys)
+        self._keys = joined if order is None else joined.take(order)
+        self._known: dict[tuple[int, ...], NDArray[Any]] = {}
 
     def of_metric(self, number: int, gathered: GatheredValues | None = None) -> GroupValues:
         """Return the values of a metric, those of other values of the same groups if some are given."""
@@ -162,15 +160,12 @@ class _Joined:
         return GroupValues(parts[0].metric, self._keys, *(self._column(parts, name) for name in _COLUMNS))
 
     def _column(self, parts: list[GroupValues], name: str) -> NDArray[Any]:
-        key = _parts_key(parts, name)
+        columns = [getattr(part, name) for part in parts]
+        key = tuple(map(id, columns))
         if key not in self._known:
-            joined = np.concatenate([getattr(part, name) for part in parts])
+            joined = np.concatenate(columns)
             self._known[key] = joined if self._order is None else joined[self._order]
         return self._known[key]
-
-
-def _parts_key(parts: list[GroupValues], name: str) -> tuple[int, ...]:
-    return tuple(id(getattr(part, name)) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
