@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.words.quoting import did_you_mean
 from ndcg_tracker.words.texts import GroupTexts, Text
 
 if TYPE_CHECKING:
@@ -107,11 +107,8 @@ def group_id(tx: ReadTransaction, dataset_id: int, dataset: str, group: str) -> 
         return found
     _, keys = tx.groups.all(dataset_id)
     known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
-    close = difflib.get_close_matches(group, known, n=3, cutoff=0.6)
-    if close:
-        advice = f"did you mean {' or '.join(map(repr, close))}?"
-    else:
-        advice = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
+    every = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
+    advice = did_you_mean(group, known) or every
     raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}", advice=advice)
 
 
