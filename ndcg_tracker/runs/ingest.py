@@ -26,6 +26,7 @@ from ndcg_tracker.runs.scoring import (
     restore_results,
     settle_weights,
     store_scores,
+    stored_metric,
     stored_scores,
     unordered_notes,
 )
@@ -412,7 +413,7 @@ def _written(
 def _stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> dict[str, StoredMetric]:
     """Return the metrics that a run has under a label set, by canonical text."""
     return {
-        one.metric: StoredMetric.of(one, one.metric, one.requested_as, is_new=False)
+        one.metric: stored_metric(one, one.metric, one.requested_as, is_new=False)
         for one in tx.evaluations.of_run(run.id)
         if one.label_set_id == label_set.id
     }

@@ -56,18 +56,18 @@ class StoredMetric:
     is_new: bool
     requested_as: str
 
-    @classmethod
-    def of(
-        cls, found: GroupResults | EvaluationRecord, metric: str, requested_as: str, *, is_new: bool
-    ) -> StoredMetric:
-        """Return what results say of a metric."""
-        counts = found.n_groups, found.n_missing, found.n_undefined
-        return cls(metric, found.mean, *counts, is_new=is_new, requested_as=requested_as)
-
     def __str__(self) -> str:
         missing = f", {self.n_missing:,} of them missing from the run" if self.n_missing else ""
         mean = "-" if self.mean is None else format(self.mean, ".4f")
         return f"{self.requested_as} {mean} over {counted(self.n_groups, 'group')}{missing}"
+
+
+def stored_metric(
+    found: GroupResults | EvaluationRecord, metric: str, requested_as: str, *, is_new: bool
+) -> StoredMetric:
+    """Return what results say of a metric."""
+    counts = found.n_groups, found.n_missing, found.n_undefined
+    return StoredMetric(metric, found.mean, *counts, is_new=is_new, requested_as=requested_as)
 
 
 class StoredMetrics(tuple[StoredMetric, ...]):
@@ -349,7 +349,7 @@ def store_scores(
             continue
         if group_ids is None:  # all metrics have the same groups
             group_ids = tx.write.groups.ensure(run.dataset_id, result.group_keys)
-        one = StoredMetric.of(result, str(result.metric), result.metric.requested_as, is_new=True)
+        one = stored_metric(result, str(result.metric), result.metric.requested_as, is_new=True)
         tx.write.evaluations.insert(
             run.id,
             label_set.id,
