@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, joined, results
 
-from ndcg_tracker.metrics.kernel.gains import gains
+from ndcg_tracker.metrics.kernel.graded_list import gains
 from ndcg_tracker.metrics.kernel.mean import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES

@@ -9,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from populations import ALL, LONG, Record, repeats
 
-from ndcg_tracker.statistics.betting import betting_interval, betting_lower_bound, betting_p_value, betting_upper_bound
-from ndcg_tracker.statistics.distribution_free import content_generator
+from ndcg_tracker.statistics.distribution_free import (
+    betting_interval,
+    betting_lower_bound,
+    betting_p_value,
+    betting_upper_bound,
+    content_generator,
+)
 from ndcg_tracker.statistics.t_test import paired_t
 
 DIFFERENCES = st.lists(st.integers(-20, 20).map(lambda number: number / 20), min_size=1, max_size=40)
