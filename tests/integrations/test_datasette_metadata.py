@@ -127,7 +127,7 @@ def test_the_file_that_the_command_writes_is_taken_by_the_program(database: Path
 
 
 def test_a_database_that_datasette_cannot_open_is_refused(
-    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    postgres_schema: None, postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     upgrade(postgres_url)
     with pytest.raises(InputError) as caught:

@@ -105,7 +105,7 @@ def test_a_negative_ideal_of_nothing_is_no_negative_zero() -> None:
             assert not np.signbit(numbers[numbers == 0]).any()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(200))
 @given(some_lists(), some_metric())
 def test_metrics_whose_cutoff_cuts_nothing_are_computed_once_and_as_if_alone(
     lists: tuple[Run, Run], metric: Metric

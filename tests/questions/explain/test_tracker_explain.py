@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from rankings_of import Run, labels_of, results
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 from sums_of_items import long_labels, long_lists
+from thorough import examples
 
 import ndcg_tracker as nt
 from ndcg_tracker.compare.item_moves import item_moves
@@ -310,7 +311,7 @@ def test_labels_that_have_no_group_in_common(shop: nt.Tracker) -> None:
     assert "\ngroups  " in str(shop.explain("bm25", "dense", labels_baseline=1, labels_candidate=2))
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(
         st.sampled_from(["q1", "q2", "q3", "q5", "q6", "q7"]),
