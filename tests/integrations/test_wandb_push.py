@@ -116,6 +116,7 @@ def test_what_is_written_offline(shop: Path, environment: dict[str, str]) -> Non
     assert "environment" not in {kind for kind, parts in sent.items() for part in parts if "shop.db" in str(part)}
 
 
+@pytest.mark.nightly
 def test_no_argument_of_the_program_goes_along(shop: Path, environment: dict[str, str]) -> None:
     done = pushed(shop, environment, "bm25", "--offline", "--dataset", "shop")
     assert done.returncode == 0, done.stderr
@@ -123,6 +124,7 @@ def test_no_argument_of_the_program_goes_along(shop: Path, environment: dict[str
         assert not path.is_file() or b"--offline" not in path.read_bytes(), path
 
 
+@pytest.mark.nightly
 def test_without_an_account(shop: Path, environment: dict[str, str]) -> None:
     done = pushed(shop, environment, "dense", "--project", "x")
     assert (done.returncode, done.stdout, done.stderr) == (

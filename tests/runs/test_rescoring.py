@@ -130,6 +130,7 @@ def test_only_runs_of_the_dataset_are_rescored_with_its_labels(shop: nt.Tracker)
     assert shop.add_labels(LABELS, dataset="third", rescore=True).rescored == ()
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("n_held", [0, 20, 1 << 20])
 def test_it_is_the_same_however_much_is_computed_ahead(
     shop: nt.Tracker, monkeypatch: pytest.MonkeyPatch, n_held: int
