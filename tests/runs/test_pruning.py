@@ -167,7 +167,7 @@ def test_only_summaries(shop: nt.Tracker, ready_url: str) -> None:
     assert shop.prune("2025-03-01", apply=True).runs == ()  # less is gone already
 
 
-@pytest.mark.nightly(but=5)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("summaries_only", [False, True])
 @pytest.mark.parametrize("way", ["ingest", "replace", "import"])
 def test_what_was_pruned_comes_back(
