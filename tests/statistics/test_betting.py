@@ -47,7 +47,7 @@ def test_equals_naive_arithmetic(name: str, n: int, level: float) -> None:
     assert abs(betting_lower_bound(delta, level=level) - naive_lower_bound(delta.tolist(), level)) <= 2 * 5e-4
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("n", [25, 200, 1000] if LONG else [25, 200])
 @pytest.mark.parametrize("name", ALL)
 def test_coverage_of_the_lower_bound(name: str, n: int, record_property: Record) -> None:
@@ -58,7 +58,7 @@ def test_coverage_of_the_lower_bound(name: str, n: int, record_property: Record)
     assert covered >= 0.95 - 0.016
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=5)
 @pytest.mark.parametrize("name", ALL)
 def test_coverage_of_upper_bound_interval_and_p_value(name: str) -> None:
     samples, n = repeats(500), 400

@@ -344,7 +344,7 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     )
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("name", ["asymmetric", "skewed"])
 def test_false_fails_where_information_is_low(name: str, record_property: Record) -> None:
     """Nothing differs on average; where t alone would FAIL three to five times too often the gate does not."""
