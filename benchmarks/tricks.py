@@ -38,8 +38,8 @@ WITHIN = {
 _NO_SNAPSHOT = "from ndcg_tracker.storage.upkeep import migrate; migrate.snapshot_statements = lambda: None"
 _TAKEN_APART = "from ndcg_tracker.cli import app; app._end = sys.exit"
 _ALL_COMMANDS = (
-    "from ndcg_tracker.cli import app, commands; made = commands.command_line; "
-    "app.command_line = lambda: [(line := made()), [line.get_command(None, name) for name in commands.COMMANDS]][0]"
+    "from ndcg_tracker.cli import app; made = app.command_line; "
+    "app.command_line = lambda: [(line := made()), [line.get_command(None, name) for name in app.COMMANDS]][0]"
 )
 _COMPARE = ("--db", "{few}", "compare", "run0", "run1")
 _SMALL = ("evaluate", "{run}", "--labels", "{qrels}")

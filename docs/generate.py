@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import Column, Table
 from sqlalchemy.dialects import postgresql, sqlite
 
-from ndcg_tracker.cli.commands import command_line
+from ndcg_tracker.cli.app import command_line
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS, Dialect
 from ndcg_tracker.metrics.language.measures import MEASURES

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.evaluation import Evaluation, evaluate
-    from ndcg_tracker.api.experiment import experiment
-    from ndcg_tracker.api.paired import paired
+    from ndcg_tracker.api.experiment import experiment, paired
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.errors import (
         ConflictError,
@@ -52,7 +51,7 @@ _MODULE_OF = {
     "Tracker": "api.tracker",
     "evaluate": "api.evaluation",
     "experiment": "api.experiment",
-    "paired": "api.paired",
+    "paired": "api.experiment",
     "parse_metric": "metrics.language.text",
 }
 

@@ -3,7 +3,7 @@
 from functools import cache
 from typing import Any
 
-from ndcg_tracker.cli.commands import command_line
+from ndcg_tracker.cli.app import command_line
 
 
 @cache

@@ -19,10 +19,11 @@ for _name in (
     import_module(_name)
 with suppress(ImportError):  # older ones have none
     import_module("typer._adapters")
-from ndcg_tracker.cli import commands  # noqa: E402
 
-commands.command_line().get_command(None, "")
-_PACKAGE = Path(commands.__file__).parents[1]
+from ndcg_tracker.cli import app  # noqa: E402
+
+app.command_line().get_command(None, "")
+_PACKAGE = Path(app.__file__).parents[1]
 for _module in sorted(_PACKAGE.rglob("*.py")):
     _relative = _module.relative_to(_PACKAGE.parent).with_suffix("")
     if _relative.parts[1] not in ("integrations", "migrations") and _relative.name != "__init__":

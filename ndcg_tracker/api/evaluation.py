@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -24,7 +24,7 @@ from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Run, joined_weights
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.runs.scoring import NO_ITEMS, GatheredValues, meeting_notes, n_unordered, unordered_notes
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
@@ -335,7 +335,7 @@ def evaluate_blocks(
     parsed = parsed_metrics(texts)
     held = None if labels is None else HeldLabels(labels)
     values = GatheredValues()
-    matches = _Matches()
+    matches = _Match()
     weights: list[GroupWeights] = []
     notes: list[Note] = []
     has_labels = False
@@ -413,88 +413,68 @@ def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterato
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Match:
-    """How much of some groups of a run and their labels meet; ``of_run`` and ``of_labels`` are a few of them."""
+    """How much of some groups of a run and their labels meet.
 
-    any_group: bool
-    any_item: bool
-    whole_grades: bool
-    whole_scores: bool
-    n_unordered: int | None
-    n_missing: int
-    n_labelled: int
-    n_unlabelled: int
-    n_of_run: int
-    of_run: list[str]
-    of_labels: list[str]
+    ``meeting``: numbers of groups, as ``meeting_notes`` takes them. ``of_run`` and ``of_labels``: a few of the groups.
+    """
+
+    any_group: bool = False
+    any_item: bool = False
+    whole_grades: bool = True
+    whole_scores: bool = True
+    unordered: list[int | None] = field(default_factory=list)
+    meeting: Index = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
+    of_run: list[str] = field(default_factory=list)
+    of_labels: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, both: Judged) -> _Match:
         """Return the match of a run and its labels."""
-        of_run, of_labels = (
-            keys.slice(0, min(len(keys), _N_SHOWN + 1)).to_list()
-            for keys in (both.ranking.group_keys, both.labels.group_keys)
-        )
-        whole_grades = _all_whole(both.labels.grades)
+        in_run, in_labels = both.run_groups >= 0, both.label_groups >= 0
+        meeting = [some.sum() for some in (~in_run & in_labels, in_labels, in_run & ~in_labels, in_run)]
         return cls(
-            bool(((both.run_groups >= 0) & (both.label_groups >= 0)).any()),
+            bool((in_run & in_labels).any()),
             both.rows.size > 0,
-            whole_grades,
+            _all_whole(both.labels.grades),
             _all_whole(both.ranking.scores),
-            n_unordered(both.ranking),
-            int(((both.run_groups < 0) & (both.label_groups >= 0)).sum()),
-            int((both.label_groups >= 0).sum()),
-            int(((both.run_groups >= 0) & (both.label_groups < 0)).sum()),
-            int((both.run_groups >= 0).sum()),
-            of_run,
-            of_labels,
+            [n_unordered(both.ranking)],
+            np.array(meeting, dtype=np.int64),
+            *(
+                keys.slice(0, min(len(keys), _N_SHOWN + 1)).to_list()
+                for keys in (both.ranking.group_keys, both.labels.group_keys)
+            ),
         )
+
+    def add(self, other: _Match) -> None:
+        """Take groups that were not taken before."""
+        self.any_group |= other.any_group
+        self.any_item |= other.any_item
+        self.whole_grades &= other.whole_grades
+        self.whole_scores &= other.whole_scores
+        self.unordered += other.unordered
+        self.meeting += other.meeting
+        for found, some in ((self.of_run, other.of_run), (self.of_labels, other.of_labels)):
+            found += some[: _N_SHOWN + 1 - len(found)]
+
+    def notes(self, metrics: Sequence[Metric]) -> list[Note]:
+        """Return what the labels and scores look like under metrics. Raises: InputError where no group has labels."""
+        swapped = [Note("swapped")] if self.whole_scores and not self.whole_grades else []
+        if self.any_item:
+            return [*swapped, *meeting_notes(*self.meeting.tolist(), metrics=metrics), *unordered_notes(self.unordered)]
+        if not self.any_group:
+            raise InputError(
+                f"no group of the run has labels: the run has {_some(self.of_run)}, the labels have "
+                f"{_some(self.of_labels)}",
+                advice="give labels of the same groups, with ids written alike",
+            )
+        return [Note("no_label"), *swapped]
 
 
 def _all_whole(numbers: Floats) -> bool:
     """Return whether all numbers are whole; the first ones usually decide."""
     return all(bool((some == np.rint(some)).all()) for some in (numbers[:_N_FIRST], numbers))
-
-
-class _Matches:
-    """How much of a run and its labels meet, part by part."""
-
-    def __init__(self) -> None:
-        self._any_group = self._any_item = self._any_fraction = False
-        self._unordered: list[int | None] = []
-        self._meeting = np.zeros(4, dtype=np.int64)
-        self._all_whole = True
-        self._of_run: list[str] = []
-        self._of_labels: list[str] = []
-
-    def add(self, match: _Match) -> None:
-        """Take groups that were not taken before."""
-        self._any_item |= match.any_item
-        self._any_fraction |= not match.whole_grades
-        self._all_whole &= match.whole_scores
-        self._unordered.append(match.n_unordered)
-        self._meeting += (match.n_missing, match.n_labelled, match.n_unlabelled, match.n_of_run)
-        self._any_group |= match.any_group
-        for found, some in ((self._of_run, match.of_run), (self._of_labels, match.of_labels)):
-            found += some[: _N_SHOWN + 1 - len(found)]
-
-    def notes(self, metrics: Sequence[Metric]) -> list[Note]:
-        """Return what the labels and scores look like under metrics. Raises: InputError where no group has labels."""
-        swapped = [Note("swapped")] if self._any_fraction and self._all_whole else []
-        if self._any_item:
-            return [
-                *swapped,
-                *meeting_notes(*self._meeting.tolist(), metrics=metrics),
-                *unordered_notes(self._unordered),
-            ]
-        if not self._any_group:
-            raise InputError(
-                f"no group of the run has labels: the run has {_some(self._of_run)}, the labels have "
-                f"{_some(self._of_labels)}",
-                advice="give labels of the same groups, with ids written alike",
-            )
-        return [Note("no_label"), *swapped]
 
 
 _N_SHOWN = 3

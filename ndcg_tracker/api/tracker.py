@@ -11,11 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ndcg_tracker.api import storing
-from ndcg_tracker.defaults import (
-    DEFAULT_DATASET,
-    SQL_TIMEOUT_SECONDS,
-    database_location,
-)
+from ndcg_tracker.defaults import DEFAULT_DATASET, SQL_TIMEOUT_SECONDS, database_location
 from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.questions import diff as of_diff
 from ndcg_tracker.questions import explain as of_explain
@@ -41,7 +37,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.report_facts import PairReports
     from ndcg_tracker.compare.run_pair import Version
     from ndcg_tracker.errors import NdcgTrackerError
-    from ndcg_tracker.questions.conventions import Convention
+    from ndcg_tracker.questions.show.gather import Convention
     from ndcg_tracker.runs.exchange import Exported
     from ndcg_tracker.runs.groups import GroupRecord, StoredText
     from ndcg_tracker.runs.prune import Pruned
@@ -218,11 +214,7 @@ class Tracker:
         return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))
 
     def _pair_reports(
-        self,
-        baseline: str,
-        candidates: Sequence[str | Sequence[str]],
-        options: CompareOptions,
-        kind: ComparisonChart,
+        self, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions, kind: ComparisonChart
     ) -> PairReports:
         """Return what a chart of a comparison shows."""
         from ndcg_tracker.compare.gather import compared
@@ -234,7 +226,7 @@ class Tracker:
 
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""
-        from ndcg_tracker.questions.conventions import conventions
+        from ndcg_tracker.questions.show.gather import conventions
 
         with self.store().read() as tx:
             return conventions(tx, tx.runs.resolve(reference, dataset), cutoff)

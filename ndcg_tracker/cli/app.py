@@ -1,4 +1,8 @@
-"""The command line ``ndcg-track``: how the program begins and ends."""
+"""The command line ``ndcg-track``: its table of commands, and how the program begins and ends.
+
+Only the command that is called is imported, as all would take 0.03 s (``benchmarks/tricks.py``). ``--db`` may come
+before or after the command: every command and group of commands gets the option here.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,186 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from copy import copy
+from importlib import import_module
 from io import TextIOWrapper
 from types import FrameType
-from typing import NoReturn
+from typing import Annotated, Any, NoReturn
 
-from ndcg_tracker.cli.commands import command_line
+import typer
+from typer.core import TyperGroup
+
+from ndcg_tracker import __version__
 from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings
-from ndcg_tracker.errors import NdcgTrackerError, NotComparableError, worded
+from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, worded
+
+COMMANDS = {
+    "ingest": "cli.ingest:ingest",
+    "evaluate": "cli.evaluate:evaluate",
+    "compare": "compare.command:compare",
+    "explain": "questions.explain.command:explain",
+    "gate": "questions.gate.command:gate",
+    "history": "questions.history.command:history",
+    "leaderboard": "questions.leaderboard.command:leaderboard",
+    "suite": "questions.suite.command:app",
+    "diff": "questions.diff.command:diff",
+    "reproduce": "questions.reproduce.command:reproduce",
+    "report": "questions.report.command:report",
+    "plot": "questions.plot.command:app",
+    "ui": "cli.database:ui",
+    "show": "questions.show.command:show",
+    "rescore": "cli.runs:rescore",
+    "sql": "cli.database:sql",
+    "export": "cli.exchange:export_runs",
+    "import": "cli.exchange:import_runs",
+    "demo": "cli.demo:demo",
+    "runs": "cli.runs:app",
+    "alias": "cli.runs:aliases",
+    "labels": "questions.labels.command:app",
+    "groups": "cli.dataset_facts:groups",
+    "texts": "cli.dataset_facts:texts",
+    "metrics": "cli.metrics:app",
+    "db": "cli.database:app",
+    "doctor": "cli.database:doctor",
+    "push": "cli.exchange:pushes",
+    "pull": "cli.exchange:pulls",
+}
+"""The module of each command below the package, and the function or group of commands in it."""
+
+
+class _Commands(TyperGroup):
+    """The group of all commands; each is imported when it is called."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return a command, or None after importing all that may be meant by an unknown name."""
+        database = next(one for one in self.params if one.name == "db")
+        for name in [cmd_name] if cmd_name in COMMANDS else COMMANDS:
+            if name not in self.commands:
+                self.commands[name] = _imported(name, database)
+        return self.commands.get(cmd_name)
+
+
+def command_line() -> Any:
+    """Return the command line, which imports a command only when it is called.
+
+    >>> command_line().get_command(None, "runs").name
+    'runs'
+    """
+    app = typer.Typer(
+        cls=_Commands,
+        name="ndcg-track",
+        help="Keeps every ranking run in SQL, group by group, and reports what changed between two runs.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_before_command)
+    return typer.main.get_command(app)
+
+
+def _imported(name: str, database: Any) -> Any:
+    module, attribute = COMMANDS[name].split(":")
+    found = getattr(import_module(f"ndcg_tracker.{module}"), attribute)
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=name)
+        command: Any = typer.main.get_group(app).commands[name]
+    else:
+        app.command(name)(found)
+        command = typer.main.get_command(app)
+    _take_database_too(command, database)
+    _refuse_repetitions(command)
+    return command
+
+
+def _refuse_repetitions(command: Any) -> None:
+    """Make a command, and those of its group, refuse an option that is given twice and counts once.
+
+    Of two values the parser would take the last, in silence.
+    """
+    parsed = command.parse_args
+
+    def parse_args(context: Any, words: list[str]) -> list[str]:
+        if not context.resilient_parsing:  # as for completion
+            given = command.make_parser(context).parse_args(list(words))[2]
+            once = [one for one in given if one.param_type_name == "option" and not (one.multiple or one.is_flag)]
+            for option in once:
+                if once.count(option) > 1:
+                    raise InputError(f"{max(option.opts, key=len)} is given twice", advice="give it once")
+        return list(parsed(context, words))
+
+    command.parse_args = parse_args
+    for inner in getattr(command, "commands", {}).values():
+        _refuse_repetitions(inner)
+
+
+def _take_database_too(command: Any, option: Any) -> None:
+    """Give a command, and those of its group, the options that may come before the command, too."""
+    added = copy(option)
+    added.expose_value, added.callback = False, _database_after
+    command.params.append(added)
+    for inner in getattr(command, "commands", {}).values():
+        _take_database_too(inner, option)
+
+
+def _database_after(context: Any, option: Any, value: str | None) -> None:
+    if value is not None:
+        surroundings.database = value
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"ndcg-track {__version__}\n")
+        raise typer.Exit
+
+
+def _install_completion(asked: bool) -> None:
+    if asked:
+        from ndcg_tracker.cli.completion import install, shell_in_use
+
+        for line in install(shell_in_use()):
+            say(line)
+        raise typer.Exit
+
+
+def _show_completion(asked: bool) -> None:
+    if asked:
+        from ndcg_tracker.cli.completion import SCRIPTS, shell_in_use
+
+        sys.stdout.write(SCRIPTS[shell_in_use()])
+        raise typer.Exit
+
+
+def _before_command(
+    db: Annotated[
+        str | None, typer.Option(help="Database: a path or URL. Else NDCG_TRACK_DB, else ./ndcg-track.db.")
+    ] = None,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+    install_completion: Annotated[
+        bool,
+        typer.Option(
+            "--install-completion",
+            callback=_install_completion,
+            is_eager=True,
+            help="Install completion for this shell.",
+        ),
+    ] = False,
+    show_completion: Annotated[
+        bool,
+        typer.Option("--show-completion", callback=_show_completion, is_eager=True, help="Show the completion script."),
+    ] = False,
+) -> None:
+    surroundings.database, surroundings.debug = db, debug
+
 
 INTERNAL_ERROR, BAD_INPUT, NOT_COMPARABLE = 1, 2, 5
 _OBJECTS_BETWEEN_COLLECTIONS = 200_000  # imports create many, none garbage; scanning them takes a comparison 0.04 s

@@ -129,7 +129,7 @@ def complete(command: Any, variables: Mapping[str, str]) -> int:
 def answers(command: Any, before: str, line: str) -> Iterator[str]:
     """Yield the words that fit at the cursor, given the command line, the line before the cursor and the whole line.
 
-    >>> from ndcg_tracker.cli.commands import command_line
+    >>> from ndcg_tracker.cli.app import command_line
     >>> list(answers(command_line(), "ndcg-track runs re", "ndcg-track runs re"))
     ['rename']
     """

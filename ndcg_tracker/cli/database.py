@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,14 +10,10 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.errors import DatabaseError
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.conventions import Convention
+    from ndcg_tracker.questions.show.gather import Convention
 
 
-app = typer.Typer(
-    help="The database: upgrade, check, back up, restore, grant.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = options.command_group("The database: upgrade, check, back up, restore, grant.")
 
 
 _SHOWN_DAMAGE = 50
@@ -209,7 +204,7 @@ def examine_database(context: typer.Context, format: options.Output = options.Ou
 
 @doctor.command("conventions")
 def show_conventions(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")],
+    run: options.Run,
     cutoff: Annotated[int, typer.Option(min=1, help="The cutoff of NDCG.")] = 10,
     dataset: options.AnyDataset = None,
     format: options.Output = options.OutputFormat.text,
@@ -218,14 +213,16 @@ def show_conventions(
 
     Also show how much each convention changes it.
     """
-    from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.render.json import json_text
     from ndcg_tracker.render.report import Column
+    from ndcg_tracker.render.rows import as_object, paths, picked
 
     with options.tracker() as tracker:
         found = tracker.conventions(run, cutoff=cutoff, dataset=dataset)
     if format is options.OutputFormat.json:
-        options.show(json_text([_as_object(convention) for convention in found]))
+        keys = paths("text metric mean refusal effects open_ties")
+        objects = [picked(keys, convention) | {"refusal": convention.refusal or None} for convention in found]
+        options.show(json_text(as_object(objects)))
         return
     ours = found[0].mean
     exact = format is options.OutputFormat.csv
@@ -246,7 +243,7 @@ def show_conventions(
         Column("because of"),
         *([Column("ties_low"), Column("ties_high")] if exact else []),
     ]
-    options.show(rows_as(format.plain, columns, rows, color=options.wants_color(), cell_width=100))
+    options.show_rows(format, columns, rows, cell_width=100)
 
 
 def _causes(convention: Convention, *, exact: bool) -> str:
@@ -266,19 +263,6 @@ def _open_ties(convention: Convention) -> tuple[float | None, float | None]:
     return (None, None) if ties is None else (ties.low, ties.high)
 
 
-def _as_object(convention: Convention) -> dict[str, object]:
-    return {
-        "text": convention.text,
-        "metric": convention.metric,
-        "mean": convention.mean,
-        "refusal": convention.refusal or None,
-        "effects": [
-            {"axis": effect.axis, "value": effect.value, "change": effect.change} for effect in convention.effects
-        ],
-        "open_ties": None if convention.open_ties is None else asdict(convention.open_ties),
-    }
-
-
 def sql(
     query: Annotated[str, typer.Argument(help="One SELECT; - reads it from standard input.")],
     timeout: Annotated[float, typer.Option(min=0.001, help="Seconds after which the query is stopped.")] = 60.0,
@@ -294,15 +278,13 @@ def sql(
     """
     import sys
 
-    from ndcg_tracker.render.formats import rows_as
-
     text = sys.stdin.read() if query == "-" else query
     with options.tracker() as tracker:
         result = tracker.query(text, timeout_seconds=timeout, explain=explain)
     if explain and format is options.OutputFormat.text:  # whole lines, however long
         options.show("\n".join(str(line) for (line,) in result.rows))
         return
-    options.show(rows_as(format.plain, result.columns, result.rows, color=options.wants_color()))
+    options.show_rows(format, result.columns, result.rows)
 
 
 def ui(

@@ -12,9 +12,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
 
 
-groups = typer.Typer(
-    help="Attributes (for slices) and weights of groups: set, list.", no_args_is_help=True, rich_markup_mode=None
-)
+groups = options.command_group("Attributes (for slices) and weights of groups: set, list.")
 
 
 @groups.command("set")
@@ -24,7 +22,7 @@ def set_groups(
     attribute: Annotated[
         list[str] | None, typer.Option(help="Column of an attribute; repeatable.", show_default="all other columns")
     ] = None,
-    reader: Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")] = None,
+    reader: options.TableReader = None,
     group: options.GroupColumn = None,
     weight: Annotated[
         str | None, typer.Option(help="Column of the weight.", show_default="weight, if there is one")
@@ -46,13 +44,12 @@ def set_groups(
 @groups.command("list")
 def list_groups(dataset: options.Dataset = "default", format: options.Output = options.OutputFormat.text) -> None:
     """List the groups of a dataset with their weights and attributes."""
-    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.groups(dataset)
     names = sorted({name for group in found for name in group.attributes})
     rows = [(group.key, group.weight, *(group.attributes.get(name) for name in names)) for group in found]
-    options.show(rows_as(format.plain, ["group", "weight", *names], rows, color=options.wants_color()))
+    options.show_rows(format, ["group", "weight", *names], rows)
 
 
 def _groups_told(done: GroupsSet) -> str:
@@ -74,9 +71,7 @@ def _counted(n_things: int, thing: str) -> str:
     return f"{n_things} {thing}{'' if n_things == 1 else 's'}"
 
 
-texts = typer.Typer(
-    help="Query texts, titles and links of items: add, list, delete.", no_args_is_help=True, rich_markup_mode=None
-)
+texts = options.command_group("Query texts, titles and links of items: add, list, delete.")
 
 OneGroup = Annotated[
     str | None, typer.Option("--group", metavar="KEY", help="Only those of this group.", show_default="all")
@@ -89,7 +84,7 @@ def add_texts(
         str, typer.Argument(metavar="FILE", help="One row per group, item, or item of a group; - is standard input.")
     ],
     dataset: options.Dataset = "default",
-    reader: Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")] = None,
+    reader: options.TableReader = None,
     group: options.GroupColumn = None,
     item: Annotated[str | None, typer.Option(help="Column of the item.", show_default="item")] = None,
     text: Annotated[str | None, typer.Option(help="Column of the text.", show_default="text")] = None,
@@ -117,21 +112,15 @@ def list_texts(
     dataset: options.Dataset = "default", group: OneGroup = None, format: options.Output = options.OutputFormat.text
 ) -> None:
     """List the texts of a dataset."""
-    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.texts(dataset, group=group)
     names = ["group", "item", "text", "title", "url"]
-    rows = [tuple(getattr(one, name) for name in names) for one in found]
-    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+    options.show_fields(format, names, found)
 
 
 @texts.command("delete")
-def delete_texts(
-    dataset: options.Dataset = "default",
-    group: OneGroup = None,
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
-) -> None:
+def delete_texts(dataset: options.Dataset = "default", group: OneGroup = None, yes: options.Yes = False) -> None:
     """Delete the texts of a dataset.
 
     This cannot be undone.

@@ -103,9 +103,7 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) 
         writer.writerows(rows)
 
 
-def demo(
-    folder: Annotated[str, typer.Option(help="Folder for the files of the demo.")] = "ndcg-track-demo",
-) -> None:
+def demo(folder: Annotated[str, typer.Option(help="Folder for the files of the demo.")] = "ndcg-track-demo") -> None:
     """Track four runs of a small, made-up shop search.
 
     Then show what changed, why, and whether it may ship.

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.questions.show.command import Run
 
 if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult
@@ -18,8 +17,8 @@ def export_runs(
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to create; it must not exist yet.")
     ],
-    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
+    runs: options.SomeRuns = None,
+    every: options.EveryRun = False,
     dataset: options.AnyDataset = None,
     texts: Annotated[
         bool, typer.Option("--texts", help="Also query texts, titles and links (see ndcg-track texts).")
@@ -61,7 +60,6 @@ def import_runs(
     get the evaluations that they lack. Results are computed again from items and labels, and refused where they differ.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
-    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker, drawn_progress("importing", folder, "runs", 1) as progress:
         found = tracker.import_runs(folder, dataset=dataset, record=record, progress=progress)
@@ -69,8 +67,7 @@ def import_runs(
         options.say(f"note: {note}")
     _say_record("stored", found.n_aliases, found.n_decisions)
     names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations", "n_not_verifiable"]
-    rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
-    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+    options.show_fields(format, names, found.runs)
     options.say(
         "checked: digests of runs and labels; results computed again from them"
         f"{_not_verifiable(sum(run.n_not_verifiable for run in found.runs))}"
@@ -92,7 +89,7 @@ def _not_verifiable(n: int) -> str:
     return f", but {counted(n, 'evaluation')} not verifiable" if n else ""
 
 
-pushes = typer.Typer(help="Send runs to other trackers.", no_args_is_help=True, rich_markup_mode=None)
+pushes = options.command_group("Send runs to other trackers.")
 
 TrackingUri = Annotated[str | None, typer.Option("--tracking-uri", help="MLflow's server; else MLFLOW_TRACKING_URI.")]
 Baseline = Annotated[
@@ -105,7 +102,7 @@ Baseline = Annotated[
 
 @pushes.command("mlflow")
 def push_mlflow(
-    run: Run,
+    run: options.Run,
     tracking_uri: TrackingUri = None,
     experiment: Annotated[
         str | None,
@@ -123,20 +120,18 @@ def push_mlflow(
     updates its MLflow run.
     """
     from ndcg_tracker.integrations.mlflow import push
-    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = push(tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment, baseline=baseline)
     for note in found.notes:
         options.say(f"note: {found.run}: {note}")
     names = ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "n_metrics", "tracking_uri"]
-    rows = [tuple(getattr(found, name) for name in names)]
-    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+    options.show_fields(format, names, [found])
 
 
 @pushes.command("wandb")
 def push_wandb(
-    run: Run,
+    run: options.Run,
     project: Annotated[
         str | None, typer.Option(help="W&B's project.", show_default="WANDB_PROJECT, else the dataset")
     ] = None,
@@ -156,7 +151,6 @@ def push_wandb(
     updates its W&B run.
     """
     from ndcg_tracker.integrations.wandb import push
-    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = push(tracker, run, dataset=dataset, project=project, entity=entity, offline=offline, baseline=baseline)
@@ -165,11 +159,10 @@ def push_wandb(
     if found.outcome == "written":
         options.say(f"send it with: wandb sync {shlex.quote(found.where)}")
     names = ["run", "dataset", "outcome", "wandb_run_id", "project", "n_metrics", "where"]
-    rows = [tuple(getattr(found, name) for name in names)]
-    options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+    options.show_fields(format, names, [found])
 
 
-pulls = typer.Typer(help="Get runs from other trackers.", no_args_is_help=True, rich_markup_mode=None)
+pulls = options.command_group("Get runs from other trackers.")
 
 
 @pulls.callback()
@@ -188,7 +181,7 @@ def pull_mlflow(
         str | None, typer.Option(help="The dataset to store it in.", show_default="as it was evaluated")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.", show_default="as it was evaluated")] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
+    replace: options.Replace = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
     """Store the ranking of an MLflow run.

@@ -18,19 +18,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import IngestResult
 
 _COLUMNS = (
-    "run",
-    "run_id",
-    "dataset",
-    "outcome",
-    "n_groups",
-    "n_items",
-    "label_set_version",
-    "metric",
-    "mean",
-    "n_missing",
-    "n_undefined",
+    *("run", "run_id", "dataset", "outcome", "n_groups", "n_items"),
+    *("label_set_version", "metric", "mean", "n_missing", "n_undefined"),
 )
-_HEADINGS = {"label_set_version": "labels"}
 
 
 def ingest(
@@ -66,7 +56,7 @@ def ingest(
         str | None,
         typer.Option(metavar="FILE", help="Metadata of the run (ir_metadata, such as tirex-tracker's), kept as tags."),
     ] = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")] = False,
+    replace: options.Replace = False,
     stream: options.Stream = None,
     engine: options.Engine = options.EngineName.here,
     items: Annotated[
@@ -184,12 +174,14 @@ def ingest(
     from ndcg_tracker.runs.ingest import ReadyRun, RunDetails, ready_run, source_name
     from ndcg_tracker.storage.checks import stored_time
 
-    if scores is not None and len(files) > 1:
-        raise InputError("--scores is for one file, but several are given", advice="ingest them one by one")
-    if metrics_json is not None and len(files) > 1:
-        raise InputError("--metrics-json is for one run, but several files are given", advice="ingest them one by one")
-    if metadata is not None and len(files) > 1:
-        raise InputError("--metadata is of one run, but several files are given", advice="ingest them one by one")
+    of_one = (
+        ("--scores is for one file, but several", scores),
+        ("--metrics-json is for one run, but several files", metrics_json),
+        ("--metadata is of one run, but several files", metadata),
+    )
+    for what, one in of_one:
+        if one is not None and len(files) > 1:
+            raise InputError(f"{what} are given", advice="ingest them one by one")
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
@@ -310,8 +302,6 @@ def _head() -> str | None:
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.render.report import Column
-
     rows = [
         (
             result.run,
@@ -330,5 +320,4 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
         for result in results
         for metric in result.metrics
     ]
-    columns = [Column(name, _HEADINGS.get(name), digits=4 if name == "mean" else None) for name in _COLUMNS]
-    return options.with_requests(format, columns, rows, [str(row[_COLUMNS.index("metric")]) for row in rows])
+    return options.with_requests(format, _COLUMNS, rows, {"label_set_version": "labels"})

@@ -9,7 +9,7 @@ import typer
 
 from ndcg_tracker.cli import options
 
-app = typer.Typer(help="The metrics: list, explain, sql.", no_args_is_help=True, rich_markup_mode=None)
+app = options.command_group("The metrics: list, explain, sql.")
 
 
 @app.command("list")
@@ -18,7 +18,6 @@ def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
     from ndcg_tracker.metrics.language.axes import AXES
     from ndcg_tracker.metrics.language.dialects import DIALECTS
     from ndcg_tracker.metrics.language.measures import MEASURES
-    from ndcg_tracker.render.formats import rows_as
 
     rows = [(measure.name, "", "", measure.meaning, "") for measure in MEASURES.values()]
     for axis in AXES:
@@ -28,7 +27,7 @@ def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
             rows.append((axis.name, str(value), default, meaning, " ".join(axis.measures)))
     rows += [(name, dialect.examples[0], "", f"as {dialect.tool} writes it", "") for name, dialect in DIALECTS.items()]
     columns = ["name", "value", "default", "meaning", "measures"]
-    options.show(rows_as(format.plain, columns, rows, color=options.wants_color(), cell_width=100))
+    options.show_rows(format, columns, rows, cell_width=100)
 
 
 @app.command("explain")

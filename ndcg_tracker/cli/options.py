@@ -7,6 +7,7 @@ import shlex
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
@@ -14,7 +15,7 @@ import typer
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
@@ -78,12 +79,10 @@ Record = Annotated[
     bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions and suites.")
 ]
 OnSuite = Annotated[
-    str | None,
-    typer.Option("--suite", metavar="NAME", help="On every dataset of a suite, and on all together."),
+    str | None, typer.Option("--suite", metavar="NAME", help="On every dataset of a suite, and on all together.")
 ]
 ByTag = Annotated[
-    str | None,
-    typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name."),
+    str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name.")
 ]
 AnyDataset = Annotated[str | None, typer.Option("--dataset", help="Only look for runs in this dataset.")]
 Metrics = Annotated[
@@ -101,11 +100,19 @@ Labels = Annotated[
         "--labels", "--qrels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a known set."
     ),
 ]
+OnlyTagged = Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
+SomeRuns = Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")]
+EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")]
+Replace = Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
+RboP = Annotated[float, typer.Option("--rbo-p", metavar="P", help="How much a rank counts beside the one before it.")]
 Judge = Annotated[str | None, typer.Option("--judge", metavar="NAME", help="Whose labels, if a judge is named.")]
 Names = Annotated[list[str] | None, typer.Option("--name", help="Name of the run, one per file; else the file's.")]
 Reader = Annotated[
     str | None, typer.Option(help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.")
 ]
+TableReader = Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")]
 GroupColumn = Annotated[
     str | None, typer.Option("--group", help="Column of the group; RUN,LABELS where they differ.", show_default="group")
 ]
@@ -185,23 +192,26 @@ def tracker() -> Tracker:
 
 
 def with_requests(
-    format: OutputFormat, columns: Sequence[Column | str], rows: Sequence[Sequence[object]], metrics: Sequence[str]
+    format: OutputFormat,
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    headings: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return a table with one metric per row, and the text it was requested as in the last column.
 
-    ``metrics``: the metric that each row shows. The last value of each row is the text it was requested as; people see
-    it if it differs.
+    ``names``: of the columns, "metric" and "mean" among them; the last value of each row, the text that the metric was
+    requested as, has none, and people see it if it differs. ``headings``: what people read over columns.
     """
     from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.render.report import Column
 
-    asked_for = [str(row[-1]) for row in rows]
-    if format.is_for_people and asked_for == list(metrics):
+    columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
+    told = [(str(row[list(names).index("metric")]), str(row[-1])) for row in rows]
+    if format.is_for_people and all(metric == asked_for for metric, asked_for in told):
         return rows_as(format.plain, columns, [row[:-1] for row in rows], color=wants_color())
     last = Column("requested_as", "asked for as" if format.is_for_people else None)
     if format.is_for_people:
-        told = zip(rows, metrics, asked_for, strict=True)
-        rows = [(*row[:-1], "" if text == metric else text) for row, metric, text in told]
+        rows = [(*row[:-1], "" if text == metric else text) for row, (metric, text) in zip(rows, told, strict=True)]
     return rows_as(format.plain, [*columns, last], rows, color=wants_color())
 
 
@@ -212,9 +222,28 @@ def show(text: str) -> None:
     sys.stdout.write(inert_lines(text if text.endswith("\n") or not text else text + "\n"))
 
 
-def show_answer(said: Said, format: StrEnum) -> None:
+def show_rows(
+    format: OutputFormat, columns: Sequence[Column | str], rows: Iterable[Sequence[object]], **layout: int
+) -> None:
+    """Print rows in a format (see ``rows_as``)."""
+    from ndcg_tracker.render.formats import rows_as
+
+    show(rows_as(format.plain, columns, rows, color=wants_color(), **layout))
+
+
+def show_fields(format: OutputFormat, names: Sequence[str], records: Iterable[object]) -> None:
+    """Print a row of these attributes for each record, in a format."""
+    show_rows(format, names, [tuple(getattr(record, name) for name in names) for record in records])
+
+
+def command_group(help: str) -> typer.Typer:
+    """Return a command that has commands of its own."""
+    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
+
+
+def show_answer(said: Said, format: StrEnum, width: int = 100) -> None:
     """Print an answer in a format."""
-    show(said.in_format(format.value, color=wants_color()))
+    show(said.in_format(format.value, color=wants_color(), width=width))
 
 
 def say(text: str) -> None:

@@ -10,11 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.questions.show.command import Run, show
+from ndcg_tracker.questions.show.command import show
 
-app = typer.Typer(
-    help="The stored runs: list, show, rename, tag, prune, delete.", no_args_is_help=True, rich_markup_mode=None
-)
+app = options.command_group("The stored runs: list, show, rename, tag, prune, delete.")
 
 
 class SortBy(StrEnum):
@@ -30,7 +28,7 @@ app.command("show")(show)
 @app.command("list")
 def list_runs(
     dataset: options.AnyDataset = None,
-    tag: Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")] = None,
+    tag: options.OnlyTagged = None,
     metric: Annotated[str | None, typer.Option("--metric", "-m", help="Show the mean of this metric.")] = None,
     sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = SortBy.time,
     top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.")] = None,
@@ -39,7 +37,6 @@ def list_runs(
 ) -> None:
     """List the runs, oldest first."""
     from ndcg_tracker.errors import InputError, NotComparableError
-    from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.render.report import Column
 
     if metric is None and sort is SortBy.mean:
@@ -85,12 +82,12 @@ def list_runs(
         )
         for run in found
     ]
-    options.show(rows_as(format.plain, columns, rows, color=options.wants_color()))
+    options.show_rows(format, columns, rows)
 
 
 @app.command("rename")
 def rename_run(
-    run: Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
+    run: options.Run, name: Annotated[str, typer.Argument(help="The new name.")], dataset: options.AnyDataset = None
 ) -> None:
     """Rename a run."""
     with options.tracker() as tracker:
@@ -100,7 +97,7 @@ def rename_run(
 
 @app.command("tag")
 def tag_run(
-    run: Run,
+    run: options.Run,
     tags: Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Tags to add.")] = None,
     remove: Annotated[list[str] | None, typer.Option(help="A key to remove; repeatable.")] = None,
     dataset: options.AnyDataset = None,
@@ -142,7 +139,6 @@ def prune_runs(
     Shows what would go, unless --apply is given. Runs with an alias and runs that a gate decided on are always kept. To
     restore a pruned run, ingest its file again under the same name.
     """
-    from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.words.numbers import counted
 
     with options.tracker() as tracker:
@@ -157,7 +153,7 @@ def prune_runs(
     names = ["run", "run_id", "dataset", "created_at_utc", "n_items", "n_results", "n_bytes"]
     rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
     if rows or format is options.OutputFormat.json:
-        options.show(rows_as(format.plain, names, rows, color=options.wants_color()))
+        options.show_rows(format, names, rows)
     n_items, n_results, n_bytes = (sum(getattr(run, name) for run in found.runs) for name in names[-3:])
     results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
     options.say(
@@ -172,7 +168,7 @@ def delete_runs(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN...", help="Names, ids, @aliases, latest, latest~2 or unique prefixes.")
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")] = False,
+    yes: options.Yes = False,
     dataset: options.AnyDataset = None,
 ) -> None:
     """Delete runs with their items, metrics and results.
@@ -200,9 +196,7 @@ def _pairs(pairs: dict[str, Any]) -> str:
     return " ".join(f"{key}={value}" for key, value in pairs.items())
 
 
-aliases = typer.Typer(
-    help="Aliases, names that move from run to run: set, list, delete.", no_args_is_help=True, rich_markup_mode=None
-)
+aliases = options.command_group("Aliases, names that move from run to run: set, list, delete.")
 
 Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or without @.")]
 
@@ -222,13 +216,12 @@ def set_alias(
 @aliases.command("list")
 def list_aliases(dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
     """List the aliases."""
-    from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.aliases(dataset)
     rows = [(alias.name, alias.run, alias.run_id, alias.dataset, alias.updated_at_utc) for alias in found]
     columns = ["alias", "run", "run_id", "dataset", "updated_at_utc"]
-    options.show(rows_as(format.plain, columns, rows, color=options.wants_color()))
+    options.show_rows(format, columns, rows)
 
 
 @aliases.command("delete")
@@ -240,8 +233,8 @@ def delete_alias(alias: Alias, dataset: options.AnyDataset = None) -> None:
 
 
 def rescore(
-    runs: Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")] = None,
-    every: Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")] = False,
+    runs: options.SomeRuns = None,
+    every: options.EveryRun = False,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     labels: Annotated[
@@ -255,7 +248,6 @@ def rescore(
     Without --labels, the labels are the newest; without --metric, the metrics are those that each run already has.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.render.report import Column
 
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")
@@ -290,6 +282,5 @@ def rescore(
         elif not run.metrics:
             options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}")
     names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
-    columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
     if rows or format is options.OutputFormat.json:
-        options.show(options.with_requests(format, columns, rows, [str(row[names.index("metric")]) for row in rows]))
+        options.show(options.with_requests(format, names, rows))

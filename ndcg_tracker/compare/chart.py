@@ -16,7 +16,7 @@ from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComp
 from ndcg_tracker.compare.say import for_people
 from ndcg_tracker.compare.say_groups import NO_VALUE
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.render.theme import BETTER, SAME, WORSE, Spec, by_direction, chart, direction, signed_axis
+from ndcg_tracker.render.theme import BETTER, SAME, WORSE, Spec, by_direction, chart, direction, layer, signed_axis
 from ndcg_tracker.words.numbers import counted, interval, p_text, points
 
 COLUMNS = 1_200
@@ -59,31 +59,21 @@ def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, heigh
     domain = [0, max(1, columns.end)]
     x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": domain, "nice": False}}
     y = {"field": "delta", "type": "quantitative", "axis": signed_axis()}
-    bars: Spec = {
-        "mark": {"type": "rect", "cursor": "pointer", **({"stroke": None} if len(rows) > 100 else {"strokeWidth": 1})},
-        "encoding": {
-            "x": x,
-            "x2": {"field": "x2"},
-            "y": y,
-            "y2": {"datum": 0},
-            "color": by_direction() if by is None else slice_color(slices, by),
-            "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
-        },
+    encoding = {
+        "x": x,
+        "x2": {"field": "x2"},
+        "y": y,
+        "y2": {"datum": 0},
+        "color": by_direction() if by is None else slice_color(slices, by),
+        "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
     }
-    same = {
-        "data": {
-            "values": []
-            if columns.same_at is None
-            else [{"x": columns.same_at, "words": f"{columns.n_same:,} the same"}]
-        },
-        "mark": {"type": "text", "dy": -10, "color": {"expr": "muted"}, "fontSize": 11},
-        "encoding": {"x": {**x}, "y": {"datum": 0}, "text": {"field": "words", "type": "nominal"}},
-    }
-    chosen = {
-        "data": {"name": "chosen", "values": []},
-        "mark": {"type": "rule", "color": {"expr": "chosen"}, "strokeWidth": 2, "strokeDash": [3, 2]},
-        "encoding": {"x": {**x, "field": "place"}},
-    }
+    stroke: Spec = {"stroke": None} if len(rows) > 100 else {"strokeWidth": 1}
+    bars = layer("rect", encoding, cursor="pointer", **stroke)
+    n_same = [] if columns.same_at is None else [{"x": columns.same_at, "words": f"{columns.n_same:,} the same"}]
+    words_at = {"x": {**x}, "y": {"datum": 0}, "text": {"field": "words", "type": "nominal"}}
+    same = {"data": {"values": n_same}, **layer("text", words_at, dy=-10, color={"expr": "muted"}, fontSize=11)}
+    look: Spec = {"color": {"expr": "chosen"}, "strokeWidth": 2, "strokeDash": [3, 2]}
+    chosen = {"data": {"name": "chosen", "values": []}, **layer("rule", {"x": {**x, "field": "place"}}, **look)}
     return chart(
         "Every group, worst to best",
         [bars, same, chosen],
@@ -201,29 +191,20 @@ def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = 
         "x": {**shared, "field": "baseline", "title": baseline},
         "y": {**shared, "field": "candidate", "title": candidate},
     }
+    ends = {"values": [{"baseline": end, "candidate": end} for end in domain]}
     diagonal = {
-        "data": {"values": [{"baseline": end, "candidate": end} for end in domain]},
-        "mark": {"type": "line", "color": {"expr": "muted"}, "strokeDash": [4, 3], "strokeWidth": 1},
-        "encoding": axes,
+        "data": ends,
+        **layer("line", axes, color={"expr": "muted"}, strokeDash=[4, 3], strokeWidth=1),
     }
-    dots = {
-        "mark": {
-            "type": "circle",
-            "opacity": 0.6 if len(rows) < 500 else 0.4,
-            "size": 45 if len(rows) < 500 else 22,
-            "cursor": "pointer",
-        },
-        "encoding": {
-            **axes,
-            "color": by_direction() if by is None else slice_color(slices, by),
-            "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
-        },
+    encoding = {
+        **axes,
+        "color": by_direction() if by is None else slice_color(slices, by),
+        "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
     }
-    chosen = {
-        "data": {"name": "chosen", "values": []},
-        "mark": {"type": "point", "color": {"expr": "chosen"}, "size": 160, "strokeWidth": 2.5, "opacity": 1},
-        "encoding": axes,
-    }
+    opacity, size = (0.6, 45) if len(rows) < 500 else (0.4, 22)
+    dots = layer("circle", encoding, opacity=opacity, size=size, cursor="pointer")
+    look: Spec = {"color": {"expr": "chosen"}, "size": 160, "strokeWidth": 2.5, "opacity": 1}
+    chosen = {"data": {"name": "chosen", "values": []}, **layer("point", axes, **look)}
     return chart(
         f"{candidate} against {baseline}",
         [diagonal, dots, chosen],
@@ -267,25 +248,19 @@ def histogram(groups: EveryGroup, *, height: int = 320) -> Spec:
         for n, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
     ]
     n_same = delta.size - changed.size
-    bars = {
-        "mark": {"type": "bar", "binSpacing": 1},
-        "encoding": {
-            "x": {
-                "field": "low",
-                "type": "quantitative",
-                "bin": {"binned": True},
-                "axis": signed_axis("change", tickCount=7),
-            },
-            "x2": {"field": "high"},
-            "y": {"field": "n", "type": "quantitative", "title": "groups", "axis": {"tickCount": 4, "tickMinStep": 1}},
-            "color": by_direction(),
-            "tooltip": [
-                {"field": "low", "title": "from", "format": "+.4f"},
-                {"field": "high", "title": "to", "format": "+.4f"},
-                {"field": "n", "title": "groups"},
-            ],
-        },
+    axis = signed_axis("change", tickCount=7)
+    encoding = {
+        "x": {"field": "low", "type": "quantitative", "bin": {"binned": True}, "axis": axis},
+        "x2": {"field": "high"},
+        "y": {"field": "n", "type": "quantitative", "title": "groups", "axis": {"tickCount": 4, "tickMinStep": 1}},
+        "color": by_direction(),
+        "tooltip": [
+            {"field": "low", "title": "from", "format": "+.4f"},
+            {"field": "high", "title": "to", "format": "+.4f"},
+            {"field": "n", "title": "groups"},
+        ],
     }
+    bars = layer("bar", encoding, binSpacing=1)
     subtitle = f"{counted(changed.size, 'group')} changed" + (
         f", {n_same:,} did not and {'is' if n_same == 1 else 'are'} not drawn" if n_same else ""
     )
@@ -359,30 +334,12 @@ def forest(bars: Sequence[Bar], title: str = "Differences with their 95% interva
         {"field": "interval", "title": "95% interval"},
         *({"field": name} for name in ("p", "groups", "verdict")),
     ]
-    zero = {
-        "data": {"values": [{}]},
-        "mark": {"type": "rule", "color": {"expr": "muted"}, "strokeDash": [4, 3]},
-        "encoding": {"x": {"datum": 0, "type": "quantitative", "axis": signed_axis()}},
-    }
-    lines = {
-        "mark": {"type": "rule", "strokeWidth": 2.5},
-        "encoding": {
-            "x": {"field": "low", "type": "quantitative", "axis": signed_axis(), "title": None},
-            "x2": {"field": "high"},
-            "y": y,
-            "color": by_direction(),
-            "tooltip": tooltip,
-        },
-    }
-    dots = {
-        "mark": {"type": "circle", "size": 90, "opacity": 1},
-        "encoding": {
-            "x": {"field": "delta", "type": "quantitative"},
-            "y": y,
-            "color": by_direction(),
-            "tooltip": tooltip,
-        },
-    }
+    at_zero = {"x": {"datum": 0, "type": "quantitative", "axis": signed_axis()}}
+    zero = {"data": {"values": [{}]}, **layer("rule", at_zero, color={"expr": "muted"}, strokeDash=[4, 3])}
+    shared = {"y": y, "color": by_direction(), "tooltip": tooltip}
+    low = {"field": "low", "type": "quantitative", "axis": signed_axis(), "title": None}
+    lines = layer("rule", {"x": low, "x2": {"field": "high"}, **shared}, strokeWidth=2.5)
+    dots = layer("circle", {"x": {"field": "delta", "type": "quantitative"}, **shared}, size=90, opacity=1)
     words = "grey: no difference detected"
     if any(_is_lost_by_correction(bar) for bar in bars):
         words += "; p-values are corrected for all tests, intervals are not"
@@ -424,47 +381,17 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
         {"field": "p"},
         {"field": "verdict"},
     ]
-    cells = {
-        "mark": {"type": "rect", "cornerRadius": 3},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "color": {
-                "field": "delta",
-                "type": "quantitative",
-                "scale": {
-                    "domain": [-reach, 0, reach],
-                    "range": [{"expr": "worse"}, {"expr": "grid"}, {"expr": "better"}],
-                },
-                "legend": None,
-            },
-            "opacity": {"field": "strength", "type": "quantitative", "scale": None},
-            "tooltip": tooltip,
-        },
+    colors = {"domain": [-reach, 0, reach], "range": [{"expr": "worse"}, {"expr": "grid"}, {"expr": "better"}]}
+    shades = {
+        "color": {"field": "delta", "type": "quantitative", "scale": colors, "legend": None},
+        "opacity": {"field": "strength", "type": "quantitative", "scale": None},
     }
-    hatch = {
-        "mark": {
-            "type": "text",
-            "color": {"expr": "muted"},
-            "opacity": 0.55,
-            "fontSize": 16,
-            "clip": True,
-            "tooltip": None,
-        },
-        "encoding": {"x": x, "y": y, "text": {"field": "hatch"}},
-    }
-    numbers = {
-        "mark": {"type": "text", "fontSize": 10, "tooltip": None},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "text": {"field": "shown"},
-            "color": {
-                "condition": {"test": f"datum.strength == 1 && abs(datum.delta) > {reach / 2}", "value": "white"},
-                "value": {"expr": "text"},
-            },
-        },
-    }
+    cells = layer("rect", {"x": x, "y": y, **shades, "tooltip": tooltip}, cornerRadius=3)
+    look: Spec = {"color": {"expr": "muted"}, "opacity": 0.55, "fontSize": 16, "clip": True, "tooltip": None}
+    hatch = layer("text", {"x": x, "y": y, "text": {"field": "hatch"}}, **look)
+    is_dark = {"test": f"datum.strength == 1 && abs(datum.delta) > {reach / 2}", "value": "white"}
+    ink = {"condition": is_dark, "value": {"expr": "text"}}
+    numbers = layer("text", {"x": x, "y": y, "text": {"field": "shown"}, "color": ink}, fontSize=10, tooltip=None)
     layers = [cells, hatch, *([numbers] if len(names) <= 14 else [])]
     return chart(
         f"{metric}: every run against every other",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ndcg_tracker.compare.report_facts import AtCutoff
-from ndcg_tracker.render.theme import Spec, chart
+from ndcg_tracker.render.theme import Spec, chart, layer
 
 
 def cutoffs(
@@ -41,34 +41,25 @@ def cutoffs(
         "scale": {"domain": [baseline, candidate], "range": [{"expr": "muted"}, {"expr": "chosen"}]},
         "legend": {"title": None, "symbolType": "stroke"},
     }
-    band = {
-        "transform": [{"filter": {"field": "run", "equal": candidate}}],
-        "mark": {"type": "area", "opacity": 0.18, "color": {"expr": "chosen"}},
-        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
-    }
-    line = {
-        "mark": {"type": "line", "strokeWidth": 2, "point": len(rows) <= 20},
-        "encoding": {
-            "x": x,
-            "y": {**y, "field": "value"},
-            "color": color,
-            "tooltip": [
-                {"field": "run"},
-                {"field": "cutoff"},
-                {"field": "value", "format": ".4f"},
-                {"field": "delta", "format": "+.4f"},
-            ],
+    span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    tooltip = [
+        {"field": "run"},
+        {"field": "cutoff"},
+        {"field": "value", "format": ".4f"},
+        {"field": "delta", "format": "+.4f"},
+    ]
+    value = {"x": x, "y": {**y, "field": "value"}, "color": color, "tooltip": tooltip}
+    layers: list[Spec] = [
+        {
+            "transform": [{"filter": {"field": "run", "equal": candidate}}],
+            **layer("area", span, opacity=0.18, color={"expr": "chosen"}),
         },
-    }
-    layers: list[Spec] = [band, line]
+        layer("line", value, strokeWidth=2, point=len(rows) <= 20),
+    ]
     if cutoff is not None:
-        layers.append(
-            {
-                "data": {"values": [{"cutoff": cutoff}]},
-                "mark": {"type": "rule", "color": {"expr": "muted"}, "strokeDash": [4, 3]},
-                "encoding": {"x": {"field": "cutoff", "type": "quantitative"}},
-            }
-        )
+        at = {"x": {"field": "cutoff", "type": "quantitative"}}
+        rule = layer("rule", at, color={"expr": "muted"}, strokeDash=[4, 3])
+        layers.append({"data": {"values": [{"cutoff": cutoff}]}, **rule})
     subtitle = (
         "the band is the 95% interval of the difference at each cutoff: where it leaves the grey line, the runs differ"
     )

@@ -152,7 +152,6 @@ def compare(
     """
     options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset)
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
-    color = options.wants_color()
     asked = Asked(
         missing=missing.value,
         test=test.value,
@@ -182,10 +181,10 @@ def compare(
                 by=by,
                 labels=labels_version(labels),
             )
-        said = suite_comparison_said(
+        of_suite = suite_comparison_said(
             *on_suite.comparisons, on_datasets=on_suite.on_datasets, spelled=options.as_option, details=details
         )
-        options.show(said.in_format(format.plain, color=color, width=width))
+        options.show_answer(of_suite, format, width)
         return
     if labels == "all":
         if by is not None or tie_bounds:
@@ -201,7 +200,7 @@ def compare(
                 baseline, *candidates, dataset=dataset, metrics=metric or (), **asked
             ).found
         comparisons = found.comparisons
-        options.show(versions_said(found).in_format(format.value, color=color, width=width))
+        options.show_answer(versions_said(found), format, width)
     else:
         from ndcg_tracker.compare.say import comparison_said
 
@@ -219,8 +218,8 @@ def compare(
                 by=by,
                 labels=version,
             ).comparisons
-        said = comparison_said(*comparisons, spelled=options.as_option, details=details)
-        options.show(said.in_format(format.plain, color=color, width=width))
+        of_pairs = comparison_said(*comparisons, spelled=options.as_option, details=details)
+        options.show_answer(of_pairs, format, width)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)
 

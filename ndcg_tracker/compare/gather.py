@@ -510,6 +510,9 @@ class ComparisonResult(Answer):
         """What else to know of the comparisons, in words."""
         return in_words(note for comparison in self.comparisons for note in comparison.notes)
 
+    def _said(self) -> Said:
+        return comparison_said(*self.comparisons)
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.
 
@@ -543,9 +546,6 @@ class ComparisonResult(Answer):
         if tuple(pair.comparison for pair in reports.pairs) != self.comparisons:
             raise InputError("the database has changed since these runs were compared", advice="compare them again")
         return Chart(comparison_chart(kind, reports, by))
-
-    def _said(self) -> Said:
-        return comparison_said(*self.comparisons)
 
     def _repr_html_(self) -> str:
         from ndcg_tracker.render.chart import picture_element

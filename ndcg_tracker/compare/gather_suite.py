@@ -19,7 +19,10 @@ from ndcg_tracker.compare.decide_suite import (
 from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, asked_attributes, check_arms, compared_pair
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
-from ndcg_tracker.compare.say_suite import suite_comparison_said, suite_forest
+from ndcg_tracker.compare.say_suite import (
+    suite_comparison_said,
+    suite_forest,
+)
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -239,7 +242,8 @@ class SuiteComparisonResult(Answer):
     """Two systems or more on the datasets of a suite; notebooks show it as a report, and ``print`` prints it.
 
     ``comparison``: the typed numbers of the first candidate and metric; ``further``: those of the others.
-    ``on_datasets``: the comparison of each candidate on each dataset.
+    ``on_datasets``: the comparison of each candidate on each dataset. ``to_frame`` has a row per dataset (and candidate
+    and metric).
     """
 
     comparison: SuiteComparison

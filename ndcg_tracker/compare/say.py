@@ -86,16 +86,16 @@ _CSV_COLUMNS = {
 
 
 def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> Said:
-    """Return what there is to say of one comparison, or of those of several candidates with one baseline.
+    """Return what there is to say of one comparison, or of several candidates with one baseline.
 
     Parameters: ``spelled``: how arguments are spelled for people. ``details``: whether a report per candidate follows
     the table of several, for people.
     """
     return Said(
-        comparison_object(*comparisons),
+        lambda: comparison_object(*comparisons),
         lambda: comparison_reports(*comparisons, spelled=spelled, details=details),
         lambda: [row for each in comparisons for row in (*metric_rows(each), *slice_rows(each))],
-        columns=list(_CSV_COLUMNS),
+        list(_CSV_COLUMNS),
     )
 
 

@@ -44,14 +44,22 @@ def suite_comparison_said(
 
     ``on_datasets`` and ``details``: the comparisons on each dataset, and whether to show them as well.
     """
-    first, *further = comparisons
-    found: dict[str, Any] = as_object(first)
-    found |= {"further": as_object(further)} if further else {}
+
+    def value() -> dict[str, Any]:
+        found = suite_comparison_object(*comparisons)
+        return found | {"on_datasets": on_datasets} if details else found
+
     return Said(
-        found | {"on_datasets": as_object(on_datasets)} if details else found,
+        value,
         lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled, details=details),
         lambda: [row for one in comparisons for row in delta_rows(one)],
     )
+
+
+def suite_comparison_object(first: SuiteComparison, *further: SuiteComparison) -> dict[str, Any]:
+    """Return the JSON object of a comparison on a suite; those of further candidates and metrics stand in it."""
+    found: dict[str, Any] = as_object(first)
+    return found | ({"further": as_object(further)} if further else {})
 
 
 def delta_rows(found: SuiteComparison) -> list[dict[str, Any]]:

@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 class Said:
     """What there is to say of an answer; each part is made when a format asks for it.
 
-    ``value``: the typed numbers, which JSON and ``to_dict`` show as ``as_object`` does. ``reports``: what people read.
-    ``rows``: those of CSV and of a frame, by column. ``columns``: of the rows; those of the first one if not given.
-    ``further``: formats that this answer alone has, or has in a way of its own. ``blank_lines``: between reports.
+    ``value``: the typed numbers, or what makes them; JSON and ``to_dict`` show them as ``as_object`` does. ``reports``:
+    what people read. ``rows``: those of CSV and of a frame, by column. ``columns``: of the rows; those of the first one
+    if not given. ``further``: formats that this answer alone has, or has in a way of its own. ``blank_lines``: between
+    reports.
     """
 
     value: object
@@ -50,6 +51,10 @@ class Said:
             return reports_text(self.reports(), color=color, width=width, blank_lines=self.blank_lines)
         return _FORMATS[format](self)
 
+    def plain(self) -> Any:
+        """Return the typed numbers as plain Python values."""
+        return as_object(self.value() if callable(self.value) else self.value)
+
     def table(self) -> tuple[list[str], list[list[object]]]:
         """Return the columns and the rows of CSV and of a frame."""
         rows = self.rows()
@@ -60,7 +65,7 @@ class Said:
 _FORMATS: Mapping[str, Callable[[Said], str]] = {
     "markdown": lambda said: reports_markdown(said.reports()),
     "html": lambda said: reports_html(said.reports()) + "\n",
-    "json": lambda said: json_text(as_object(said.value)),
+    "json": lambda said: json_text(said.plain()),
     "csv": lambda said: csv_text(*said.table()),
 }
 
@@ -76,7 +81,7 @@ class Answer(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the command prints with ``--format json``."""
-        found: dict[str, Any] = as_object(self._said().value)
+        found: dict[str, Any] = self._said().plain()
         return found
 
     def to_frame(self) -> pd.DataFrame:
@@ -98,15 +103,6 @@ class Answer(ABC):
 
     def __str__(self) -> str:
         return self._said().in_format("text")
-
-
-def reports_as(
-    format: Format, reports: Sequence[Report], *, color: bool = False, width: int = WIDTH, blank_lines: int = 2
-) -> str:
-    """Return reports for people as text or Markdown (see ``reports_text``)."""
-    if format == "markdown":
-        return reports_markdown(reports)
-    return reports_text(reports, color=color, width=width, blank_lines=blank_lines)
 
 
 def rows_as(

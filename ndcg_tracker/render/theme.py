@@ -105,6 +105,12 @@ def chart(
     return found
 
 
+def layer(mark: str, encoding: Mapping[str, object], *, where: str = "", **look: object) -> Spec:
+    """Return a layer: marks of one type, as they look, for the rows that ``where`` takes."""
+    found: Spec = {"transform": [{"filter": where}]} if where else {}
+    return found | {"mark": {"type": mark, **look}, "encoding": dict(encoding)}
+
+
 def themed(spec: Spec, theme: Theme = "light") -> Spec:
     """Return a chart with its theme inside, ready for any renderer of Vega-Lite."""
     found = config(theme) | {"background": COLORS[theme]["card"]}

@@ -155,10 +155,7 @@ def _environment() -> Environment:
 
     found = environment().overlay(
         loader=ChoiceLoader(
-            [
-                PackageLoader("ndcg_tracker.ui", "templates"),
-                PackageLoader("ndcg_tracker.render", "pages/templates"),
-            ]
+            [PackageLoader("ndcg_tracker.ui", "templates"), PackageLoader("ndcg_tracker.render", "pages/templates")]
         )
     )
     found.filters = {

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine, Program
 
-from ndcg_tracker.cli.commands import command_line
+from ndcg_tracker.cli.app import command_line
 from ndcg_tracker.cli.completion import SCRIPTS, answers, as_bash_inserts
 from ndcg_tracker.storage.completion import names_to_complete
 
@@ -143,7 +143,7 @@ def test_whatever_goes_wrong_is_silent(program: Program) -> None:
 def test_completing_imports_neither_sqlalchemy_nor_pandas(named: CommandLine, program: Program) -> None:
     line = f"ndcg-track --db {named.url} runs show b"
     code = (
-        "import sys\nfrom ndcg_tracker.cli.commands import command_line\n"
+        "import sys\nfrom ndcg_tracker.cli.app import command_line\n"
         "from ndcg_tracker.cli.completion import answers\n"
         f"assert list(answers(command_line(), {line!r}, {line!r})) == ['best one', 'bm25']\n"
         "print(*sorted({'sqlalchemy', 'pandas', 'numpy', 'pyarrow', 'alembic'} & sys.modules.keys()))"

@@ -129,7 +129,7 @@ def _classes() -> dict[str, type]:
     for part in ("words", "storage", "statistics", "compare", "runs", "questions", "api"):
         package = import_module(f"ndcg_tracker.{part}")
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            is_said = module.name.rpartition(".")[2] in ("chart", "command", "page", "say")
+            is_said = module.name.rpartition(".")[2] in ("chart", "command", "page")
             for name, value in {}.items() if is_said else vars(import_module(module.name)).items():
                 if inspect.isclass(value) and value.__module__ == module.name and not name.startswith("_"):
                     found[name] = value

@@ -13,7 +13,6 @@ from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.questions.gate.decide import GateDecision
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.questions.gate.say import gate_said
-from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.terminal import visible
 
 VOID = {"br", "hr", "img", "input", "link", "meta"}
@@ -64,7 +63,7 @@ def gated(comparison: Comparison, text: str) -> Gated:
 
 
 def test_a_comparison_has_its_tables(comparison: Comparison) -> None:
-    page = Page(reports_html(comparison_said(comparison).reports()))
+    page = Page(comparison_said(comparison).in_format("html"))
     means = page.tables[0]
     assert means[0][:4] == ["metric", "baseline", "candidate", "delta"]
     assert [row[0] for row in means[1:]] == [metric.metric for metric in comparison.metrics]
@@ -76,7 +75,7 @@ def test_a_comparison_has_its_tables(comparison: Comparison) -> None:
 
 
 def test_several_candidates_have_an_overview_first(comparison: Comparison) -> None:
-    page = Page(reports_html(comparison_said(comparison, comparison).reports()))
+    page = Page(comparison_said(comparison, comparison).in_format("html"))
     assert page.tables[0][0] == [
         "run",
         "metric",
@@ -100,7 +99,7 @@ def test_explanations_have_their_tables() -> None:
 
 
 def test_a_gate_has_its_verdict_first_and_a_table_of_facts(comparison: Comparison) -> None:
-    text = reports_html(gate_said(gated(comparison, "ada")).reports())
+    text = gate_said(gated(comparison, "ada")).in_format("html")
     page = Page(text)
     verdict = '<span style="color:#c27c0e">FAIL</span>: dense must not replace bm25 on shop, but it was overridden'
     assert text.startswith(
@@ -111,7 +110,7 @@ def test_a_gate_has_its_verdict_first_and_a_table_of_facts(comparison: Compariso
 
 
 def test_numbers_stand_right_and_verdicts_are_coloured(comparison: Comparison) -> None:
-    text = reports_html(comparison_said(comparison).reports())
+    text = comparison_said(comparison).in_format("html")
     assert '<td style="text-align:right">0.6500</td>' in text
     assert '<span style="color:#c27c0e">-0.0123</span>' in text
 
@@ -120,8 +119,8 @@ def test_numbers_stand_right_and_verdicts_are_coloured(comparison: Comparison) -
 def pages_of(text: str, hostile_comparison: Callable[[str], Comparison]) -> list[Page]:
     """Return what is made as HTML, with an id wherever text from outside can stand."""
     return [
-        Page(reports_html(comparison_said(hostile_comparison(text)).reports())),
-        Page(reports_html(gate_said(gated(hostile_comparison(text), text)).reports())),
+        Page(comparison_said(hostile_comparison(text)).in_format("html")),
+        Page(gate_said(gated(hostile_comparison(text), text)).in_format("html")),
         Page(explanation_said(group_explanation(text)).in_format("html")),
         Page(explanation_said(run_explanation(text)).in_format("html")),
     ]

@@ -15,9 +15,7 @@ def diff(
     a: Annotated[str, typer.Argument(metavar="A", help="The one run.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The other run.")],
     cutoff: Annotated[int, typer.Option(min=1, metavar="K", help="How many first items to look at.")] = 10,
-    rbo_p: Annotated[
-        float, typer.Option("--rbo-p", metavar="P", help="How much a rank counts beside the one before it.")
-    ] = 0.9,
+    rbo_p: options.RboP = 0.9,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many groups to list, most changed first.")] = 10,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 6 if any list differs.")] = False,
     dataset: options.AnyDataset = None,

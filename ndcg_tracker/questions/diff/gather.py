@@ -11,8 +11,7 @@ from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.compare.run_pair import check_one_dataset
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.questions.diff.decide import ListDiff, RunsDiff
-from ndcg_tracker.questions.diff.say import diff_said
+from ndcg_tracker.questions.diff.say import ListDiff, RunsDiff, diff_said
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.sorting import id_order

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ndcg_tracker.compare.report_facts import GroupLists, ListedItem
-from ndcg_tracker.render.theme import BETTER, SAME, WORSE, Spec, by_direction, chart
+from ndcg_tracker.render.theme import BETTER, SAME, WORSE, Spec, by_direction, chart, layer
 
 SHOWN = 12
 """So many ranks of each list are drawn."""
@@ -97,48 +97,24 @@ def moves_chart(
         {"field": "change", "format": "+.4f"},
     ]
     weight = {"field": "weight", "type": "quantitative", "legend": None}
-    lines = {
-        "mark": {"type": "line", "interpolate": "monotone"},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "detail": {"field": "item"},
-            "color": by_direction(),
-            "strokeWidth": {**weight, "scale": {"domain": [0, 1], "range": [1, 4]}},
-            "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}},
-            "tooltip": tooltip,
-        },
-    }
-    dots = {
-        "mark": {"type": "circle"},
-        "encoding": {
-            "x": x,
-            "y": y,
-            "color": by_direction(),
-            "tooltip": tooltip,
-            "size": {**weight, "scale": {"domain": [0, 1], "range": [20, 110]}},
-            "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}},
-        },
-    }
+    at = {"x": x, "y": y}
+    opacity = {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}}
+    width = {**weight, "scale": {"domain": [0, 1], "range": [1, 4]}}
+    size = {**weight, "scale": {"domain": [0, 1], "range": [20, 110]}}
+    joined = {**at, "detail": {"field": "item"}, "color": by_direction(), "strokeWidth": width, "opacity": opacity}
+    lines = layer("line", {**joined, "tooltip": tooltip}, interpolate="monotone")
+    dots = layer("circle", {**at, "color": by_direction(), "tooltip": tooltip, "size": size, "opacity": opacity})
+    words = {**at, "text": {"field": "words"}, "opacity": opacity}
     texts = [
         {
             "transform": [{"filter": {"field": "side", "equal": side}}],
-            "mark": {"type": "text", "align": align, "dx": dx, "tooltip": None, "limit": 190},
-            "encoding": {
-                "x": x,
-                "y": y,
-                "text": {"field": "words"},
-                "opacity": {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}},
-            },
+            **layer("text", words, align=align, dx=dx, tooltip=None, limit=190),
         }
         for side, align, dx in (("baseline", "right", -10), ("candidate", "left", 10))
     ]
-    floor = {
-        "data": {"values": [{}]},
-        "mark": {"type": "rule", "strokeDash": [2, 3], "color": {"expr": "muted"}},
-        "encoding": {"y": {"datum": n_ranks + 0.6, "type": "quantitative", "axis": None, "scale": y["scale"]}},
-    }
-    found = chart(
+    end = {"y": {"datum": n_ranks + 0.6, "type": "quantitative", "axis": None, "scale": y["scale"]}}
+    floor = {"data": {"values": [{}]}, **layer("rule", end, strokeDash=[2, 3], color={"expr": "muted"})}
+    return chart(
         title,
         [floor, lines, dots, *texts],
         subtitle="thick lines are relevant items; below the dotted line: further down, or not in the list",
@@ -147,4 +123,3 @@ def moves_chart(
         transform=_transform(n_ranks),
         params=[{"name": "baseline_run", "value": baseline}, {"name": "candidate_run", "value": candidate}],
     )
-    return found

@@ -164,14 +164,7 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     items = explained_items(item_changes(one, other, axis, axis))
     texts = texts_of(tx, both.dataset_id, {int(ids[0]): [item.move.item for item in items]})
     return GroupExplanation(
-        subject_of(both),
-        group,
-        values[0],
-        values[1],
-        items,
-        steps,
-        tuple(notes),
-        texts.get(int(ids[0]), GroupTexts()),
+        subject_of(both), group, values[0], values[1], items, steps, tuple(notes), texts.get(int(ids[0]), GroupTexts())
     )
 
 

@@ -452,12 +452,7 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
     rows += [
         ["ranking", points(parts.other_run), _signed(parts.ranking), f"{run}, labels version {old}"],
         ["labels", points(parts.other_grades), _signed(parts.labels), f"{changed} changed in version {new}"],
-        [
-            "coverage",
-            points(last),
-            _signed(parts.coverage),
-            f"{added} added in version {new}, {n_removed:,} gone",
-        ],
+        ["coverage", points(last), _signed(parts.coverage), f"{added} added in version {new}, {n_removed:,} gone"],
     ]
     headings = columns("part", ">value then", ">change", "step")
     return Table(headings, rows, "what changed it, step by step", after=after, names=(3,))

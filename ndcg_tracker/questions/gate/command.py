@@ -151,7 +151,7 @@ def gate(
     lets no dataset drop by more.
     """
     from ndcg_tracker.integrations.github_summary import appended_summary, artifact_link
-    from ndcg_tracker.questions.gate.say import gate_said_all
+    from ndcg_tracker.questions.gate.say import told_gate
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import whole_file
 
@@ -187,7 +187,7 @@ def gate(
                 dry_run=dry_run,
             )
             if suite is not None:
-                from ndcg_tracker.questions.gate.say_suite import suite_gate_said_all
+                from ndcg_tracker.questions.gate.say_suite import told_suite_gate
 
                 if allowed is None or allowed == "auto":
                     raise InputError("--suite needs --margin X: the drop that the macro mean is allowed")
@@ -207,7 +207,7 @@ def gate(
                     strict_datasets=strict_slices,
                     by_tag=by_tag,
                 )
-                found = suite_gate_said_all(on_suite.gated, spelled=options.as_option)
+                found = told_suite_gate(on_suite.gated)
                 if report is not None:
                     write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag))
             else:
@@ -225,17 +225,17 @@ def gate(
                     top=10 if top is None else top,
                     dataset=dataset,
                 )
-                found = gate_said_all(result.gated, spelled=options.as_option, with_groups=top is not None)
+                found = told_gate(result.gated, with_groups=top is not None)
                 if report is not None:
                     page = tracker.gate_report(result, output=report)
                     write_report(page.to_html())
                     picture = page.to_markdown(artifact_link(report))
         code = exit_code(found.gated, on_inconclusive)
-        write_junit(found.junit(outcome_of(found.gated, code)))
+        write_junit(found.junit(outcome_of(found.gated, code), options.as_option))
         write_metrics(metrics_text(found.candidate_means))
         if append_summary is not None:
-            append_summary(found.said.in_format("markdown") + picture + "\n")
-    shown = found.said.in_format(format.plain, color=options.wants_color())
+            append_summary(found.said(options.as_option).in_format("markdown") + picture + "\n")
+    shown = found.said(options.as_option).in_format(format.value, color=options.wants_color())
     show_decision(
         shown + (picture if format is options.OutputFormat.markdown else ""),
         code,

@@ -481,11 +481,11 @@ class GateResult(Answer):
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.gated.is_accepted
 
+    def _said(self) -> Said:
+        return gate_said(self.gated)
+
     def to_frame(self) -> pd.DataFrame:
         """Return one row: both runs, the metric, and the decision with its numbers."""
         import pandas as pd
 
         return pd.DataFrame([gate_row(self.gated)])
-
-    def _said(self) -> Said:
-        return gate_said(self.gated)

@@ -61,26 +61,26 @@ _FRAME_COLUMNS = paths(
 
 
 @dataclass(frozen=True, slots=True)
-class GateSaid:
-    """A decision as it is told: to people and programs, as a JUnit report of an outcome, and its candidate's means."""
+class ToldDecision:
+    """A decision as it is told: what there is to say of it, with arguments spelled so, and for CI."""
 
     gated: Gated | SuiteGated
-    said: Said
-    junit: Callable[[Outcome], str]
+    said: Callable[[Spelling], Said]
+    junit: Callable[[Outcome, Spelling], str]
     candidate_means: Sequence[tuple[str, float | None]]
 
 
-def gate_said_all(gated: Gated, *, spelled: Spelling, with_groups: bool) -> GateSaid:
-    """Return a decision on two runs as it is told (see ``gate_said``)."""
-    return GateSaid(
+def told_gate(gated: Gated, *, with_groups: bool) -> ToldDecision:
+    """Return a decision on two runs as it is told; ``with_groups``: with the worst and best groups."""
+    return ToldDecision(
         gated,
-        gate_said(gated, spelled=spelled, with_groups=with_groups),
-        lambda outcome: gate_junit(gated, outcome, spelled, with_groups=with_groups),
+        lambda spelled: gate_said(gated, spelled, with_groups=with_groups),
+        lambda outcome, spelled: gate_junit(gated, outcome, spelled, with_groups=with_groups),
         gated.candidate_means,
     )
 
 
-def gate_said(gated: Gated, *, spelled: Spelling = in_python, with_groups: bool = False) -> Said:
+def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Said:
     """Return what there is to say of a decision.
 
     ``spelled``: how arguments are spelled for people. ``with_groups``: whether people see the worst and the best
@@ -93,12 +93,6 @@ def gate_said(gated: Gated, *, spelled: Spelling = in_python, with_groups: bool 
     )
 
 
-def gate_object(gated: Gated) -> dict[str, Any]:
-    """Return the JSON object: that of the comparison, the decision's keys, and what both stand on."""
-    found: dict[str, Any] = as_object(gated)
-    return found
-
-
 def gate_row(gated: Gated) -> dict[str, Any]:
     """Return a row with both runs, the metric, and the decision with its numbers."""
     row = picked(_FRAME_COLUMNS, _with_metric(gated))
@@ -107,7 +101,7 @@ def gate_row(gated: Gated) -> dict[str, Any]:
 
 
 def _with_metric(gated: Gated) -> dict[str, Any]:
-    found = gate_object(gated)
+    found = as_object(gated)
     metric = found["metrics"][0]
     return compare.with_runs(found) | {"of_metric": metric, "warnings": "; ".join(metric["warnings"])}
 
@@ -474,7 +468,7 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
     Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for what was not decided and shall
     not fail the build. ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_said``.
     """
-    text = gate_said(gated, spelled=spelled, with_groups=with_groups).in_format("text")
+    text = gate_said(gated, spelled, with_groups=with_groups).in_format("text")
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from ndcg_tracker.compare.say_suite import delta_table, suite_notes
 from ndcg_tracker.errors import Spelling, in_python
@@ -10,9 +11,9 @@ from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated
 from ndcg_tracker.questions.gate.say import (
     STYLES,
-    GateSaid,
     Outcome,
     Sides,
+    ToldDecision,
     bounds_in_words,
     by_t_alone,
     decision_properties,
@@ -42,13 +43,14 @@ _ROW = paths(
 )
 
 
-def suite_gate_said(gated: SuiteGated, *, spelled: Spelling = in_python) -> Said:
+def suite_gate_said(gated: SuiteGated, spelled: Spelling = in_python) -> Said:
     """Return what there is to say of a decision on a suite; ``spelled``: how arguments are spelled for people."""
-    return Said(
-        gated,
-        lambda: [suite_gate_report(gated, spelled)],
-        lambda: [picked(_ROW, as_object(gated))],
-    )
+    return Said(gated, lambda: [suite_gate_report(gated, spelled)], lambda: [suite_gate_row(gated)])
+
+
+def suite_gate_row(gated: SuiteGated) -> dict[str, Any]:
+    """Return one row: both systems, the metric, and the decision with its numbers."""
+    return picked(_ROW, as_object(gated))
 
 
 @shape_of(SuiteGated)
@@ -108,18 +110,18 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
     comparison = gated.comparison
     name = f"macro {familiar_name(comparison.metric)}: {comparison.candidate} against {comparison.baseline}"
     properties = decision_properties(gated.decision, gated.decision_id, gated.acknowledgement)
-    text = suite_gate_said(gated, spelled=spelled).in_format("text")
+    text = suite_gate_said(gated, spelled).in_format("text")
     return junit_document((f"ndcg-track.suite.{comparison.suite}", name), gated.decision, text, properties, outcome)
 
 
-def suite_gate_said_all(gated: SuiteGated, *, spelled: Spelling) -> GateSaid:
+def told_suite_gate(gated: SuiteGated) -> ToldDecision:
     """Return a decision on a suite as it is told; its means are those of each dataset and of the macro mean."""
     comparison = gated.comparison
     means = [one.candidate_mean or 0.0 for one in comparison.deltas]
     named = [(f"{one.dataset}/{comparison.metric}", one.candidate_mean) for one in comparison.deltas]
-    return GateSaid(
+    return ToldDecision(
         gated,
-        suite_gate_said(gated, spelled=spelled),
-        lambda outcome: suite_gate_junit(gated, outcome, spelled),
+        lambda spelled: suite_gate_said(gated, spelled),
+        lambda outcome, spelled: suite_gate_junit(gated, outcome, spelled),
         [(f"macro/{comparison.metric}", sum(means) / len(means)), *named],
     )

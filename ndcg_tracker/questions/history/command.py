@@ -10,7 +10,6 @@ import typer
 from ndcg_tracker.cli import options
 
 Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
-Tags = Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")]
 Branch = Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")]
 Commit = Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")]
 Since = Annotated[
@@ -32,7 +31,7 @@ def history(
     dataset: options.Dataset = "default",
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
-    tag: Tags = None,
+    tag: options.OnlyTagged = None,
     branch: Branch = None,
     commit: Commit = "",
     since: Since = None,

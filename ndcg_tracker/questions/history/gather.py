@@ -36,13 +36,7 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
 
-_COLUMNS = (
-    *("run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted"),
-    *("git_commit", "label_set_version", "tags", "parameters"),
-    *("step_change", "step_ci", "step_between", "step_before", "step_parameters", "step_possible"),
-    *("requested_as", "drift_change", "drift_ci", "drift_between", "drift_runs"),
-    "direction",
-)
+_COLUMNS = [one for name in HistoryRow.__annotations__ for one in (("ci_low", "ci_high") if name == "ci" else (name,))]
 STUDY_TAG = "study"
 _ENOUGH = 0.9
 """A run with results for a smaller share of the groups of the others is left out, or it would take them away."""

@@ -11,7 +11,7 @@ from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.rows import paths, picked
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
-from ndcg_tracker.render.theme import BETTER, WORSE, Spec, chart
+from ndcg_tracker.render.theme import BETTER, WORSE, Spec, chart, layer
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.numbers import interval, means_of_blocks, p_equation, points, sparkline
 
@@ -341,82 +341,37 @@ def history_chart(rows: Sequence[HistoryRow], metric: str, *, marked: Collection
         {"field": "labels", "title": "label version"},
         {"field": "stored"},
     ]
-    color = {"expr": "chosen"}
+    color, muted = {"expr": "chosen"}, {"expr": "muted"}
     detail = {"field": "labels", "type": "nominal"}
-    band = {
-        "mark": {"type": "area", "opacity": 0.16, "color": color}
-        if len(shown) > 1
-        else {"type": "rule", "color": color},
-        "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "detail": detail},
-    }
-    line = {
-        "mark": {"type": "line", "color": color, "strokeWidth": 2},
-        "encoding": {"x": x, "y": {**y, "field": "mean"}, "detail": detail},
-    }
-    dots = {
-        "mark": {"type": "circle", "color": color, "size": 40 if len(shown) <= 60 else 12, "opacity": 1},
-        "encoding": {"x": x, "y": {**y, "field": "mean"}, "tooltip": tooltip},
-    }
-    steps = {
-        "transform": [{"filter": "datum.step != ''"}],
-        "mark": {"type": "point", "filled": True, "size": 150, "opacity": 1},
-        "encoding": {
-            "x": x,
-            "y": {**y, "field": "mean"},
-            "shape": {
-                "field": "step",
-                "scale": {"domain": [BETTER, WORSE], "range": ["triangle-up", "triangle-down"]},
-                "legend": None,
-            },
-            "color": {
-                "field": "step",
-                "scale": {"domain": [BETTER, WORSE], "range": [{"expr": "better"}, {"expr": "worse"}]},
-                "legend": None,
-            },
-            "tooltip": [{"field": "step", "title": "stepped here"}, *tooltip],
-        },
-    }
-    labels: list[Spec] = [
-        {
-            "transform": [{"filter": "datum.new_labels != ''"}],
-            "mark": mark,
-            "encoding": {"x": x, **more},
-        }
-        for mark, more in (
-            ({"type": "rule", "strokeDash": [4, 3], "color": {"expr": "muted"}}, {}),
-            (
-                {"type": "text", "align": "left", "dx": 4, "dy": 6, "color": {"expr": "muted"}, "baseline": "top"},
-                {"y": {"value": 0}, "text": {"field": "new_labels"}},
-            ),
+    mean = {"x": x, "y": {**y, "field": "mean"}}
+    span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "detail": detail}
+    band = layer("area", span, opacity=0.16, color=color) if len(shown) > 1 else layer("rule", span, color=color)
+    line = layer("line", {**mean, "detail": detail}, color=color, strokeWidth=2)
+    size = 40 if len(shown) <= 60 else 12
+    dots = layer("circle", {**mean, "tooltip": tooltip}, color=color, size=size, opacity=1)
+    of_step = {
+        name: {"field": "step", "scale": {"domain": [BETTER, WORSE], "range": looks}, "legend": None}
+        for name, looks in (
+            ("shape", ["triangle-up", "triangle-down"]),
+            ("color", [{"expr": "better"}, {"expr": "worse"}]),
         )
+    }
+    told = [{"field": "step", "title": "stepped here"}, *tooltip]
+    has_step, has_labels, is_marked = (f"datum.{name} != ''" for name in ("step", "new_labels", "marked"))
+    steps = layer("point", {**mean, **of_step, "tooltip": told}, where=has_step, filled=True, size=150, opacity=1)
+    words_at = {"x": x, "y": {"value": 0}, "text": {"field": "new_labels"}}
+    labels = [
+        layer("rule", {"x": x}, where=has_labels, strokeDash=[4, 3], color=muted),
+        layer("text", words_at, where=has_labels, align="left", dx=4, dy=6, color=muted, baseline="top"),
     ]
-    named = {
-        "transform": [{"filter": "datum.marked != ''"}],
-        "mark": {"type": "text", "dy": -12, "fontWeight": "bold", "limit": 140},
-        "encoding": {"x": x, "y": {**y, "field": "mean"}, "text": {"field": "marked"}},
-    }
-    rings = {
-        "transform": [{"filter": "datum.marked != ''"}],
-        "mark": {
-            "type": "point",
-            "color": color,
-            "size": 110,
-            "strokeWidth": 2.5,
-            "fill": {"expr": "card"},
-            "opacity": 1,
-        },
-        "encoding": {"x": x, "y": {**y, "field": "mean"}, "tooltip": tooltip},
-    }
+    name_at = {**mean, "text": {"field": "marked"}}
+    named = layer("text", name_at, where=is_marked, dy=-12, fontWeight="bold", limit=140)
+    look = {"color": color, "size": 110, "strokeWidth": 2.5, "fill": {"expr": "card"}, "opacity": 1}
+    rings = layer("point", {**mean, "tooltip": tooltip}, where=is_marked, **look)
     layers: list[Spec] = [band, line, dots]
     more = [("marked", [rings]), ("step", [steps]), ("new_labels", labels), ("marked", [named])]
     for field, some in more:
         if any(row[field] for row in table):  # a layer without rows spoils the scales of the others
             layers += some
-    return chart(
-        title,
-        layers,
-        table,
-        subtitle=words,
-        height=height,
-        params=[{"name": "names", "value": names}],
-    )
+    params = [{"name": "names", "value": names}]
+    return chart(title, layers, table, subtitle=words, height=height, params=params)

@@ -42,11 +42,7 @@ def labels_diff(
 
 
 def labels_agreement(
-    self: HasStore,
-    *judges: str,
-    dataset: str = DEFAULT_DATASET,
-    metric: str = DEFAULT_METRIC,
-    top: int = 10,
+    self: HasStore, *judges: str, dataset: str = DEFAULT_DATASET, metric: str = DEFAULT_METRIC, top: int = 10
 ) -> JudgesAgreement:
     """Return how far two judges agree, by their newest labels, and what becomes of the runs under each.
 

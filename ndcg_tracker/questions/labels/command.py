@@ -10,12 +10,9 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
+from ndcg_tracker.compare.command import Baseline, Candidates
 
-app = typer.Typer(
-    help="Versions of labels: add, list, diff, agreement, needed.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = options.command_group("Versions of labels: add, list, diff, agreement, needed.")
 
 
 class NeededFormat(StrEnum):
@@ -141,12 +138,8 @@ def judges_agreement(
 
 @app.command("needed")
 def labels_needed(
-    baseline: Annotated[
-        str, typer.Argument(metavar="BASELINE", help="A run: name, id, @alias, latest, latest~2 or a unique prefix.")
-    ],
-    candidates: Annotated[
-        list[str], typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
-    ],
+    baseline: Baseline,
+    candidates: Candidates,
     budget: Annotated[int, typer.Option(metavar="N", help="How many items at most.")] = 100,
     metric: Annotated[
         str | None,

@@ -7,15 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef
-from ndcg_tracker.compare.say import (
-    for_people,
-    legend,
-    metric_footnotes,
-    metric_rows,
-    runs,
-    sign,
-    whose,
-)
+from ndcg_tracker.compare.say import for_people, legend, metric_footnotes, metric_rows, runs, sign, whose
 from ndcg_tracker.compare.say_groups import VERDICT_STYLES, delta_cell
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.labels.decide import (
@@ -233,9 +225,7 @@ def _pair_cells(found: PairVerdict) -> list[object]:
 def versions_said(found: VersionsComparison) -> Said:
     """Return what there is to say of a comparison under every version; CSV has a row per candidate, version, metric."""
     return Said(
-        found,
-        lambda: versions_reports(found),
-        lambda: [row for one in found.comparisons for row in metric_rows(one)],
+        found, lambda: versions_reports(found), lambda: [row for one in found.comparisons for row in metric_rows(one)]
     )
 
 
@@ -243,12 +233,7 @@ def versions_said(found: VersionsComparison) -> Said:
 def _versions_shape(found: VersionsComparison) -> dict[str, object]:
     conclusions = [as_object(one) | {"changes": one.changes} for one in found.conclusions]
     lacking = [{"candidate": name, "version": version} for name, version in found.not_evaluated]
-    return {
-        "versions": found.comparisons,
-        "conclusions": conclusions,
-        "not_evaluated": lacking,
-        "notes": found.notes,
-    }
+    return {"versions": found.comparisons, "conclusions": conclusions, "not_evaluated": lacking, "notes": found.notes}
 
 
 def versions_reports(found: VersionsComparison) -> list[Report]:

@@ -43,7 +43,7 @@ def leaderboard(
         typer.Argument(metavar="[RUN]...", help="Runs, or patterns such as 'bm25*'; without any, all."),
     ] = None,
     metric: options.Metrics = None,
-    tag: Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")] = None,
+    tag: options.OnlyTagged = None,
     dataset: options.AnyDataset = None,
     all: Annotated[bool, typer.Option("--all", help="All runs of the dataset, as without RUN.")] = False,
     test: Annotated[

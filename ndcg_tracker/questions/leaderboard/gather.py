@@ -135,13 +135,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         names = [run.name for run in runs]
         limits = metric.limits
         board = metric_board(
-            str(metric),
-            names,
-            values,
-            direction=metric.direction,
-            weights=weights,
-            limits=limits,
-            test=question.test,
+            str(metric), names, values, direction=metric.direction, weights=weights, limits=limits, test=question.test
         )
         asked = {one.requested_as for one in evaluations}
         boards.append(replace(board, requested_as=asked.pop()) if len(asked) == 1 else board)
@@ -204,11 +198,7 @@ def _has_no_group(label_set: LabelSetRecord, evaluations: Sequence[HistoryRecord
 
 
 def under_labels(
-    tx: ReadTransaction,
-    runs: Sequence[RunRecord],
-    metrics: Sequence[Metric],
-    is_named: bool,
-    labels: Version = None,
+    tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], is_named: bool, labels: Version = None
 ) -> tuple[LabelSetRecord, list[dict[int, HistoryRecord]], list[Note]]:
     """Return the newest labels under which the runs have the metrics, and the evaluations of each by run.
 
@@ -262,11 +252,7 @@ def under_labels(
 
 
 def side_by_side(
-    tx: ReadTransaction,
-    metric: Metric,
-    records: Sequence[HistoryRecord],
-    names: Sequence[str],
-    missing: Missing,
+    tx: ReadTransaction, metric: Metric, records: Sequence[HistoryRecord], names: Sequence[str], missing: Missing
 ) -> tuple[Index, Matrix]:
     """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs.
 

@@ -143,7 +143,8 @@ def cell_of(run: RunRecord, record: HistoryRecord) -> SuiteCell:
 class SuiteResult(Answer):
     """Systems on the datasets of a suite; notebooks show it as a table, and ``print`` prints it.
 
-    ``table``: the typed rows of the first metric; ``further``: the tables of the others.
+    ``table``: the typed rows of the first metric; ``further``: the tables of the others. ``to_frame`` has a row per
+    system and dataset (and metric).
     """
 
     table: SuiteTable

@@ -12,7 +12,7 @@ from ndcg_tracker.metrics.language.agreement import familiar_name
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.report import Column, Report, Table, columns
-from ndcg_tracker.render.rows import as_object, fields_of, shape_of
+from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted, visible
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, points
@@ -24,6 +24,11 @@ _TESTS = {
     "t": "two-sided paired t-test, Holm-corrected over all pairs of runs of a metric",
     "permutation": "sign flips, corrected over all pairs of runs of a metric by the largest t",
 }
+_ROW = paths(
+    "run=run.name run_id=run.run_id dataset=board.dataset label_set_version=board.labels.version metric=of.metric "
+    "slice=of.value n=of.n mean=one.mean ci_low=one.ci.0 ci_high=one.ci.1 rank=one.rank rank_low=one.rank_low "
+    "rank_high=one.rank_high is_tied_with_best=one.is_tied_with_best"
+)
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
@@ -69,20 +74,7 @@ def leaderboard_rows(board: Leaderboard) -> list[dict[str, Any]]:
     """Return one row per metric, slice and run, as CSV and frames have it."""
     return [
         {
-            "run": run.name,
-            "run_id": run.run_id,
-            "dataset": board.dataset,
-            "label_set_version": board.labels.version,
-            "metric": of_metric.metric,
-            "slice": of_metric.value,
-            "n": of_metric.n,
-            "mean": one.mean,
-            "ci_low": None if one.ci is None else one.ci[0],
-            "ci_high": None if one.ci is None else one.ci[1],
-            "rank": one.rank,
-            "rank_low": one.rank_low,
-            "rank_high": one.rank_high,
-            "is_tied_with_best": one.is_tied_with_best,
+            **picked(_ROW, {"run": run, "board": board, "of": of_metric, "one": one}),
             "n_better_than": len(one.better_than),
             **{name: numbers[place] for name, numbers in board.measures.items()},
         }

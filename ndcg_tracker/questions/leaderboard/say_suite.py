@@ -26,16 +26,20 @@ from ndcg_tracker.statistics.stratified import Estimate
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, points
 
 
-def suite_tables_said(first: SuiteTable, *further: SuiteTable) -> Said:
-    """Return what there is to say of the tables of a suite, one per metric; CSV has a row per system and dataset."""
-    tables = (first, *further)
-    found: dict[str, Any] = as_object(first)
+def suite_tables_said(*tables: SuiteTable) -> Said:
+    """Return what there is to say of the tables of a suite, one per metric; CSV has a row per cell."""
     return Said(
-        found | ({"further": as_object(further)} if further else {}),
-        lambda: [suite_table_report(table) for table in tables],
+        lambda: suite_tables_object(*tables),
+        lambda: list(map(suite_table_report, tables)),
         lambda: [row for table in tables for row in suite_rows(table)],
         further={"latex": lambda: "\n".join(map(suite_latex, tables))},
     )
+
+
+def suite_tables_object(first: SuiteTable, *further: SuiteTable) -> dict[str, Any]:
+    """Return the JSON object of a suite's table; those of further metrics stand in it."""
+    found: dict[str, Any] = as_object(first)
+    return found | ({"further": as_object(further)} if further else {})
 
 
 @shape_of(SuiteTable)

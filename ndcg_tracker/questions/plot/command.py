@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import shlex
+from collections.abc import Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
@@ -24,17 +27,14 @@ from ndcg_tracker.compare.command import (
     labels_version,
 )
 from ndcg_tracker.questions.explain.command import GroupMetric, LabelsBaseline, LabelsCandidate
-from ndcg_tracker.questions.history.command import Branch, Commit, Last, Metric, Since, Tags, Until
+from ndcg_tracker.questions.history.command import Branch, Commit, Last, Metric, Since, Until
 
 if TYPE_CHECKING:
+    from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.compare.chart import ComparisonChart
     from ndcg_tracker.render.chart import Chart
 
-app = typer.Typer(
-    help="Pictures of comparisons, lists, histories, suites, costs.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = options.command_group("Pictures of comparisons, lists, histories, suites, costs.")
 
 
 class ComparisonKind(StrEnum):
@@ -63,11 +63,47 @@ Theme = Annotated[ThemeName, typer.Option(help="The colours; .html follows the r
 By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.")]
 
 
-@app.command()
+def drawn(chart_of: Callable[..., Chart], name: str | None = None) -> None:
+    """Make a command of what returns a chart of a tracker: --output comes behind the arguments, the rest at the end.
+
+    A picture that cannot be written is refused before anything is read.
+    """
+    hints = get_type_hints(chart_of, localns={"Tracker": object, "Chart": object}, include_extras=True)
+    _, *own = inspect.signature(chart_of).parameters.values()
+    own = [one.replace(annotation=hints[one.name], kind=one.KEYWORD_ONLY) for one in own]
+    n_arguments = sum(isinstance(one.annotation.__metadata__[0], typer.models.ArgumentInfo) for one in own)
+    option = partial(inspect.Parameter, kind=inspect.Parameter.KEYWORD_ONLY)
+
+    def command(*, output: str, width: str | None, theme: ThemeName, **asked: Any) -> None:
+        from ndcg_tracker.render.chart import checked_ending, pixels_of
+        from ndcg_tracker.render.whole_file import whole_file
+
+        ending = checked_ending(output)
+        if width is not None:
+            pixels_of(width)
+        with options.tracker() as tracker:
+            content = chart_of(tracker, **asked).content(ending, theme=theme.value, width=width)
+        with whole_file(output, "--output") as write:
+            write(content)
+        options.say(f"wrote {shlex.quote(output)}")
+
+    parameters = [
+        *own[:n_arguments],
+        option("output", annotation=Output),
+        *own[n_arguments:],
+        option("width", default=None, annotation=Width),
+        option("theme", default=ThemeName.light, annotation=Theme),
+    ]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    app.command(name or chart_of.__name__, help=inspect.getdoc(chart_of))(command)
+
+
+@drawn
 def compare(
+    tracker: Tracker,
     baseline: Baseline,
     candidates: Candidates,
-    output: Output,
     kind: Annotated[
         ComparisonKind, typer.Option(help="Groups from worst to best, run against run, deltas, intervals, all pairs.")
     ] = ComparisonKind.every,
@@ -79,177 +115,140 @@ def compare(
     by: By = None,
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
-    width: Width = None,
-    theme: Theme = ThemeName.light,
-) -> None:
+) -> Chart:
     """Draw a comparison, group by group unless --kind says otherwise.
 
     The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
     """
-    _check(output, width)
-    chart = _compared(kind.value, baseline, candidates, metric, dataset, missing, test, ci, by, cluster, labels)
-    _write(chart, output, width, theme)
+    return _compared(tracker, kind.value, baseline, candidates, metric, dataset, missing, test, ci, by, cluster, labels)
 
 
-@app.command()
+@drawn
 def slices(
+    tracker: Tracker,
     baseline: Baseline,
     candidate: Candidate,
-    output: Output,
     by: By = None,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: MissingGroups = Missing.error,
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
-    width: Width = None,
-    theme: Theme = ThemeName.light,
-) -> None:
+) -> Chart:
     """Draw slices with their intervals, by one attribute or all."""
-    _check(output, width)
-    chart = _compared("slices", baseline, [candidate], metric, dataset, missing, by=by, cluster=cluster, labels=labels)
-    _write(chart, output, width, theme)
+    return _compared(
+        tracker, "slices", baseline, [candidate], metric, dataset, missing, by=by, cluster=cluster, labels=labels
+    )
 
 
-@app.command()
+@drawn
 def cutoffs(
+    tracker: Tracker,
     baseline: Baseline,
     candidate: Candidate,
-    output: Output,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     missing: MissingGroups = Missing.error,
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
-    width: Width = None,
-    theme: Theme = ThemeName.light,
-) -> None:
+) -> Chart:
     """Draw a metric from cutoff 1 to 100, of both runs."""
-    _check(output, width)
-    chart = _compared("cutoffs", baseline, [candidate], metric, dataset, missing, cluster=cluster, labels=labels)
-    _write(chart, output, width, theme)
+    return _compared(
+        tracker, "cutoffs", baseline, [candidate], metric, dataset, missing, cluster=cluster, labels=labels
+    )
 
 
-@app.command()
+@drawn
 def explain(
+    tracker: Tracker,
     baseline: Baseline,
     candidate: Candidate,
-    output: Output,
     group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
     metric: GroupMetric = None,
     dataset: options.AnyDataset = None,
     labels_baseline: LabelsBaseline = None,
     labels_candidate: LabelsCandidate = None,
-    width: Width = None,
-    theme: Theme = ThemeName.light,
-) -> None:
+) -> Chart:
     """Draw both lists of a group, each item joined to itself."""
-    _check(output, width)
-    with options.tracker() as tracker:
-        found = tracker.explain(
-            baseline,
-            candidate,
-            group=group,
-            metric=metric,
-            dataset=dataset,
-            labels_baseline=labels_baseline,
-            labels_candidate=labels_candidate,
-        )
-        _write(found.plot(), output, width, theme)
+    found = tracker.explain(
+        baseline,
+        candidate,
+        group=group,
+        metric=metric,
+        dataset=dataset,
+        labels_baseline=labels_baseline,
+        labels_candidate=labels_candidate,
+    )
+    return found.plot()
 
 
-@app.command()
+@drawn
 def history(
-    output: Output,
+    tracker: Tracker,
     metric: Metric = "ndcg@10",
     dataset: options.Dataset = "default",
-    tag: Tags = None,
+    tag: options.OnlyTagged = None,
     branch: Branch = None,
     commit: Commit = "",
     since: Since = None,
     until: Until = None,
     last: Last = None,
-    width: Width = None,
-    theme: Theme = ThemeName.light,
-) -> None:
+) -> Chart:
     """Draw a metric over runs, its steps and the changes of labels."""
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
-    _check(output, width)
     tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
     wanted = HistoryFilter(tags, commit, since, until, last)
-    with options.tracker() as tracker:
-        _write(tracker.history_report(metric, dataset=dataset, wanted=wanted).plot(), output, width, theme)
+    return tracker.history_report(metric, dataset=dataset, wanted=wanted).plot()
 
 
-@app.command()
+@drawn
 def training(
+    tracker: Tracker,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The training: its tag training=NAME.")],
-    output: Output,
     metric: Metric = "ndcg@10",
     dataset: options.Dataset = "default",
-    width: Width = None,
-    theme: Theme = ThemeName.light,
-) -> None:
+) -> Chart:
     """Draw the validation curve of a training."""
-    _check(output, width)
-    with options.tracker() as tracker:
-        _write(tracker.plot_training(name, metric, dataset=dataset), output, width, theme)
+    return tracker.plot_training(name, metric, dataset=dataset)
 
 
-@app.command()
+@drawn
 def runs(
+    tracker: Tracker,
     parameter: Annotated[
         str, typer.Argument(metavar="PARAMETER", help="A parameter or tag that is a number, such as latency_ms.")
     ],
-    output: Output,
     metric: Metric = "ndcg@10",
     dataset: options.Dataset = "default",
-    tag: Tags = None,
-    width: Width = None,
-    theme: Theme = ThemeName.light,
-) -> None:
+    tag: options.OnlyTagged = None,
+) -> Chart:
     """Draw the quality of runs against what they cost.
 
     The line joins the runs that no other beats in both.
     """
-    _check(output, width)
-    with options.tracker() as tracker:
-        chart = tracker.plot_runs(parameter, metric, dataset=dataset, tags=options.pairs(tag, "--tag"))
-        _write(chart, output, width, theme)
+    return tracker.plot_runs(parameter, metric, dataset=dataset, tags=options.pairs(tag, "--tag"))
 
 
-@app.command("suite")
+@partial(drawn, name="suite")
 def of_suite(
+    tracker: Tracker,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="The name of the suite.")],
     baseline: Annotated[str, typer.Argument(metavar="BASELINE", help="The name of its runs.")],
     candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The name of the runs to compare with it.")],
-    output: Output,
     metric: Metric = "ndcg@10",
     by_tag: Annotated[
         str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value.")
     ] = None,
     missing: MissingGroups = Missing.error,
-    width: Width = None,
-    theme: Theme = ThemeName.light,
-) -> None:
+) -> Chart:
     """Draw two systems on every dataset of a suite, and on all."""
-    _check(output, width)
-    with options.tracker() as tracker:
-        found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing.value)
-        _write(found.plot(), output, width, theme)
-
-
-def _check(output: str, width: str | None) -> None:
-    """Refuse a picture that cannot be written before anything is read."""
-    from ndcg_tracker.render.chart import checked_ending, pixels_of
-
-    checked_ending(output)
-    if width is not None:
-        pixels_of(width)
+    found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing.value)
+    return found.plot()
 
 
 def _compared(
+    tracker: Tracker,
     kind: ComparisonChart,
     baseline: str,
     candidates: list[str],
@@ -262,28 +261,17 @@ def _compared(
     cluster: str | None = None,
     labels: str | None = None,
 ) -> Chart:
-    """Return a chart of a comparison; its groups are read from the database before that is closed."""
-    with options.tracker() as tracker:
-        found = tracker.compare(
-            baseline,
-            *candidates,
-            dataset=dataset,
-            metrics=metric or (),
-            missing=missing.value,
-            test=test.value,
-            ci=ci.value,
-            cluster=cluster,
-            labels=labels_version(labels),
-            top=0,
-        )
-        return found.plot(kind, by=by)
-
-
-def _write(chart: Chart, output: str, width: str | None, theme: ThemeName) -> None:
-    from ndcg_tracker.render.chart import checked_ending
-    from ndcg_tracker.render.whole_file import whole_file
-
-    content = chart.content(checked_ending(output), theme=theme.value, width=width)
-    with whole_file(output, "--output") as write:
-        write(content)
-    options.say(f"wrote {shlex.quote(output)}")
+    """Return a chart of a comparison."""
+    found = tracker.compare(
+        baseline,
+        *candidates,
+        dataset=dataset,
+        metrics=metric or (),
+        missing=missing.value,
+        test=test.value,
+        ci=ci.value,
+        cluster=cluster,
+        labels=labels_version(labels),
+        top=0,
+    )
+    return found.plot(kind, by=by)

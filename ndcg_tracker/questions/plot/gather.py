@@ -14,7 +14,7 @@ from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.report.gather import lists_of
 from ndcg_tracker.render.chart import Chart
-from ndcg_tracker.render.theme import Spec, chart
+from ndcg_tracker.render.theme import Spec, chart, layer
 from ndcg_tracker.runs.groups import group_id
 
 if TYPE_CHECKING:
@@ -57,34 +57,21 @@ def training(
     y = {"type": "quantitative", "title": None, "scale": {"zero": False}, "axis": {"tickCount": 5}}
     tooltip = [{**one, "title": "iteration"} if one["field"] == "x" else one for one in _TOOLTIP]
     color = {"expr": "chosen"}
-    layers: list[Spec] = [
-        {
-            "mark": {"type": "area", "opacity": 0.18, "color": color},
-            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}},
-        },
-        {
-            "mark": {
-                "type": "line",
-                "strokeWidth": 2,
-                "color": color,
-                "point": {"color": color} if len(rows) <= 60 else False,
-            },
-            "encoding": {"x": x, "y": {**y, "field": "mean"}, "tooltip": tooltip},
-        },
+    mean = {"x": x, "y": {**y, "field": "mean"}}
+    span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
+    point = {"color": color} if len(rows) <= 60 else False
+    layers = [
+        layer("area", span, opacity=0.18, color=color),
+        layer("line", {**mean, "tooltip": tooltip}, strokeWidth=2, color=color, point=point),
     ]
     if final is not None:
-        shared = {"data": {"values": [_row(final)]}}
+        name_at = {**mean, "text": {"value": "finished model"}}
         layers += [
-            {
-                **shared,
-                "mark": {"type": "point", "size": 120, "strokeWidth": 2.5, "color": color, "opacity": 1},
-                "encoding": {"x": x, "y": {**y, "field": "mean"}, "tooltip": tooltip},
-            },
-            {
-                **shared,
-                "mark": {"type": "text", "dy": -14, "fontWeight": "bold", "align": "right"},
-                "encoding": {"x": x, "y": {**y, "field": "mean"}, "text": {"value": "finished model"}},
-            },
+            {"data": {"values": [_row(final)]}, **one}
+            for one in (
+                layer("point", {**mean, "tooltip": tooltip}, size=120, strokeWidth=2.5, color=color, opacity=1),
+                layer("text", name_at, dy=-14, fontWeight="bold", align="right"),
+            )
         ]
     return chart(f"{metric} of {name}", layers, rows, subtitle="validation mean with its 95% interval", height=height)
 
@@ -117,26 +104,16 @@ def quality_against(points: Sequence[RunPoint], metric: str, parameter: str, *, 
         "legend": {"title": None},
     }
     tooltip = [{**one, "title": parameter} if one["field"] == "x" else one for one in _TOOLTIP]
-    on_front = {"transform": [{"filter": "datum.front != 'beaten in both'"}]}
-    layers: list[Spec] = [
-        {
-            **on_front,
-            "mark": {"type": "line", "interpolate": "step-after", "strokeDash": [4, 3], "color": {"expr": "chosen"}},
-            "encoding": {"x": x, "y": {**y, "field": "mean"}},
-        },
-        {
-            "mark": {"type": "rule", "strokeWidth": 1.5, "opacity": 0.6},
-            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color},
-        },
-        {
-            "mark": {"type": "circle", "size": 80, "opacity": 1},
-            "encoding": {"x": x, "y": {**y, "field": "mean"}, "color": color, "tooltip": tooltip},
-        },
-        {
-            **(on_front if len(points) > 15 else {}),
-            "mark": {"type": "text", "align": "left", "dx": 8, "dy": -6, "limit": 160},
-            "encoding": {"x": x, "y": {**y, "field": "mean"}, "text": {"field": "run"}},
-        },
+    on_front = "datum.front != 'beaten in both'"
+    mean = {"x": x, "y": {**y, "field": "mean"}}
+    span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color}
+    look = {"interpolate": "step-after", "strokeDash": [4, 3], "color": {"expr": "chosen"}}
+    named = on_front if len(points) > 15 else ""
+    layers = [
+        layer("line", mean, where=on_front, **look),
+        layer("rule", span, strokeWidth=1.5, opacity=0.6),
+        layer("circle", {**mean, "color": color, "tooltip": tooltip}, size=80, opacity=1),
+        layer("text", {**mean, "text": {"field": "run"}}, where=named, align="left", dx=8, dy=-6, limit=160),
     ]
     return chart(
         f"{metric} against {parameter}", layers, rows, subtitle="means with their 95% intervals", height=height

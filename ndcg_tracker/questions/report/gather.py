@@ -153,12 +153,7 @@ def pair_reports(
 
 
 def pair_report(
-    tx: ReadTransaction,
-    pair: ComparedPair,
-    *,
-    n_lists: int = LISTS,
-    with_cutoffs: bool = True,
-    texts: bool = False,
+    tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS, with_cutoffs: bool = True, texts: bool = False
 ) -> PairReport:
     """Return what a report shows of two runs that were compared; groups are those of the first metric.
 
@@ -193,12 +188,7 @@ def pair_report(
 
 
 def _texts(
-    tx: ReadTransaction,
-    dataset_id: int,
-    keys: Sequence[str],
-    ids: Index,
-    listed: Index,
-    lists: Sequence[GroupLists],
+    tx: ReadTransaction, dataset_id: int, keys: Sequence[str], ids: Index, listed: Index, lists: Sequence[GroupLists]
 ) -> dict[str, GroupTexts]:
     """Return the texts of the listed groups with their items, and, unless there are too many, of all other groups."""
     items_of = {

@@ -29,9 +29,7 @@ def reproduce(
             min=1, metavar="K", help="First items of KTU and RBO; repeatable.", show_default="10, 100 and 1000"
         ),
     ] = None,
-    rbo_p: Annotated[
-        float, typer.Option("--rbo-p", metavar="P", help="How much a rank counts beside the one before it.")
-    ] = REPRO_EVAL_P,
+    rbo_p: options.RboP = REPRO_EVAL_P,
     dataset: options.AnyDataset = None,
     format: options.Output = options.OutputFormat.text,
 ) -> None:

@@ -117,12 +117,7 @@ def _of_run(found: Reproduction) -> Report:
     ]
     facts.append(("labels", labels_text(found.label_set)))
     facts.append(("groups", ", ".join([f"{found.n:,} paired", *alone])))
-    return Report(
-        _finding(found, names),
-        tables=tables,
-        facts=facts,
-        notes=[told(note) for note in found.notes],
-    )
+    return Report(_finding(found, names), tables=tables, facts=facts, notes=[told(note) for note in found.notes])
 
 
 def _finding(found: Reproduction, names: Mapping[str, str]) -> str:

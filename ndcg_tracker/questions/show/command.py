@@ -9,8 +9,6 @@ import typer
 
 from ndcg_tracker.cli import options
 
-Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
-
 
 class ShowFormat(StrEnum):
     """How a run is printed."""
@@ -24,7 +22,7 @@ class ShowFormat(StrEnum):
 
 
 def show(
-    run: Run,
+    run: options.Run,
     metric: Annotated[
         str | None,
         typer.Option(
@@ -45,9 +43,9 @@ def show(
     CSV has a row per metric. --format ir-metadata prints a header for the run file, with tags and parameters.
     """
     from ndcg_tracker.questions.show.say import facts, group_tables, metadata_lines, show_html, show_object
-    from ndcg_tracker.render.formats import reports_as, rows_as
+    from ndcg_tracker.render.formats import Said, rows_as
     from ndcg_tracker.render.json import json_text
-    from ndcg_tracker.render.report import Column, Report
+    from ndcg_tracker.render.report import Report
     from ndcg_tracker.words.numbers import interval
 
     with options.tracker() as tracker:
@@ -66,8 +64,6 @@ def show(
     is_csv = plain is options.OutputFormat.csv
     names = ["metric", "label_set_version", *judge, "mean", *([] if is_csv else ["ci"])]
     names += ["n_groups", "n_missing", "n_undefined"]
-    headings = {"ci": "95% interval", "label_set_version": None}
-    columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
     rows = [
         (
             *(plain.metric(e.metric, e.requested_as), e.label_set_version, *(e.judge for _ in judge), e.mean),
@@ -79,7 +75,8 @@ def show(
     color = options.wants_color()
     if not is_csv:
         options.show(rows_as(plain.plain, ["", found.run], facts(found), color=color) + "\n")
-    options.show(options.with_requests(plain, columns, rows, [str(row[0]) for row in rows]))
+    options.show(options.with_requests(plain, names, rows, {"ci": "95% interval"}))
     tables = [] if is_csv else group_tables(found)
     if tables:
-        options.show("\n" + reports_as(plain.plain, [Report(tables=tables)], color=color))
+        below = Said(found, lambda: [Report(tables=tables)], list)
+        options.show("\n" + below.in_format(plain.value, color=color))

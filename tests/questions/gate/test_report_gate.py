@@ -12,7 +12,8 @@ from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_object
 from ndcg_tracker.questions.gate.decide import GateDecision, LearnedMargin
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
-from ndcg_tracker.questions.gate.say import gate_object, gate_said, reason
+from ndcg_tracker.questions.gate.say import gate_said, reason
+from ndcg_tracker.render.rows import as_object
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.notes import Note
 
@@ -178,7 +179,7 @@ def test_markdown(overridden: Gated) -> None:
 def test_json_is_the_dictionary(inconclusive: Gated, overridden: Gated) -> None:
     for gated in (inconclusive, overridden):
         found = json.loads(gate_said(gated).in_format("json"))
-        assert found == gate_object(gated)
+        assert found == as_object(gated)
         compared = comparison_object(gated.comparison)
         assert {key: found[key] for key in compared} == compared
     assert (found["decision"], found["margin"], found["reason"]) == ("fail", 0.0, reason(overridden.decision))
@@ -209,4 +210,4 @@ def test_no_id_is_obeyed(inconclusive: Gated, hostile_id: str, hostile_compariso
     for printed in (text, markdown, gate_said(made).in_format("csv")):
         assert visible(printed.replace("\n", "")) == printed.replace("\n", "")
     assert markdown.count("\n") == gate_said(harmless).in_format("markdown").count("\n")
-    assert json.loads(gate_said(made).in_format("json")) == gate_object(made)
+    assert json.loads(gate_said(made).in_format("json")) == as_object(made)

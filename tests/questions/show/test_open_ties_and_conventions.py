@@ -9,7 +9,7 @@ import pytest
 
 import ndcg_tracker as nt
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.questions.conventions import OpenTies
+from ndcg_tracker.questions.show.gather import OpenTies
 from ndcg_tracker.storage import database
 
 TIED = {
