@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ranked_runs import frame_of_ranks, labels_of_ranks
+from refused import refusal_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.storage.records import DecisionRecord
@@ -46,6 +47,4 @@ def decisions(tracker: nt.Tracker) -> list[DecisionRecord]:
 
 
 def refusal(tracker: nt.Tracker, candidate: str, kind: type[Exception] = nt.InputError, **asked: Any) -> str:
-    with pytest.raises(kind) as caught:
-        tracker.gate(candidate, **{"baseline": "@prod", **asked})
-    return str(caught.value)
+    return refusal_of(kind, tracker.gate, candidate, **{"baseline": "@prod", **asked})

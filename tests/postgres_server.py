@@ -152,17 +152,14 @@ class PostgresServer:
 
     def create_database(self, name: str, template: str = "template0") -> None:
         """Create a database: an empty one (UTF8, C collation unless the server was told otherwise), or a copy."""
-        with psycopg.connect(self.conninfo()) as connection:
+        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
             how = " STRATEGY file_copy" if connection.info.server_version >= 150000 else ""  # before, the only one
-        self._administer(f'CREATE DATABASE "{name}" TEMPLATE "{template}"{how}')
+            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"{how}'.encode())
 
     def drop_database(self, name: str) -> None:
         """Drop a database, whoever is still connected to it."""
-        self._administer(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
-
-    def _administer(self, statement: str) -> None:
         with psycopg.connect(self.conninfo(), autocommit=True) as connection:
-            connection.execute(statement.encode())
+            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'.encode())
 
     def _initialise(self) -> None:
         self._data.mkdir(mode=0o700)

@@ -5,6 +5,7 @@ import copy
 import json
 import pickle
 import re
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -149,13 +150,21 @@ def test_an_error_crosses_processes(error: Told, again: Callable[[Told], Told]) 
         assert found.reason == error.reason
 
 
-@pytest.fixture
-def tracker(sqlite_url: str) -> Iterator[nt.Tracker]:
-    with nt.Tracker(sqlite_url) as tracker:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("errors") / "shop.db"
+    with nt.Tracker(path) as tracker:
         for dataset in ("shop", "other"):
             for name, run in (("bm25", BM25), ("dense", DENSE)):
                 tracker.ingest(frame_of(run), labels=labels_frame(), name=name, dataset=dataset)
             tracker.set_alias("baseline", "bm25", dataset)
+    return path
+
+
+@pytest.fixture
+def tracker(filled: Path, sqlite_url: str) -> Iterator[nt.Tracker]:
+    shutil.copyfile(filled, sqlite_url.removeprefix("sqlite:///"))
+    with nt.Tracker(sqlite_url) as tracker:
         yield tracker
 
 

@@ -6,5 +6,5 @@ LONG = os.environ.get("NDCG_TEST_LONG") == "1"
 
 
 def examples(thorough: int) -> int:
-    """Return ``thorough`` where NDCG_TEST_LONG=1 is set, a fifth of it in the suite: each run draws others."""
-    return thorough if LONG else -(-thorough // 5)
+    """Return ``thorough`` where NDCG_TEST_LONG=1 is set, a tenth of it in the suite: each run draws others."""
+    return thorough if LONG else -(-thorough // 10)

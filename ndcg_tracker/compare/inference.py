@@ -9,8 +9,13 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings.types import Floats, Index, Mask
-from ndcg_tracker.statistics.betting import betting_interval
-from ndcg_tracker.statistics.distribution_free import FLIPS, bootstrap_interval, sign_flip_test, wilcoxon_p_value
+from ndcg_tracker.statistics.distribution_free import (
+    FLIPS,
+    betting_interval,
+    bootstrap_interval,
+    sign_flip_test,
+    wilcoxon_p_value,
+)
 from ndcg_tracker.statistics.repeats import VarianceParts, crossed_t
 from ndcg_tracker.statistics.t_test import (
     FEW_DIFFERENCES,

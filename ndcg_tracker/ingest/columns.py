@@ -292,6 +292,17 @@ def header_of(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
     return found
 
 
+def column_name(label: object) -> str:
+    """Return the name of a column of a frame."""
+    return label if isinstance(label, str) else repr(label)
+
+
+def refuse_single(column: object, name: str) -> None:
+    """Refuse a column of a frame that is a single value."""
+    if isinstance(column, str | bytes) or not hasattr(column, "__len__"):
+        raise InputError(f"column {shown(name)} is a single {type(column).__name__}", advice="give one value per row")
+
+
 _GROUPS = {"group", *(one.group for one in CONVENTIONS)}
 _NUMBERS = {"score", "rank", "label", "rating", "relevance", "rel"}
 

@@ -23,7 +23,9 @@ from ndcg_tracker.ingest.columns import (
     RUN_TABLE,
     Columns,
     Wanted,
+    column_name,
     is_frame_as_dict,
+    refuse_single,
 )
 from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
@@ -209,7 +211,7 @@ def _opened(frame: object, number: str) -> _Opened:
     pandas: Any = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         columns: Any = frame
-        header = [_name(column) for column in columns.columns]
+        header = [column_name(column) for column in columns.columns]
         return _Opened(
             header,
             lambda place, role: _array(columns.iloc[:, place], header[place], role),
@@ -224,7 +226,7 @@ def _opened(frame: object, number: str) -> _Opened:
         values = list(frame.values())
         if values and all(isinstance(value, Mapping) for value in values):
             return _opened_nested([*frame], values, number)
-        names = [_name(key) for key in frame]
+        names = [column_name(key) for key in frame]
         if pandas is not None:
             _refuse_other_indexes([value for value in values if isinstance(value, pandas.Series)])
         return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
@@ -338,7 +340,7 @@ def _opened_records(frame: Iterable[Any]) -> _Opened:
         header, values = first._fields, list(zip(*records, strict=True))
     else:
         raise _unreadable(frame)
-    names = [_name(key) for key in header]
+    names = [column_name(key) for key in header]
     return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
 
 
@@ -356,16 +358,11 @@ def _unreadable(frame: object) -> InputError:
     return InputError(f"cannot read a {kind}", advice=f"give {_TAKEN}")
 
 
-def _name(label: object) -> str:
-    return label if isinstance(label, str) else repr(label)
-
-
 def _array(values: Any, name: str, role: str) -> Any:
     """Return a pandas or Python column as an Arrow array, NaN as null but in scores."""
     import pyarrow as pa
 
-    if isinstance(values, (str, bytes)) or not hasattr(values, "__len__"):
-        raise InputError(f"column {shown(name)} is a single {type(values).__name__}", advice="give one value per row")
+    refuse_single(values, name)
     if isinstance(values, Set):
         raise InputError(f"column {shown(name)} is a {type(values).__name__}, which has no order", advice="give a list")
     _refuse_kinds(values, name, role)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Self, TypeVar
+from typing import BinaryIO, Self, TypedDict, TypeVar, Unpack
 
 import numpy as np
 
@@ -83,39 +83,32 @@ BYTES_PER_ROW = 32
 T = TypeVar("T")
 
 
-def read_run(
-    path: str,
-    *,
-    reader: str | None = None,
-    columns: Columns = DEFAULT_COLUMNS,
-    scores_path: str | None = None,
-    labels_apart: bool = False,
-    stdin: BinaryIO | None = None,
-    progress: Progress | None = None,
-    name: str | None = None,
-) -> RankedTable:
+class RunFormat(TypedDict, total=False):
+    """How the file of a run is read; what is not given is as the functions below say.
+
+    ``reader``: one of ``READERS``, None to tell from the file's name and content; ``json:NAME`` reads one of the
+    several runs in a JSON document. ``columns``: for tables. ``scores_path``: the predictions that belong to a
+    label/qid file, one per line. ``labels_apart``: whether the labels stand in another table, so that those of a table
+    here are not read and its items need ids. ``progress``: called with the bytes done and the bytes there are (None:
+    unknown). ``name``: what errors call the file, None for its path.
+    """
+
+    reader: str | None
+    columns: Columns
+    scores_path: str | None
+    labels_apart: bool
+    stdin: BinaryIO | None
+    progress: Progress | None
+    name: str | None
+
+
+def read_run(path: str, **options: Unpack[RunFormat]) -> RankedTable:
     """Return the run that a file holds, with the labels and weights that came along.
 
-    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``reader``: one of ``READERS``, None
-    to tell from the file's name and content; ``json:NAME`` reads one of the several runs in a JSON document.
-    ``columns``: for tables. ``scores_path``: the predictions that belong to a label/qid file, one per line.
-    ``labels_apart``: whether the labels stand in another table, so that those of a table here are not read and its
-    items need ids.
-    ``progress``: called with the bytes done and the bytes there are (None: unknown). ``name``: what errors call the
-    file, None for its path. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input; the others: see ``RunFormat``.
+    Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
-    blocks = stream_run(
-        path,
-        reader=reader,
-        columns=columns,
-        scores_path=scores_path,
-        labels_apart=labels_apart,
-        stdin=stdin,
-        progress=progress,
-        block_rows=None,
-        name=name,
-    )
-    [table] = _all(blocks)
+    [table] = _all(stream_run(path, block_rows=None, **options))
     return table
 
 
@@ -283,11 +276,7 @@ def in_blocks_or_whole(
     use: Callable[[Iterable[RankedTable]], T],
     *,
     stream: bool | None = None,
-    reader: str | None = None,
-    columns: Columns = DEFAULT_COLUMNS,
-    scores_path: str | None = None,
-    labels_apart: bool = False,
-    progress: Progress | None = None,
+    **options: Unpack[RunFormat],
 ) -> T:
     """Return what a function makes of the blocks of a run: those of ``stream_run``, or one that ``read_run`` reads.
 
@@ -295,23 +284,14 @@ def in_blocks_or_whole(
     group stand together. ``use`` is called again with the whole where they do not, and must leave nothing behind when
     it raises.
     """
-    opened = partial(
-        stream_run,
-        path,
-        reader=reader,
-        columns=columns,
-        scores_path=scores_path,
-        labels_apart=labels_apart,
-        progress=progress,
-    )
     if stream or (stream is None and is_large(path)):
         try:
-            with opened() as blocks:
+            with stream_run(path, **options) as blocks:
                 return use(blocks)
         except ScatteredGroupError:
             if stream:
                 raise
-    return use(_all(opened(block_rows=None)))
+    return use(_all(stream_run(path, block_rows=None, **options)))
 
 
 def _all(blocks: RunStream) -> list[RankedTable]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import Refused, absent_columns
+from ndcg_tracker.ingest.columns import Refused, absent_columns, column_name, refuse_single
 from ndcg_tracker.ingest.detection import detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats.delimited import cells_of
 from ndcg_tracker.ingest.formats.jsonl import json_record
@@ -267,9 +267,9 @@ def _opened(frame: object) -> tuple[list[str], Callable[[int], Sequence[object]]
     """Return a frame's column names, a function from a column's place to its values, and whether NaN is null."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
-        return [_name(label) for label in frame.columns], lambda place: frame.iloc[:, place].tolist(), True
+        return [column_name(label) for label in frame.columns], lambda place: frame.iloc[:, place].tolist(), True
     if isinstance(frame, Mapping):
-        names, columns = [_name(label) for label in frame], list(frame.values())
+        names, columns = [column_name(label) for label in frame], list(frame.values())
         return names, lambda place: _values(columns[place], names[place]), True
     if not hasattr(frame, "__arrow_c_stream__"):
         kind = type(frame).__name__
@@ -286,13 +286,8 @@ def _opened(frame: object) -> tuple[list[str], Callable[[int], Sequence[object]]
     return [str(name) for name in table.column_names], lambda place: table.column(place).to_pylist(), False
 
 
-def _name(label: object) -> str:
-    return label if isinstance(label, str) else repr(label)
-
-
 def _values(column: Any, name: str) -> Sequence[object]:
-    if isinstance(column, str | bytes) or not hasattr(column, "__len__"):
-        raise InputError(f"column {shown(name)} is a single {type(column).__name__}", advice="give one value per row")
+    refuse_single(column, name)
     return list(column)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -394,15 +394,7 @@ def together(
         of_clusters = None
         if clusters is not None:
             of_clusters = {size: Summary.merged(some) for size, some in sorted(sizes.get(key, {}).items())}
-        paired = whole.paired
-        known = PairedSums(
-            paired.differences,
-            paired.baseline_mean,
-            paired.only_in_baseline,
-            paired.only_in_candidate,
-            paired.undefined,
-            of_clusters,
-        )
+        known = replace(whole.paired, clusters=of_clusters)
         metric, is_whole, value = key
         facts = (labels, None if is_whole else by, value)
         found.append(

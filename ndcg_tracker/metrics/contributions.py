@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.gains import gains, in_precision_of, rank_weights
-from ndcg_tracker.metrics.kernel.graded_list import GradeLevels
+from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, gains, in_precision_of, rank_weights
 from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric

@@ -16,8 +16,7 @@ import numpy as np
 
 from ndcg_tracker.metrics.contributions import ranks_and_weights
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
-from ndcg_tracker.metrics.kernel.gains import rank_weights
-from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, level_counts
+from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, level_counts, rank_weights
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
 from ndcg_tracker.metrics.language.axes import gain_table

@@ -22,7 +22,7 @@ from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, known_metric
-from ndcg_tracker.runs.scoring import restore_results, scores_of, settle_weights
+from ndcg_tracker.runs.scoring import restore_results, settle_weights, stored_scores
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.storage.records import SUMMED_JUDGE, PairedSumsRecord
 from ndcg_tracker.words.notes import Fact, Note, in_words
@@ -379,10 +379,7 @@ class _Import:
             if judge == SUMMED_JUDGE and not labels.n_items:  # known by its digest alone
                 here = stored_version(self.tx, dataset, row["digest"], judge)
                 if here is None:
-                    begun = self.tx.write.labels.begin(
-                        dataset.id, by_row_number=None, judge=judge, created_at_utc=stored_at
-                    )
-                    here = self.tx.write.labels.finish(begun, row["digest"], 0, 0)
+                    here = self.tx.write.labels.known_by_digest(dataset.id, row["digest"], judge, stored_at)
             else:
                 _check_whole(self.reader, "labels", f"labels version {version}", labels, row["digest"])
                 labels = replace(labels, by_row_number=row["by_row_number"])
@@ -539,7 +536,7 @@ class _Brought:
             return [str(one.metric) for one in unverified]
         labels = self.of_import.source(left[0].label_set)
         metrics = [one.metric for one in left]
-        scores = scores_of(self.of_import.tx, self.run, self.ranking, metrics, labels)
+        scores = stored_scores(self.of_import.tx, self.run, metrics, labels, self.ranking)
         keys = next(scores.groups())[0].group_keys
         stated = [(one.stated, places_of(keys, one.keys)) for one in left]
         for one, verdict in zip(left, verdicts(scores, stated, self.weights), strict=True):

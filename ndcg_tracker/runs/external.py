@@ -93,11 +93,9 @@ def store_results(
 
 def _no_labels(tx: WriteTransaction, dataset: DatasetRecord) -> LabelSetRecord:
     """Return the label set without labels that such results are stored under, since they rest on no labels of ours."""
-    known = tx.labels.newest(dataset.id, EXTERNAL_JUDGE)
-    if known is not None:
-        return known
-    label_set_id = tx.write.labels.begin(dataset.id, by_row_number=None, judge=EXTERNAL_JUDGE)
-    return tx.write.labels.finish(label_set_id, NO_ITEMS.digest(), 0, 0)
+    return tx.labels.newest(dataset.id, EXTERNAL_JUDGE) or tx.write.labels.known_by_digest(
+        dataset.id, NO_ITEMS.digest(), EXTERNAL_JUDGE
+    )
 
 
 _CLOSE = 1e-9  # the same values added up again, in another order
@@ -232,8 +230,7 @@ def _label_set(tx: WriteTransaction, dataset: DatasetRecord, digest: str | None)
     for one in tx.labels.sets(dataset.id, None):
         if one.digest == wanted and (one.judge == SUMMED_JUDGE or digest is not None):
             return one
-    label_set_id = tx.write.labels.begin(dataset.id, by_row_number=None, judge=SUMMED_JUDGE)
-    return tx.write.labels.finish(label_set_id, wanted, 0, 0)
+    return tx.write.labels.known_by_digest(dataset.id, wanted, SUMMED_JUDGE)
 
 
 def refuse_sums(tx: ReadTransaction, runs: Sequence[RunRecord]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.words.quoting import did_you_mean
 from ndcg_tracker.words.texts import GroupTexts, Text
 
 if TYPE_CHECKING:
@@ -64,10 +64,7 @@ def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable
     known, unknown = np.flatnonzero(ids >= 0), np.flatnonzero(ids < 0)
     first_unknown = table.group_keys[int(unknown[0])] if unknown.size else None
     if not known.size:
-        raise InputError(
-            f"dataset {dataset.name!r} has none of the groups, not even the first, {first_unknown!r}",
-            advice=f"check the column with {argument('group')}, or name the dataset with {argument('dataset')}",
-        )
+        raise _none_known(dataset, first_unknown)
     _merge_attributes(tx, dataset, ids, known, table)
     n_recomputed = 0
     if table.weights is not None:
@@ -81,6 +78,13 @@ def store_group_facts(tx: WriteTransaction, dataset_name: str, table: GroupTable
         int(unknown.size),
         first_unknown,
         n_recomputed,
+    )
+
+
+def _none_known(dataset: DatasetRecord, first: str | None) -> InputError:
+    return InputError(
+        f"dataset {dataset.name!r} has none of the groups, not even the first, {first!r}",
+        advice=f"check the column with {argument('group')}, or name the dataset with {argument('dataset')}",
     )
 
 
@@ -103,11 +107,8 @@ def group_id(tx: ReadTransaction, dataset_id: int, dataset: str, group: str) -> 
         return found
     _, keys = tx.groups.all(dataset_id)
     known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
-    close = difflib.get_close_matches(group, known, n=3, cutoff=0.6)
-    if close:
-        advice = f"did you mean {' or '.join(map(repr, close))}?"
-    else:
-        advice = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
+    every = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
+    advice = did_you_mean(group, known) or every
     raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}", advice=advice)
 
 
@@ -207,10 +208,7 @@ def store_texts(tx: WriteTransaction, dataset_name: str, table: TextTable) -> Te
     id_of: dict[str | None, int] = {None: 0, **dict(zip(named, ids, strict=True))}
     unknown = [group for group in named if id_of[group] < 0]
     if len(unknown) == len(named) and None not in table.groups:
-        raise InputError(
-            f"dataset {dataset.name!r} has none of the groups, not even the first, {unknown[0]!r}",
-            advice=f"check the column with {argument('group')}, or name the dataset with {argument('dataset')}",
-        )
+        raise _none_known(dataset, unknown[0])
     nothing: list[str | None] = [None] * len(table.groups)
     columns = (table.texts.get(name, nothing) for name in ("text", "title", "url"))
     records = [

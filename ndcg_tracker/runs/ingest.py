@@ -26,6 +26,7 @@ from ndcg_tracker.runs.scoring import (
     restore_results,
     settle_weights,
     store_scores,
+    stored_metric,
     stored_scores,
     unordered_notes,
 )
@@ -362,8 +363,7 @@ def _settled_run(
         if coming.digest != existing.digest:
             raise _other_content(dataset, details)
         if coming.scores is not None:
-            coming.scores.add_missing(coming.labels.rest())
-            coming.scores.arrange(coming.labels.places)
+            coming.scores.complete(coming.labels)
         if pruning is None or not is_restored:
             return existing, "already stored", [], coming.scores
         tx.write.runs.restored(existing.id, existing.digest)
@@ -406,23 +406,14 @@ def _written(
             tx.write.runs.append(run_id, dataset.id, ranking.of_groups(np.flatnonzero(np.diff(ranking.offsets))))
     if coming.kept_share is not None:
         tx.write.runs.keep_pruning(run_id, np.sort(np.concatenate(ids)), kept_share=coming.kept_share)
-    scores.add_missing(coming.labels.rest())
-    scores.arrange(coming.labels.places)
+    scores.complete(coming.labels)
     return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items), scores
 
 
 def _stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> dict[str, StoredMetric]:
     """Return the metrics that a run has under a label set, by canonical text."""
     return {
-        one.metric: StoredMetric(
-            one.metric,
-            one.mean,
-            one.n_groups,
-            one.n_missing,
-            one.n_undefined,
-            is_new=False,
-            requested_as=one.requested_as,
-        )
+        one.metric: stored_metric(one, one.metric, one.requested_as, is_new=False)
         for one in tx.evaluations.of_run(run.id)
         if one.label_set_id == label_set.id
     }

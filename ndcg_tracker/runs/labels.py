@@ -80,17 +80,21 @@ NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.fr
 _DATASETS_NAMED = 5
 
 
-class KnownLabels(Protocol):
-    """Where the labels of a run's groups come from."""
-
-    def of(self, keys: Keys) -> LabelLists:
-        """Return the labels of some groups, none of which was asked for before."""
+class OrderedLabels(Protocol):
+    """Where the labels come from of groups that a run does not have, and how all of them stand."""
 
     def rest(self) -> Iterator[LabelLists]:
         """Yield the labels of all groups that were not asked for."""
 
     def places(self, keys: Keys) -> Index:
         """Return numbers that stand in the order of the labels: int64, -1 for an unknown group."""
+
+
+class KnownLabels(OrderedLabels, Protocol):
+    """Where the labels of a run's groups come from."""
+
+    def of(self, keys: Keys) -> LabelLists:
+        """Return the labels of some groups, none of which was asked for before."""
 
 
 class HeldLabels:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import ConflictError, MetricError
-from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, joined_values, plain_mean
+from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, plain_mean
 from ndcg_tracker.metrics.kernel.values import values_with_bounds
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
@@ -27,8 +27,8 @@ from ndcg_tracker.words.numbers import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
-    from ndcg_tracker.runs.labels import KnownLabels
-    from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.runs.labels import KnownLabels, OrderedLabels
+    from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
 
 
@@ -60,6 +60,14 @@ class StoredMetric:
         missing = f", {self.n_missing:,} of them missing from the run" if self.n_missing else ""
         mean = "-" if self.mean is None else format(self.mean, ".4f")
         return f"{self.requested_as} {mean} over {counted(self.n_groups, 'group')}{missing}"
+
+
+def stored_metric(
+    found: GroupResults | EvaluationRecord, metric: str, requested_as: str, *, is_new: bool
+) -> StoredMetric:
+    """Return what results say of a metric."""
+    counts = found.n_groups, found.n_missing, found.n_undefined
+    return StoredMetric(metric, found.mean, *counts, is_new=is_new, requested_as=requested_as)
 
 
 class StoredMetrics(tuple[StoredMetric, ...]):
@@ -139,12 +147,10 @@ class _Joined:
     def __init__(self, first: GatheredValues, order: Index | None) -> None:
         self._parts = first.parts
         self._order = order
-        parts = [part[0] for part in first.parts]
-        whole = joined_values(parts, order)
-        self._keys = whole.group_keys
-        self._known: dict[tuple[int, ...], NDArray[Any]] = {
-            _parts_key(parts, name): getattr(whole, name) for name in _COLUMNS
-        }
+        keys = [part[0].group_keys for part in first.parts]
+        joined = keys[0] if len(keys) == 1 else Keys.joined(keys)
+        self._keys = joined if order is None else joined.take(order)
+        self._known: dict[tuple[int, ...], NDArray[Any]] = {}
 
     def of_metric(self, number: int, gathered: GatheredValues | None = None) -> GroupValues:
         """Return the values of a metric, those of other values of the same groups if some are given."""
@@ -154,15 +160,12 @@ class _Joined:
         return GroupValues(parts[0].metric, self._keys, *(self._column(parts, name) for name in _COLUMNS))
 
     def _column(self, parts: list[GroupValues], name: str) -> NDArray[Any]:
-        key = _parts_key(parts, name)
+        columns = [getattr(part, name) for part in parts]
+        key = tuple(map(id, columns))
         if key not in self._known:
-            joined = np.concatenate([getattr(part, name) for part in parts])
+            joined = np.concatenate(columns)
             self._known[key] = joined if self._order is None else joined[self._order]
         return self._known[key]
-
-
-def _parts_key(parts: list[GroupValues], name: str) -> tuple[int, ...]:
-    return tuple(id(getattr(part, name)) for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,9 +273,13 @@ class Scores:
         for lists in labels:
             self.add(judged(NO_ITEMS, lists))
 
-    def arrange(self, places: Callable[[Keys], Index]) -> None:
-        """Put the groups in the order in which they stand where a run is scored at once (see ``GatheredValues``)."""
-        self._order = self.values.order(places)
+    def complete(self, labels: OrderedLabels) -> None:
+        """Score the groups that have labels alone, and put all in the order in which a run is scored at once.
+
+        ``labels``: those that all groups were scored under.
+        """
+        self.add_missing(labels.rest())
+        self._order = self.values.order(labels.places)
 
     def results(self, weights: GroupWeights | None) -> Iterator[tuple[GroupResults, TieBounds]]:
         """Yield per metric the results, and the means with every tie broken for the worst and for the best.
@@ -301,26 +308,21 @@ class Scores:
         return {cutoff: plain_mean(of_groups) for cutoff, of_groups in shares.items() if of_groups.size}
 
 
-def stored_scores(tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], labels: KnownLabels) -> Scores:
-    """Return what metrics say of a stored run, read from its stored items a block at a time."""
-    scores = Scores(metrics)
-    for ranking in tx.runs.ranking_blocks(run):
-        scores.add(judged(ranking, labels.of(ranking.group_keys)))
-    scores.add_missing(labels.rest())
-    scores.arrange(labels.places)
-    return scores
-
-
-def scores_of(
-    tx: ReadTransaction, run: RunRecord, ranking: Ranking | None, metrics: Sequence[Metric], labels: KnownLabels
+def stored_scores(
+    tx: ReadTransaction,
+    run: RunRecord,
+    metrics: Sequence[Metric],
+    labels: KnownLabels,
+    ranking: Ranking | None = None,
 ) -> Scores:
-    """Return what metrics say of a run whose items are in memory; None for those that are stored."""
-    if ranking is None:
-        return stored_scores(tx, run, metrics, labels)
+    """Return what metrics say of a stored run, read from its stored items a block at a time.
+
+    ``ranking``: its items, where they are in memory.
+    """
     scores = Scores(metrics)
-    scores.add(judged(ranking, labels.of(ranking.group_keys)))
-    scores.add_missing(labels.rest())
-    scores.arrange(labels.places)
+    for items in tx.runs.ranking_blocks(run) if ranking is None else [ranking]:
+        scores.add(judged(items, labels.of(items.group_keys)))
+    scores.complete(labels)
     return scores
 
 
@@ -347,33 +349,21 @@ def store_scores(
             continue
         if group_ids is None:  # all metrics have the same groups
             group_ids = tx.write.groups.ensure(run.dataset_id, result.group_keys)
+        one = stored_metric(result, str(result.metric), result.metric.requested_as, is_new=True)
         tx.write.evaluations.insert(
             run.id,
             label_set.id,
-            str(result.metric),
-            mean=result.mean,
+            one.metric,
+            mean=one.mean,
             tie_bounds=tie_bounds,
-            n_groups=result.n_groups,
-            n_missing=result.n_missing,
-            n_undefined=result.n_undefined,
+            n_groups=one.n_groups,
+            n_missing=one.n_missing,
+            n_undefined=one.n_undefined,
             group_ids=group_ids,
-            values=result.values,
-            dcg=result.dcg,
-            ideal_dcg=result.ideal_dcg,
-            reasons=_reasons(result),
-            requested_as=result.metric.requested_as,
+            **_of_groups(result),
+            requested_as=one.requested_as,
         )
-        stored.append(
-            StoredMetric(
-                str(result.metric),
-                result.mean,
-                result.n_groups,
-                result.n_missing,
-                result.n_undefined,
-                is_new=True,
-                requested_as=result.metric.requested_as,
-            )
-        )
+        stored.append(one)
     return stored
 
 
@@ -390,15 +380,14 @@ def restore_results(tx: WriteTransaction, run: RunRecord) -> None:
             tx.write.evaluations.refill(
                 evaluations[str(result.metric)],
                 group_ids=tx.write.groups.ensure(run.dataset_id, result.group_keys),
-                values=result.values,
-                dcg=result.dcg,
-                ideal_dcg=result.ideal_dcg,
-                reasons=_reasons(result),
+                **_of_groups(result),
             )
 
 
-def _reasons(result: GroupResults) -> list[str | None] | None:
-    return [REASONS[code] or None for code in result.reasons.tolist()] if result.reasons.any() else None
+def _of_groups(result: GroupResults) -> dict[str, Any]:
+    """Return what is stored of each group."""
+    reasons = [REASONS[code] or None for code in result.reasons.tolist()] if result.reasons.any() else None
+    return {"values": result.values, "dcg": result.dcg, "ideal_dcg": result.ideal_dcg, "reasons": reasons}
 
 
 def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWeights | None) -> GroupWeights | None:

@@ -6,7 +6,7 @@ import logging
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -91,110 +91,90 @@ _SQLITE_REASONS = (
 """By SQLite's messages: errors of its backup have no error code."""
 _LATER = "try again later"
 _OTHER_ROLE = "give another role in the URL"
-_POSTGRES_REASONS = (
-    ("password authentication failed", Reason("the server refused the user or the password")),
-    ("no password supplied", Reason("the server asks for a password", "put it into the URL or into ~/.pgpass")),
-    ("is not permitted to log in", Reason("this role may not log in (NOLOGIN)", _OTHER_ROLE)),
-    (
-        "permission denied for database",
-        Reason("this role may not connect to the database", "ask its owner to run: GRANT CONNECT ON DATABASE ..."),
-    ),
-    (
-        "is not currently accepting connections",
-        Reason(
+_POSTGRES_REASONS = tuple(
+    (words, Reason(what, advice))
+    for messages, what, advice in (
+        ("password authentication failed", "the server refused the user or the password", ""),
+        ("no password supplied", "the server asks for a password", "put it into the URL or into ~/.pgpass"),
+        ("is not permitted to log in", "this role may not log in (NOLOGIN)", _OTHER_ROLE),
+        (
+            "permission denied for database",
+            "this role may not connect to the database",
+            "ask its owner to run: GRANT CONNECT ON DATABASE ...",
+        ),
+        (
+            "is not currently accepting connections",
             "the database is closed to connections (ALLOW_CONNECTIONS false)",
             "ask its owner to run: ALTER DATABASE ... ALLOW_CONNECTIONS true",
         ),
-    ),
-    ("too many connections for database", Reason("the database has all the connections that it may have", _LATER)),
-    ("too many connections for role", Reason("this role has all the connections that it may have", _LATER)),
-    ("too many clients", Reason("the server has no free connection", _LATER)),
-    ("slots are reserved", Reason("the server has no free connection", _LATER)),
-    ("hot standby mode is disabled", Reason("this is a replica that answers nobody", "connect to the primary")),
-    *(
-        (f"the database system is {doing}", Reason(f"the server is {said}", "try again in a moment"))
-        for doing, said in (
-            ("starting up", "starting up"),
-            ("shutting down", "shutting down"),
-            ("in recovery mode", "recovering from a crash"),
-            ("not yet accepting", "starting up"),
-        )
-    ),
-    (
-        "no encryption",
-        Reason(
+        ("too many connections for database", "the database has all the connections that it may have", _LATER),
+        ("too many connections for role", "this role has all the connections that it may have", _LATER),
+        ("too many clients|slots are reserved", "the server has no free connection", _LATER),
+        ("hot standby mode is disabled", "this is a replica that answers nobody", "connect to the primary"),
+        ("the database system is starting up", "the server is starting up", "try again in a moment"),
+        ("the database system is shutting down", "the server is shutting down", "try again in a moment"),
+        ("the database system is in recovery mode", "the server is recovering from a crash", "try again in a moment"),
+        ("the database system is not yet accepting", "the server is starting up", "try again in a moment"),
+        (
+            "no encryption",
             "the server does not let this user connect from here without SSL",
             "put sslmode=require into the URL, or ask for an entry in pg_hba.conf",
         ),
-    ),
-    (
-        "pg_hba.conf",
-        Reason("the server does not let this user connect from here", "ask for an entry in pg_hba.conf"),
-    ),
-    (
-        "root certificate file",
-        Reason(
+        ("pg_hba.conf", "the server does not let this user connect from here", "ask for an entry in pg_hba.conf"),
+        (
+            "root certificate file",
             "sslmode= of the URL asks to verify the server, and there is no root certificate to verify it by",
             "put that of the server's authority into ~/.postgresql/root.crt, or add sslrootcert=FILE or "
             "sslrootcert=system to the URL",
         ),
-    ),
-    (
-        "certificate verify failed",
-        Reason(
+        (
+            "certificate verify failed",
             "the server's certificate is not signed by an authority that is trusted here",
             "name the root certificate of its authority in the URL with sslrootcert=FILE",
         ),
-    ),
-    (
-        "does not match host name",
-        Reason("the server's certificate is for another host name", "give the host as the certificate has it"),
-    ),
-    (
-        "does not support ssl",
-        Reason(
-            "sslmode= of the URL asks for SSL, and the server has none", "leave it out, or ask for SSL on the server"
+        (
+            "does not match host name",
+            "the server's certificate is for another host name",
+            "give the host as the certificate has it",
         ),
-    ),
-    *(
-        (words, Reason("what answers there is no Postgres server", "correct the host and the port"))
-        for words in ("expected authentication request", "invalid response to ssl negotiation")
-    ),
-    *(
-        (words, Reason("the host name is unknown", "correct it"))
-        for words in ("could not translate host name", "failed to resolve host")
-    ),
-    ("connection refused", Reason("no server answers there", "is it running?")),
-    ("no such file or directory", Reason("no server answers there", "is it running?")),
-    (
-        "timeout expired",
-        Reason(
+        (
+            "does not support ssl",
+            "sslmode= of the URL asks for SSL, and the server has none",
+            "leave it out, or ask for SSL on the server",
+        ),
+        (
+            "expected authentication request|invalid response to ssl negotiation",
+            "what answers there is no Postgres server",
+            "correct the host and the port",
+        ),
+        ("could not translate host name|failed to resolve host", "the host name is unknown", "correct it"),
+        ("connection refused|no such file or directory", "no server answers there", "is it running?"),
+        (
+            "timeout expired",
             "the server did not answer in time",
             "is it overloaded, or behind a firewall? connect_timeout=SECONDS in the URL waits longer",
         ),
-    ),
-    ('database "" does not exist', Reason("the database does not exist", "create it with createdb")),
-    ('role "" does not exist', Reason("the user does not exist", "create it with createuser")),
-    ("does not exist", Reason("the database or the user does not exist", "create it with createdb or createuser")),
-    (
-        "unsupported startup parameter",
-        Reason(
+        ('database "" does not exist', "the database does not exist", "create it with createdb"),
+        ('role "" does not exist', "the user does not exist", "create it with createuser"),
+        ("does not exist", "the database or the user does not exist", "create it with createdb or createuser"),
+        (
+            "unsupported startup parameter",
             "a pooler of connections does not take ?options=",
             "leave it out of the URL, and let ALTER ROLE ... SET say it",
         ),
-    ),
-    *(
         (
-            words,
-            Reason("the server does not take a setting of ?options= or PGOPTIONS", "correct its name and its value"),
-        )
-        for words in ("unrecognized configuration parameter", 'invalid value for parameter ""')
-    ),
-    *(
-        (words, Reason("the URL has an option that libpq does not take", "correct its name and its value"))
-        for words in ("invalid uri query parameter", "invalid connection option", "bad value for", 'value: ""')
-    ),
-    ("ssl", Reason("the server and this URL do not agree about SSL", "see sslmode")),
+            'unrecognized configuration parameter|invalid value for parameter ""',
+            "the server does not take a setting of ?options= or PGOPTIONS",
+            "correct its name and its value",
+        ),
+        (
+            'invalid uri query parameter|invalid connection option|bad value for|value: ""',
+            "the URL has an option that libpq does not take",
+            "correct its name and its value",
+        ),
+        ("ssl", "the server and this URL do not agree about SSL", "see sslmode"),
+    )
+    for words in messages.split("|")
 )
 """By libpq's messages, without the names in them: a failed connection has no SQLSTATE."""
 _NAMES = re.compile(r'"[^"]*"')
@@ -264,26 +244,27 @@ def wal_is_safe(version: tuple[int, ...] = sqlite3.sqlite_version_info) -> bool:
 
 def sqlite_connection(path: Path, *, create: bool = False) -> sqlite3.Connection:
     """Return a connection that begins no transaction by itself and waits for other writers."""
-    uri = f"file:{quote(str(path.absolute()))}?mode={'rwc' if create else 'rw'}"
-    connection = sqlite3.connect(
-        uri, uri=True, timeout=locks.WAIT_SECONDS, isolation_level=None, check_same_thread=False
-    )
+    connection = _connected(path, "rwc" if create else "rw")
     connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     return connection
 
 
 def reading_connection(path: Path) -> sqlite3.Connection:
     """Return a connection that cannot write; what a killed writer left is rolled back first, as by any reader."""
-    uri = f"file:{quote(str(path.absolute()))}?mode=ro"
     with closing(sqlite_connection(path)) as recovering:  # open meanwhile, or a write-ahead log could not be read
         recovering.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        connection = sqlite3.connect(
-            uri, uri=True, timeout=locks.WAIT_SECONDS, isolation_level=None, check_same_thread=False
-        )
+        connection = _connected(path, "ro")
         connection.execute("PRAGMA query_only = ON")
-        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    return connection
+
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.absolute()))}?mode={mode}"
+    connection = sqlite3.connect(
+        uri, uri=True, timeout=locks.WAIT_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
     return connection
 
 
@@ -317,6 +298,33 @@ def database_engine(location: Location, *, create: bool = False, read_only: bool
     )
     event.listen(engine, "begin", partial(_begin_sqlite, location))
     return engine
+
+
+@contextmanager
+def opened(location: Location, *, create: bool = False) -> Iterator[Engine]:
+    """Give the engine of a location, and close its connections in the end (see ``database_engine``)."""
+    engine = database_engine(location, create=create)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def notices(connection: Connection, are_kept: Callable[[Any], bool]) -> Iterator[list[str]]:
+    """Give the list of what Postgres remarks from now on, as far as it is to be kept."""
+    kept: list[str] = []
+    driver: Any = connection.connection.driver_connection
+
+    def note(diagnostic: Any) -> None:
+        if are_kept(diagnostic):
+            kept.append(f"{diagnostic.message_primary}")
+
+    driver.add_notice_handler(note)
+    try:
+        yield kept
+    finally:
+        driver.remove_notice_handler(note)
 
 
 def _begin_sqlite(location: Location, connection: Connection) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sqlalchemy import Connection, Engine
 
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.connection import (
-    database_engine,
     database_errors,
+    notices,
+    opened,
     read_transaction,
     sqlite_connection,
     write_transaction,
@@ -37,27 +37,23 @@ class VacuumResult:
     n_cleared: int = 0
 
 
-def vacuumed(location: Location, *, full: bool = False) -> VacuumResult:
-    """Give free space back, and return how large the database was and is.
+def vacuum(location: str, *, full: bool = False) -> VacuumResult:
+    """Give free space back and renew statistics (``db vacuum``); return how large the database was and is.
 
     SQLite rewrites the file, for which the disk needs as much room again, and others wait. Postgres makes the space of
     deleted rows free for new ones and renews the statistics, while others work; ``full`` rewrites the tables, while
     others wait. What was staged of runs that nobody publishes any more is deleted before. Raises: DatabaseError for a
     database without the newest schema, and where the role does not own it.
     """
-    engine = database_engine(location)
-    try:
-        state = found_state(engine, location)
+    where = parsed_location(location)
+    with opened(where) as engine:
+        state = found_state(engine, where)
         if state.kind is not Kind.CURRENT:
-            raise refusal(state, location)
-        return _in_postgres(engine, location, full=full) if location.path is None else _in_file(location)
-    finally:
-        engine.dispose()
+            raise refusal(state, where)
+        return _in_postgres(engine, where, full=full) if where.path is None else _in_file(where, where.path)
 
 
-def _in_file(location: Location) -> VacuumResult:
-    path = location.path
-    assert path is not None
+def _in_file(location: Location, path: Path) -> VacuumResult:
     before = path.stat().st_size
     with database_errors(location), closing(sqlite_connection(path)) as connection:
         connection.execute("VACUUM")
@@ -66,25 +62,15 @@ def _in_file(location: Location) -> VacuumResult:
 
 
 def _in_postgres(engine: Engine, location: Location, *, full: bool) -> VacuumResult:
-    refused: list[str] = []
-
-    def note(diagnostic: Any) -> None:
-        if diagnostic.severity_nonlocalized == "WARNING":
-            refused.append(f"{diagnostic.message_primary}")
-
     with read_transaction(engine, location) as connection:
         size = _n_bytes(connection)
     with write_transaction(engine, location, taking=WriterLocks(())) as connection:
         n_cleared = len(clear_staged(connection))
     with database_errors(location), engine.connect() as connection:
         autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
-        driver: Any = autocommit.connection.driver_connection
-        driver.add_notice_handler(note)
-        try:
+        with notices(autocommit, lambda one: one.severity_nonlocalized == "WARNING") as refused:
             for table in metadata.sorted_tables:
                 autocommit.exec_driver_sql(f"VACUUM ({'FULL, ' if full else ''}ANALYZE) {table.name}")
-        finally:
-            driver.remove_notice_handler(note)
         if refused:
             raise DatabaseError(refused[0], where=location.display_url, advice="run it as the owner of the tables")
         return VacuumResult(size, _n_bytes(autocommit), n_cleared)
@@ -124,11 +110,6 @@ def _checked_copy(path: Path) -> tuple[Path, int | None]:
             f"the copy is damaged ({'; '.join(damage)}) and was removed", where=path, advice="copy another backup"
         )
     return path, n_runs
-
-
-def vacuum(location: str, *, full: bool = False) -> VacuumResult:
-    """Give free space back and renew statistics (``db vacuum``)."""
-    return vacuumed(parsed_location(location), full=full)
 
 
 def check(location: str) -> list[str]:

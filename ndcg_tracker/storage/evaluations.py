@@ -67,30 +67,18 @@ class EvaluationReads:
         Parameters: ``metric``, its canonical text. ``label_set_id``: one label set; by default all of no named judge,
         and the one of results of other engines.
         """
-        runs, evaluations, label_sets = schema.runs, schema.evaluations, schema.label_sets
-        query = (
-            sa.select(
-                runs.c.id.label("run_id"),
-                runs.c.name.label("run"),
-                runs.c.created_at_utc,
-                runs.c.git_commit,
-                evaluations.c.id.label("evaluation_id"),
-                evaluations.c.label_set_id,
-                label_sets.c.version.label("label_set_version"),
-                *(evaluations.c[name] for name in ("mean", "std_dev", "n_groups", "n_missing", "n_undefined")),
-                _requested_as(),
-            )
-            .join_from(runs, evaluations, evaluations.c.run_id == runs.c.id)
-            .join(schema.metrics, schema.metrics.c.id == evaluations.c.metric_id)
-            .join(label_sets, label_sets.c.id == evaluations.c.label_set_id)
-            .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
-            .order_by(*IN_TIME, label_sets.c.version)
+        table, label_sets = schema.evaluations, schema.label_sets
+        query = _in_time(
+            dataset_id,
+            metric,
+            schema.runs.c.git_commit,
+            table.c.id.label("evaluation_id"),
+            table.c.label_set_id,
+            *(table.c[name] for name in ("mean", "std_dev", "n_groups", "n_missing", "n_undefined")),
+            _requested_as(),
         )
-        chosen = (
-            label_sets.c.judge.in_(UNNAMED_JUDGES)
-            if label_set_id is None
-            else evaluations.c.label_set_id == label_set_id
-        )
+        of_unnamed = label_sets.c.judge.in_(UNNAMED_JUDGES)
+        chosen = of_unnamed if label_set_id is None else table.c.label_set_id == label_set_id
         return self._session.records(HistoryRecord, query.where(chosen))
 
     def external(self, dataset_id: int, name: str) -> str | None:
@@ -134,29 +122,10 @@ class EvaluationReads:
 
         The value is looked up by its primary key in each evaluation, whatever the number of groups.
         """
-        runs, table, results = schema.runs, schema.evaluations, schema.group_results
+        table, results = schema.evaluations, schema.group_results
         of_group = (results.c.evaluation_id == table.c.id) & (results.c.group_id == group_id)
-        query = (
-            sa.select(
-                runs.c.id.label("run_id"),
-                runs.c.name.label("run"),
-                runs.c.created_at_utc,
-                schema.label_sets.c.version.label("label_set_version"),
-                results.c.value,
-                table.c.mean,
-            )
-            .join_from(runs, table, table.c.run_id == runs.c.id)
-            .join(schema.metrics, schema.metrics.c.id == table.c.metric_id)
-            .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
-            .outerjoin(results, of_group)
-            .where(
-                runs.c.dataset_id == dataset_id,
-                schema.metrics.c.text == metric,
-                schema.label_sets.c.judge.in_(UNNAMED_JUDGES),
-            )
-            .order_by(*IN_TIME, schema.label_sets.c.version)
-        )
-        return self._session.records(GroupValueRecord, query)
+        query = _in_time(dataset_id, metric, results.c.value, table.c.mean).outerjoin(results, of_group)
+        return self._session.records(GroupValueRecord, query.where(schema.label_sets.c.judge.in_(UNNAMED_JUDGES)))
 
     def coverages_under(self, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of each run has a label of one label set, by run, newest first."""
@@ -350,14 +319,9 @@ class EvaluationWrites:
             "evaluation_id": evaluation_id,
             "baseline_run_id": record.baseline_run_id,
             "n_groups": whole.differences.n,
-            "baseline_mean": whole.baseline_mean,
             "delta": whole.differences.mean,
-            "m2": whole.differences.m2,
-            "m3": whole.differences.m3,
-            "wins": whole.differences.wins,
-            "losses": whole.differences.losses,
-            "only_in_baseline": whole.only_in_baseline,
-            "only_in_candidate": whole.only_in_candidate,
+            **{name: getattr(whole.differences, name) for name in ("m2", "m3", "wins", "losses")},
+            **{name: getattr(whole, name) for name in ("baseline_mean", "only_in_baseline", "only_in_candidate")},
             "n_undefined": whole.undefined,
             "details": checked_object("sums", details),
             "created_at_utc": checked_time(created_at_utc),
@@ -450,6 +414,20 @@ def _result_rows(
     if len(known) != len(why):
         raise InputError(f"{what} has an undefined value without a reason")
     return ResultRows(group_ids[order], value, gain, ideal, known)
+
+
+def _in_time(dataset_id: int, metric: str, *columns: sa.ColumnElement[Any]) -> Select[Any]:
+    """Return the evaluations of a dataset's runs under a metric, by run and label set version: which, and columns."""
+    runs, table, label_sets = schema.runs, schema.evaluations, schema.label_sets
+    which = runs.c.id.label("run_id"), runs.c.name.label("run"), runs.c.created_at_utc
+    return (
+        sa.select(*which, label_sets.c.version.label("label_set_version"), *columns)
+        .join_from(runs, table, table.c.run_id == runs.c.id)
+        .join(schema.metrics, schema.metrics.c.id == table.c.metric_id)
+        .join(label_sets, label_sets.c.id == table.c.label_set_id)
+        .where(runs.c.dataset_id == dataset_id, schema.metrics.c.text == metric)
+        .order_by(*IN_TIME, label_sets.c.version)
+    )
 
 
 def _evaluations() -> Select[Any]:

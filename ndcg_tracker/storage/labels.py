@@ -139,6 +139,13 @@ class LabelWrites:
         self._made.label_sets[label_set_id] = digest
         return self._session.records(LabelSetRecord, sa.select(table).where(table.c.id == label_set_id))[0]
 
+    def known_by_digest(
+        self, dataset_id: int, digest: str, judge: str, created_at_utc: str | None = None
+    ) -> LabelSetRecord:
+        """Return a new label set of which the digest is known alone, or that has no labels."""
+        begun = self.begin(dataset_id, by_row_number=None, judge=judge, created_at_utc=created_at_utc)
+        return self.finish(begun, digest, 0, 0)
+
     def discard(self, label_set_id: int) -> None:
         """Discard an unfinished label set."""
         for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from fnmatch import fnmatchcase
 
 from ndcg_tracker.errors import ReferenceNotFoundError, argument
 from ndcg_tracker.storage.records import AliasRecord
+from ndcg_tracker.words.quoting import did_you_mean
 
 ARM = "tag:"
 """What the name of an arm begins with: all runs with a tag."""
@@ -104,9 +104,8 @@ def _latest(reference: str, steps_back: int, runs: Sequence[RunName], dataset: s
 
 def _advice(reference: str, runs: Sequence[RunName], dataset: str | None) -> str:
     names = sorted({run.name for run in runs})
-    close = difflib.get_close_matches(reference, names, n=3, cutoff=0.6)
-    if close:
-        return f"did you mean {' or '.join(repr(name) for name in close)}?"
+    if meant := did_you_mean(reference, names):
+        return meant
     if not names:
         return f"there are no runs{_within(dataset)} yet; ingest one"
     if len(names) <= _MAX_SHOWN:
@@ -125,10 +124,8 @@ def _listed(names: Sequence[str]) -> str:
 
 def unknown_dataset(name: str, names: Sequence[str]) -> ReferenceNotFoundError:
     """Return the error for a dataset that does not exist."""
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.6)
-    if close:
-        advice = f"did you mean {' or '.join(repr(one) for one in close)}?"
-    else:
+    advice = did_you_mean(name, names)
+    if not advice:
         one = f"there is only {names[0]!r}: name it with {argument('dataset', names[0])}" if len(names) == 1 else ""
         advice = one or (f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run")
     return ReferenceNotFoundError(f"no dataset {name!r}", advice=advice)

@@ -22,7 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.storage.checks import utc_now
-from ndcg_tracker.storage.connection import database_engine, database_errors, write_transaction
+from ndcg_tracker.storage.connection import database_errors, opened, write_transaction
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.locks import WriterLocks, holders, publishing
 from ndcg_tracker.storage.schema import staged_batches, staged_runs
@@ -73,9 +73,8 @@ def staged_run(location: Location, dataset: str, run: str) -> Iterator[int]:
             advice="give a database on Postgres, or write Parquet with integrations.spark.staged and ingest that",
         )
     values = {"dataset": dataset, "run": run, "started_by": _this_process(), "created_at_utc": utc_now()}
-    engine = database_engine(location)
     with ExitStack() as stack:
-        stack.callback(engine.dispose)
+        engine = stack.enter_context(opened(location))
         with database_errors(location):
             alive = engine.connect().execution_options(isolation_level="READ COMMITTED")
             stack.callback(_ended, alive)
@@ -102,30 +101,26 @@ def attempt(location: Location, staged_id: int, attempt_id: str, partition: int)
 
     Raises: DatabaseError where the run was published or given up meanwhile, and then nothing is stored.
     """
-    engine = database_engine(location)
     n_batches = 0
-    try:
-        with write_transaction(engine, location, taking=WriterLocks(())) as connection:
-            driver: Any = connection.connection.driver_connection
+    with opened(location) as engine, write_transaction(engine, location, taking=WriterLocks(())) as connection:
+        driver: Any = connection.connection.driver_connection
 
-            def stage(n_groups: int, content: bytes) -> None:
-                nonlocal n_batches
-                driver.execute(
-                    "INSERT INTO staged_batches (staged_run_id, attempt, number, partition, n_groups, content) "
-                    "VALUES (%s, %s, %s, %s, %s, %b)",
-                    (staged_id, attempt_id, n_batches, partition, n_groups, content),
-                )
-                n_batches += 1
+        def stage(n_groups: int, content: bytes) -> None:
+            nonlocal n_batches
+            driver.execute(
+                "INSERT INTO staged_batches (staged_run_id, attempt, number, partition, n_groups, content) "
+                "VALUES (%s, %s, %s, %s, %s, %b)",
+                (staged_id, attempt_id, n_batches, partition, n_groups, content),
+            )
+            n_batches += 1
 
-            yield stage
-            try:
-                connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")
-            except DBAPIError as error:
-                if getattr(error.orig, "sqlstate", None) != _NO_OWNER:
-                    raise
-                raise DatabaseError(_GONE, where=location.display_url, advice="run the same command again") from None
-    finally:
-        engine.dispose()
+        yield stage
+        try:
+            connection.exec_driver_sql("SET CONSTRAINTS ALL IMMEDIATE")
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) != _NO_OWNER:
+                raise
+            raise DatabaseError(_GONE, where=location.display_url, advice="run the same command again") from None
 
 
 def delete_staged(connection: Connection, staged_id: int) -> bool:

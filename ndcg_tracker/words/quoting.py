@@ -32,6 +32,18 @@ def in_a_row(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
+def did_you_mean(text: str, names: Sequence[str]) -> str:
+    """Return the question whether one of some names was meant, "" where none is close.
+
+    >>> did_you_mean("shpo", ["shop", "books"]), did_you_mean("x", ["shop"])
+    ("did you mean 'shop'?", '')
+    """
+    import difflib  # for an error alone
+
+    close = difflib.get_close_matches(text, names, n=3, cutoff=0.6)
+    return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
 def shown_name(path: str) -> str:
     """Return a file's name as it may stand in a message: unchanged if it is printable."""
     return path if path and path.isprintable() else repr(path)[1:-1] or "''"

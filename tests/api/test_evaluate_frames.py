@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rankings_of import results
+from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS, frame_of, joint_frame, labels_frame
 
 import ndcg_tracker as nt
@@ -24,9 +25,7 @@ METRICS = ["ndcg@10", "ndcg(gain=exp2)@2", "dcg@3", "ndcg(empty=skip)@10"]
 
 
 def refusal(frame: object, metrics: str | list[str] = "ndcg@10", **options: Any) -> str:
-    with pytest.raises(nt.InputError) as caught:
-        nt.evaluate(frame, metrics, **options)
-    return str(caught.value)
+    return refusal_of(nt.InputError, nt.evaluate, frame, metrics, **options)
 
 
 def test_a_value_worked_out_by_hand() -> None:

@@ -52,7 +52,9 @@ def test_a_closed_tracker_opens_again(tracker: nt.Tracker) -> None:
     assert len(tracker.runs()) == 1
 
 
-def test_sql_answers_with_a_frame_alike_on_both_engines(sqlite_url: str, postgres_url: str) -> None:
+def test_sql_answers_with_a_frame_alike_on_both_engines(
+    postgres_schema: None, sqlite_url: str, postgres_url: str
+) -> None:
     from ndcg_tracker.storage.database import upgrade
 
     upgrade(postgres_url)

@@ -25,7 +25,7 @@ QUERIES = [
 
 
 def test_both_engines_print_the_same(
-    sqlite_url: str, postgres_url: str, files: None, capsys: pytest.CaptureFixture[str]
+    postgres_schema: None, sqlite_url: str, postgres_url: str, files: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
     upgrade(postgres_url)
     one, other = CommandLine(sqlite_url, capsys), CommandLine(postgres_url, capsys)

@@ -26,8 +26,12 @@ from ndcg_tracker.compare.say import comparison_object
 from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.rows import as_object
-from ndcg_tracker.statistics.betting import betting_interval
-from ndcg_tracker.statistics.distribution_free import bootstrap_interval, sign_flip_test, wilcoxon_p_value
+from ndcg_tracker.statistics.distribution_free import (
+    betting_interval,
+    bootstrap_interval,
+    sign_flip_test,
+    wilcoxon_p_value,
+)
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import equivalence_test, paired_t
 from ndcg_tracker.words.notes import Note, note_text

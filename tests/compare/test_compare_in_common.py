@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from rankings_of import labels_of, results
+from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
@@ -22,9 +23,7 @@ def mended(tracker: nt.Tracker, message: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 def refusal(tracker: nt.Tracker, *references: str, **options: Any) -> str:
-    with pytest.raises(nt.NotComparableError) as caught:
-        tracker.compare(*references, **options)
-    return str(caught.value)
+    return refusal_of(nt.NotComparableError, tracker.compare, *references, **options)
 
 
 def test_runs_of_two_datasets_cannot_be_compared(two_runs: nt.Tracker) -> None:

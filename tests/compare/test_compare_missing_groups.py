@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 
 import ndcg_tracker as nt
@@ -21,9 +22,7 @@ def absent(tracker: nt.Tracker) -> nt.Tracker:
 
 
 def refusal_of_gate(tracker: nt.Tracker) -> str:
-    with pytest.raises(nt.NotComparableError) as caught:
-        tracker.gate("dense", baseline="bm25", margin=0.01)
-    return str(caught.value)
+    return refusal_of(nt.NotComparableError, tracker.gate, "dense", baseline="bm25", margin=0.01)
 
 
 def test_groups_with_a_result_in_one_run_only(tracker: nt.Tracker) -> None:

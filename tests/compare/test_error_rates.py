@@ -28,6 +28,7 @@ def rates(population: Population, seed: int, n: int, record: Record, shift: floa
     return n_rejected / SAMPLES, n_covered / SAMPLES
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("n", [25, 50, 200])
 def test_normal_null(n: int, record_property: Record) -> None:
     type_1, covered = rates(normal, 100 + n, n, record_property)
@@ -35,6 +36,7 @@ def test_normal_null(n: int, record_property: Record) -> None:
     assert abs(covered - 0.95) <= BAND
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(("n", "low", "high"), [(25, 0.04, 0.055), (50, 0.0449, 0.0551), (200, 0.0449, 0.0551)])
 def test_graded_null(n: int, low: float, high: float, record_property: Record) -> None:
     type_1, covered = rates(graded, 200 + n, n, record_property)

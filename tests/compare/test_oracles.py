@@ -24,7 +24,7 @@ def oracles() -> None:
         import statsmodels.stats.weightstats  # noqa: F401
 
 
-VECTORS = 1000
+VECTORS = 1000 if LONG else 300
 Floats = NDArray[np.float64]
 
 
@@ -77,7 +77,7 @@ def test_t_and_equivalence_equal_statsmodels() -> None:
 def test_t_and_equivalence_equal_pingouin() -> None:
     import pingouin
 
-    for baseline, candidate in pairs(VECTORS if LONG else 250):  # it needs 6 ms for each
+    for baseline, candidate in pairs(VECTORS if LONG else 100):  # it needs 6 ms for each
         test = paired_t(candidate - baseline)
         theirs = pingouin.ttest(candidate, baseline, paired=True, correction=False)
         assert close(test.t, float(theirs.iloc[0]["T"]))

@@ -62,16 +62,21 @@ def alone(summaries: Sequence[SliceSummary]) -> list[SliceSummary]:
     return [replace(whole, values=Summary.of(BEFORE), paired=None, cluster=None)]
 
 
+def fill_with_sums(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        found = sums_of()
+        tracker.log_summaries(alone(found), name="before")
+        tracker.log_summaries(found, name="after", baseline="before")
+        for name, values in (("b", BEFORE), ("a", AFTER)):
+            of_groups = dict(zip(GROUPS, values.tolist(), strict=True))
+            tracker.log_results(of_groups, name=name, dataset="rows", **EXTERNAL)
+        tracker.set_groups({"group": GROUPS, "surface": SURFACE.tolist(), "user": USER.tolist()}, dataset="rows")
+
+
 @pytest.fixture
-def summed_runs(tracker: nt.Tracker) -> nt.Tracker:
+def summed_runs(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """A tracker with two runs as sums, and the same two with all their values, in another dataset."""
-    found = sums_of()
-    tracker.log_summaries(alone(found), name="before")
-    tracker.log_summaries(found, name="after", baseline="before")
-    for name, values in (("b", BEFORE), ("a", AFTER)):
-        of_groups = dict(zip(GROUPS, values.tolist(), strict=True))
-        tracker.log_results(of_groups, name=name, dataset="rows", **EXTERNAL)
-    tracker.set_groups({"group": GROUPS, "surface": SURFACE.tolist(), "user": USER.tolist()}, dataset="rows")
+    fill_as(fill_with_sums)
     return tracker
 
 

@@ -10,8 +10,12 @@ import scipy.stats
 
 import ndcg_tracker as nt
 from ndcg_tracker.render.rows import as_object
-from ndcg_tracker.statistics.betting import betting_interval
-from ndcg_tracker.statistics.distribution_free import bootstrap_interval, sign_flip_test, wilcoxon_p_value
+from ndcg_tracker.statistics.distribution_free import (
+    betting_interval,
+    bootstrap_interval,
+    sign_flip_test,
+    wilcoxon_p_value,
+)
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
 from ndcg_tracker.statistics.t_test import equivalence_test, paired_t
 

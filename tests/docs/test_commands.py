@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 from console_blocks import POSTGRES_URL, REPOSITORY, matches, rewritten, run_steps, steps_of
 from thorough import LONG
 
@@ -18,12 +19,22 @@ DOCUMENTS = [
     *sorted(path for path in (REPOSITORY / "docs").glob("*.md") if path.name not in GENERATED),
 ]
 WITH_COMMANDS = [path for path in DOCUMENTS if steps_of(path.read_text(encoding="utf-8"))]
+IN_THE_NIGHTLY = {"mlflow.md", "pictures.md", "tools.md", "training.md"}
+"""They import MLflow, draw, start other tools or train, which tests/integrations and tests/questions/plot try too."""
 RUNS_THE_DEMO = {"README.md"}  # the others work on a copy of what it leaves
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WITH_PYTHON = [path for path in DOCUMENTS if PYTHON_BLOCK.search(path.read_text(encoding="utf-8"))]
 
 
-@pytest.mark.parametrize("document", WITH_COMMANDS, ids=lambda path: path.name)
+def parameters(documents: list[Path]) -> list[ParameterSet]:
+    """Return the cases of a test of documents."""
+    return [
+        pytest.param(path, id=path.name, marks=[pytest.mark.nightly] if path.name in IN_THE_NIGHTLY else [])
+        for path in documents
+    ]
+
+
+@pytest.mark.parametrize("document", parameters(WITH_COMMANDS))
 def test_the_commands_print_what_the_document_shows(
     document: Path, tmp_path: Path, preloaded_programs: Path, demo: Path, request: pytest.FixtureRequest
 ) -> None:
@@ -48,7 +59,7 @@ def test_the_commands_print_what_the_document_shows(
         assert matches(step.expected, outcome.output), f"{where}\nshown:\n{shown}\nprinted:\n{printed}"
 
 
-@pytest.mark.parametrize("document", WITH_PYTHON, ids=lambda path: path.name)
+@pytest.mark.parametrize("document", parameters(WITH_PYTHON))
 def test_the_python_examples_run(document: Path, tmp_path: Path, preloaded_programs: Path, demo: Path) -> None:
     blocks = PYTHON_BLOCK.findall(document.read_text(encoding="utf-8"))
     is_spark = document.name in ("spark.md", "clicks.md")

@@ -34,7 +34,13 @@ def query_of(step: Step) -> str | None:
 
 
 WITH_QUERIES = [path for path in PAGES if path.name != "schema.md" and any(map(query_of, steps_of(path.read_text())))]
-LONG = {"history.md", "training.md"}  # they train models and ingest many runs for a query or two
+LONG = {
+    "compare.md",
+    "gate.md",
+    "github-actions.md",
+    "history.md",
+    "training.md",
+}  # much is ingested for a query or two
 PARAMETERS = [
     pytest.param(path, id=path.name, marks=[pytest.mark.nightly] if path.name in LONG else []) for path in WITH_QUERIES
 ]

@@ -108,7 +108,7 @@ def job_in(folder: Path, programs: Path, ranks: list[int], event: str, **values:
 
 @pytest.mark.parametrize("candidate", RUNS)
 def test_a_pull_request_is_gated_and_gets_its_comment(
-    candidate: str, postgres_url: str, preloaded_programs: Path, tmp_path: Path
+    postgres_schema: None, candidate: str, postgres_url: str, preloaded_programs: Path, tmp_path: Path
 ) -> None:
     upgrade(postgres_url)
     with nt.Tracker(postgres_url) as tracker:

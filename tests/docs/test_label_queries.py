@@ -31,7 +31,9 @@ def test_the_page_has_one() -> None:
 
 
 @pytest.mark.parametrize(("page", "query"), queries())
-def test_an_item_comes_once_after_the_labels_changed(page: str, query: str, database_url: str) -> None:
+def test_an_item_comes_once_after_the_labels_changed(
+    postgres_schema: None, page: str, query: str, database_url: str
+) -> None:
     database.upgrade(database_url)
     with nt.Tracker(database_url) as tracker:
         both = {"item": "item", "dataset": "shop"}

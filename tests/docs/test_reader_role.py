@@ -13,7 +13,7 @@ from ndcg_tracker.storage.database import upgrade
 N_ROWS = {"run_summary": 1, "group_history": 1, "group_diff": 0, "items": 2, "labels": 2, "label_coverage": 1}
 
 
-def test_the_role_of_the_docs_reads_the_views_and_no_table(postgres_url: str) -> None:
+def test_the_role_of_the_docs_reads_the_views_and_no_table(postgres_schema: None, postgres_url: str) -> None:
     (statements,) = re.findall(
         r"^```sql\n(CREATE ROLE.*?)^```$",
         (REPOSITORY / "docs" / "sql.md").read_text(encoding="utf-8"),

@@ -93,6 +93,7 @@ def test_scikit_learn(tmp_path: Path, printed: Callable[..., str]) -> None:
     assert f"ndcg@10 improved by {stored['trees'] - stored['ridge']:.4f}\n" in text
 
 
+@pytest.mark.nightly
 def test_retrained_models(printed: Callable[..., str]) -> None:
     text = printed("retrained_models.py", "12")
     assert re.search(r"^12 trainings: mean ndcg@10 0\.\d{4}, sd 0\.00\d\d$", text, re.MULTILINE)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
+from refused import refusal_of
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
@@ -41,10 +42,7 @@ TAKEN = "give a path, a frame (pandas, polars, Arrow and others), a dict of arra
 
 
 def refusal(frame: object, columns: Columns = Columns()) -> str:
-    with pytest.raises(InputError) as caught:
-        read_frame(frame, columns)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return refusal_of(InputError, read_frame, frame, columns)
 
 
 class SpeaksInterchange:

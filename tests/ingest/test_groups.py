@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from refused import refusal_of
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame, read_groups
@@ -46,15 +47,11 @@ def outcome(content: str, reader: str) -> str:
 
 
 def refusal(content: str | bytes, reader: str | None = None, columns: GroupColumns = DEFAULTS) -> str:
-    with pytest.raises(InputError) as caught:
-        read(content, reader, columns)
-    return str(caught.value)
+    return refusal_of(InputError, read, content, reader, columns)
 
 
 def frame_refusal(frame: object, columns: GroupColumns = DEFAULTS) -> str:
-    with pytest.raises(InputError) as caught:
-        read_group_frame(frame, columns)
-    return str(caught.value)
+    return refusal_of(InputError, read_group_frame, frame, columns)
 
 
 def test_a_csv_with_weights_and_attributes() -> None:

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
+from refused import refusal_of
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError
@@ -30,9 +31,7 @@ def names(header: list[str], wanted: Wanted = RUN_TABLE, columns: Columns = PLAI
 
 
 def refusal(header: list[str], wanted: Wanted = RUN_TABLE, columns: Columns = PLAIN) -> str:
-    with pytest.raises(InputError) as caught:
-        names(header, wanted, columns)
-    return str(caught.value)
+    return refusal_of(InputError, names, header, wanted, columns)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import pytest
 from ingest_outcomes import listed
 from ir_datasets.formats import TrecQrels, TsvQueries
 from ir_datasets.util.download import LocalDownload
+from refused import refusal_of
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.reading import read_labels
@@ -33,10 +34,9 @@ def folder(tmp_path: Path) -> Iterator[Path]:
 
 
 def refusal(name: str) -> str:
-    with pytest.raises(InputError) as caught:
-        read_labels(f"ir_datasets:{name}")
-    assert str(caught.value).isprintable()
-    return str(caught.value)
+    said = refusal_of(InputError, read_labels, f"ir_datasets:{name}")
+    assert said.isprintable()
+    return said
 
 
 def test_the_labels_of_a_dataset_are_read(folder: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
+from refused import refusal_of
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
@@ -37,10 +38,7 @@ def written(folder: Path, content: bytes, name: str = "a.parquet") -> str:
 
 
 def refusal(path: str, **options: Any) -> str:
-    with pytest.raises(InputError) as caught:
-        read_run(path, **options)
-    assert "\n" not in str(caught.value)
-    return str(caught.value)
+    return refusal_of(InputError, read_run, path, **options)
 
 
 def test_a_table_comes_back_from_a_file_from_gzip_and_from_standard_input(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from ingest_outcomes import listed, source_of
+from refused import refusal_of
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest import source
@@ -28,9 +29,7 @@ ROWS = [("q1", "d1", 2.5), ("q1", "d2", 1.5), ("q2", "d1", 0.5)]
 
 
 def refusal(path: Path | str, stdin: bytes = b"") -> str:
-    with pytest.raises(InputError) as caught:
-        read_run(str(path), reader="trec", stdin=io.BytesIO(stdin))
-    return str(caught.value)
+    return refusal_of(InputError, read_run, str(path), reader="trec", stdin=io.BytesIO(stdin))
 
 
 def zstd(content: bytes) -> bytes:

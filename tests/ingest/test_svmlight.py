@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import DOUBT, exact_outcome, exact_rows, fast_outcome, fast_rows, listed
+from refused import refusal_of
 from thorough import examples
 
 from ndcg_tracker.errors import InputError
@@ -31,9 +32,9 @@ def written(folder: Path, name: str, content: bytes) -> str:
 
 
 def refusal(path: str, scores_path: str | None = None) -> str:
-    with pytest.raises(InputError) as caught:
-        read_run(path, scores_path=scores_path, stdin=io.BytesIO(b"1 qid:1\n"), reader="svmlight")
-    return str(caught.value)
+    return refusal_of(
+        InputError, read_run, path, scores_path=scores_path, stdin=io.BytesIO(b"1 qid:1\n"), reader="svmlight"
+    )
 
 
 def test_labels_of_a_letor_file() -> None:

@@ -11,6 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from refused import refusal_of
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_text_frame, read_texts
@@ -24,9 +25,7 @@ def read(content: str | bytes, reader: str | None = None, columns: TextColumns =
 
 
 def refusal(content: str | bytes, reader: str | None = None, columns: TextColumns = DEFAULTS) -> str:
-    with pytest.raises(InputError) as caught:
-        read(content, reader, columns)
-    return str(caught.value)
+    return refusal_of(InputError, read, content, reader, columns)
 
 
 def test_groups_items_and_pairs_in_one_file() -> None:

@@ -71,7 +71,7 @@ def evaluated(
 
 
 def test_given_scores_are_evaluated_stored_and_logged(
-    store: MlflowStore, database_url: str, monkeypatch: pytest.MonkeyPatch
+    postgres_schema: None, store: MlflowStore, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import mlflow
 

@@ -109,6 +109,7 @@ def test_a_column_with_metadata_routing_enabled(routing: None) -> None:
     assert found.tolist() == evaluated(Ridge(), TRAIN.features, "ndcg@5")
 
 
+@pytest.mark.nightly
 def test_a_grid_search_by_column_on_two_processes() -> None:
     search = GridSearchCV(
         without_query(Ridge()),

@@ -84,6 +84,8 @@ def test_what_is_written_offline(shop: Path, environment: dict[str, str]) -> Non
         "run": "dense", "dataset": "shop", "outcome": "written", "project": "shop", "n_metrics": 2,
         "wandb_run_id": run_identity("shop", "dense", run.digest),
     }  # fmt: skip
+    for path in (shop / "wandb").rglob("*"):  # no argument of the program goes along
+        assert not path.is_file() or b"--offline" not in path.read_bytes(), path
     (file,) = where.glob("*.wandb")
     sent: dict[str, list[Any]] = {}
     for record in records(file):
@@ -116,13 +118,7 @@ def test_what_is_written_offline(shop: Path, environment: dict[str, str]) -> Non
     assert "environment" not in {kind for kind, parts in sent.items() for part in parts if "shop.db" in str(part)}
 
 
-def test_no_argument_of_the_program_goes_along(shop: Path, environment: dict[str, str]) -> None:
-    done = pushed(shop, environment, "bm25", "--offline", "--dataset", "shop")
-    assert done.returncode == 0, done.stderr
-    for path in (shop / "wandb").rglob("*"):
-        assert not path.is_file() or b"--offline" not in path.read_bytes(), path
-
-
+@pytest.mark.nightly
 def test_without_an_account(shop: Path, environment: dict[str, str]) -> None:
     done = pushed(shop, environment, "dense", "--project", "x")
     assert (done.returncode, done.stdout, done.stderr) == (

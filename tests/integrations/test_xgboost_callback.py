@@ -49,6 +49,7 @@ def history(database: Path) -> dict[str, float]:
     return dict(zip(frame["run"], frame["mean"], strict=True))
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     "parameters",
     [

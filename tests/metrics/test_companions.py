@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, joined, results, value
+from thorough import examples
 
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.dialects.trec import all_trec
@@ -124,7 +125,7 @@ def test_no_group_without_labels_and_no_run_breaks_a_measure() -> None:
             assert np.isfinite(found.values[: len(labels)]).all(), text
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(150))
 @given(st.lists(st.sampled_from([-1.0, 0.0, 1.0, 2.0]), min_size=1, max_size=9), st.integers(1, 10), st.booleans())
 def test_depth_is_a_run_that_ends_there(grades: list[float], depth: int, judged_only: bool) -> None:
     items = {f"d{place}": -float(place) for place in range(2 * len(grades))}

@@ -50,14 +50,14 @@ def test_a_group_is_scored_alone_as_among_others(lists: tuple[Run, Run], metrics
 @pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("seed", SEEDS if LONG else SEEDS[1:])
 def test_hundreds_of_groups_of_all_lengths_and_scales(seed: int) -> None:
-    run, labels = lists_of_all_kinds(seed, 240)
+    run, labels = lists_of_all_kinds(seed, 240 if LONG else 120)
     groups = list(run | labels)
     parts = [groups[::2], groups[1::2], *([group] for group in groups[seed % 24 :: 4 if LONG else 24])]
     assert_alone_as_together(run, labels, every_metric(10), parts)
 
 
 def test_groups_of_one_scale_among_groups_of_others() -> None:
-    run, labels = lists_of_all_kinds(7, 60)
+    run, labels = lists_of_all_kinds(7, 60 if LONG else 30)
     by_scale: dict[int, list[str]] = {}
     for group, items in labels.items():
         by_scale.setdefault(len(set(items.values())), []).append(group)
@@ -104,7 +104,7 @@ def test_a_negative_ideal_of_nothing_is_no_negative_zero() -> None:
             assert not np.signbit(numbers[numbers == 0]).any()
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(200))
 @given(some_lists(), some_metric())
 def test_metrics_whose_cutoff_cuts_nothing_are_computed_once_and_as_if_alone(
     lists: tuple[Run, Run], metric: Metric

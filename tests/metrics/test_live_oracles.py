@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from random_rankings import SEEDS, LabelledLists, random_case, random_lists
 from rankings_of import Run, joined
 from sklearn.metrics import dcg_score, ndcg_score
+from thorough import examples
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import MetricError
@@ -59,7 +60,7 @@ def test_trec_eval(seed: int, judged_only: bool, level: int) -> None:
     agree_with_trec_eval(run, labels, level, judged_only=judged_only)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(200))
 @given(some_lists(), st.integers(1, 3), st.booleans())
 def test_trec_eval_on_small_lists(lists: tuple[Run, Run], level: int, judged_only: bool) -> None:
     run, labels = lists

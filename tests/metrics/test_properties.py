@@ -10,8 +10,9 @@ from drawn_cases import NOT_BY_GAIN
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, joined, results
+from thorough import examples
 
-from ndcg_tracker.metrics.kernel.gains import gains
+from ndcg_tracker.metrics.kernel.graded_list import gains
 from ndcg_tracker.metrics.kernel.mean import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
@@ -128,7 +129,7 @@ def test_neither_order_nor_names_of_tied_items_matter_to_the_average(
 
 
 @pytest.mark.parametrize("measure", EXPECTED)
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(100))
 @given(
     st.dictionaries(st.sampled_from(ITEMS), st.sampled_from([0.0, 1.0]), min_size=3, max_size=6),
     st.dictionaries(st.sampled_from(ITEMS), st.integers(-1, 4).map(float), min_size=3),

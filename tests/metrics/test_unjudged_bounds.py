@@ -155,7 +155,7 @@ def test_a_group_that_neither_run_has_is_not_open() -> None:
 def test_where_the_baseline_is_better_whatever_is_said_grades_still_nest() -> None:
     """A large ideal makes a loss smaller: a grade is wanted for more items than the one below it, which cannot be."""
     metric, n_lost = parse_metric("ndcg"), 0
-    for seed in range(400):
+    for seed in range(n_seeds := 400 if LONG else 100):
         rng = np.random.default_rng(seed)
         known = {"a": 2.0, "b": 1.0, "c": 1.0, "d": 0.0}
         free = list("uvw")[: rng.integers(2, 4)]
@@ -176,7 +176,7 @@ def test_where_the_baseline_is_better_whatever_is_said_grades_still_nest() -> No
         assert greatest[0] == pytest.approx(np.max(other - one), abs=1e-12), seed
         assert least[0] == pytest.approx(np.min(other - one), abs=1e-12), seed
         n_lost += greatest[0] < 0
-    assert n_lost > 20
+    assert n_lost > n_seeds // 20
 
 
 def test_very_many_grades_stop_a_share_and_no_sum() -> None:

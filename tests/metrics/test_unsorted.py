@@ -86,12 +86,12 @@ def test_every_value_of_every_axis(lists: tuple[Run, Run], cutoff: int) -> None:
 @pytest.mark.parametrize("seed", SEEDS if LONG else SEEDS[1:])
 @pytest.mark.parametrize(("number", "of_labels"), [*enumerate([slice(None), slice(0, 2), slice(0, 0)])])
 def test_hundreds_of_groups_of_all_lengths_and_scales(seed: int, number: int, of_labels: slice) -> None:
-    run, labels = lists_of_all_kinds(seed, 240 if LONG else 120)
+    run, labels = lists_of_all_kinds(seed, 240 if LONG else 60)
     few = {group: dict(list(grades.items())[of_labels]) for group, grades in labels.items()}
     assert_same({**run, "nothing": {}}, few, every_metric(10), alone=slice(None) if LONG else slice(number, None, 3))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(some_lists(), st.data())
 def test_what_is_refused_is_refused_in_the_same_words(lists: tuple[Run, Run], data: st.DataObject) -> None:
     axes = {axis.name: axis for axis in AXES if "ndcg" in axis.measures}
@@ -163,7 +163,7 @@ def test_rows_that_are_sorted_are_not_sorted_again() -> None:
     assert moved.in_order is moved
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(some_lists() | some_lists(NEAR_TIES), st.integers(1, 12) | st.none())
 def test_shares_of_labelled_items_and_contributions(lists: tuple[Run, Run], cutoff: int | None) -> None:
     rows, in_order = both_of(*lists)

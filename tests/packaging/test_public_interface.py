@@ -33,7 +33,7 @@ def test_the_interface_is_the_kept_one(
     assert_kept(name, section(name, found()))
 
 
-def test_the_views_are_the_kept_ones(database_url: str) -> None:
+def test_the_views_are_the_kept_ones(postgres_schema: None, database_url: str) -> None:
     upgrade(database_url)
     assert_kept("view", section("view", views(database_url)))
 

@@ -1,5 +1,6 @@
 """The real DuckDB over the Parquet files of an export: SQL gives the numbers that the views give, on either engine."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +50,19 @@ QUESTIONS = {
 }
 
 
-@pytest.fixture
-def exported(tracker: nt.Tracker, tmp_path: Path) -> Path:
-    """The export of two runs under two versions of the labels, with an undefined group and an unjudged item."""
+def fill(url: str) -> None:
     asked: dict[str, Any] = {"dataset": "shop", "metrics": ["ndcg@10", "ndcg(missing=skip)@3", "AP"]}
-    tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", parameters={"k1": "0.9"}, **asked)
-    tracker.ingest(frame_of(DENSE), name="it's dense", **asked)
-    tracker.ingest(frame_of(BM25), labels=frame_of(NEWER, "label"), name="bm25", **asked)
-    tracker.set_groups({"group": ["q1", "q2"], "device": ["phone", "tv"]}, dataset="shop")
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", parameters={"k1": "0.9"}, **asked)
+        tracker.ingest(frame_of(DENSE), name="it's dense", **asked)
+        tracker.ingest(frame_of(BM25), labels=frame_of(NEWER, "label"), name="bm25", **asked)
+        tracker.set_groups({"group": ["q1", "q2"], "device": ["phone", "tv"]}, dataset="shop")
+
+
+@pytest.fixture
+def exported(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker, tmp_path: Path) -> Path:
+    """The export of two runs under two versions of the labels, with an undefined group and an unjudged item."""
+    fill_as(fill)
     tracker.export_runs(tmp_path / "export")
     return tmp_path / "export"
 

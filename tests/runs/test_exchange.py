@@ -65,22 +65,29 @@ def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[nt.Tracker
     server.drop_database("other")
 
 
+def fill(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(
+            frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", metrics=METRICS, git_commit="abc",
+            parameters={"lr": "0.1"}, tags={"branch": "main"},
+        )  # fmt: skip
+        tracker.ingest(frame_of(DENSE), name="<b>dense</b>; \u202e", metrics=METRICS[:2], git_commit="")
+        strange = {"q1": {"a": 1.0, "'; --": 1.0, "\u202e": -0.0, "é" * 40: 5e-324}}
+        tracker.ingest(
+            frame_of(strange), labels=frame_of({"q1": {"a": 0.1, "'; --": 1e300}}, "label"), name="b", dataset="o"
+        )
+        tracker.add_labels(labels_of({**LABELS, "q1": {"a": 1}}))
+        tracker.rescore(["bm25"])
+        weights = np.array([2.0, 0.1])
+        tracker.set_groups(
+            GroupTable(Keys.from_strings(["q1", "q3"]), weights, {"kind": ["new", None], "size": [0.1, 3]})
+        )
+
+
 @pytest.fixture
-def filled(tracker: nt.Tracker) -> nt.Tracker:
+def filled(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """Two runs under two versions of the labels, with weights, attributes, hostile ids and an undefined result."""
-    tracker.ingest(
-        frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", metrics=METRICS, git_commit="abc",
-        parameters={"lr": "0.1"}, tags={"branch": "main"},
-    )  # fmt: skip
-    tracker.ingest(frame_of(DENSE), name="<b>dense</b>; \u202e", metrics=METRICS[:2], git_commit="")
-    strange = {"q1": {"a": 1.0, "'; --": 1.0, "\u202e": -0.0, "é" * 40: 5e-324}}
-    tracker.ingest(
-        frame_of(strange), labels=frame_of({"q1": {"a": 0.1, "'; --": 1e300}}, "label"), name="b", dataset="o"
-    )
-    tracker.add_labels(labels_of({**LABELS, "q1": {"a": 1}}))
-    tracker.rescore(["bm25"])
-    weights = np.array([2.0, 0.1])
-    tracker.set_groups(GroupTable(Keys.from_strings(["q1", "q3"]), weights, {"kind": ["new", None], "size": [0.1, 3]}))
+    fill_as(fill)
     return tracker
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 from stored_rows import row_counts
 
@@ -42,12 +43,6 @@ def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker
 
 def pruned(tracker: nt.Tracker, **options: Any) -> list[str]:
     return [run.run for run in tracker.prune("2025-05-01", **options).runs]
-
-
-def refusal(call: Callable[..., object], *given: Any, **options: Any) -> str:
-    with pytest.raises(nt.InputError) as caught:
-        call(*given, **options)
-    return str(caught.value)
 
 
 def test_which_runs_are_old_and_kept(shop: nt.Tracker, ready_url: str) -> None:
@@ -130,11 +125,11 @@ def test_what_needs_the_items_says_that_they_are_gone(shop: nt.Tracker, tmp_path
         "name"
     )
     group = next(iter(LABELS))
-    assert refusal(shop.rescore, ["january"], metrics="dcg@5") == line
-    assert refusal(shop.explain, "january", "march") == line
-    assert refusal(shop.explain, "march", "january", group=group) == line
-    assert refusal(shop.conventions, "january") == line
-    assert refusal(shop.export_runs, tmp_path / "one", ["may", "january"]) == line
+    assert refusal_of(nt.InputError, shop.rescore, ["january"], metrics="dcg@5") == line
+    assert refusal_of(nt.InputError, shop.explain, "january", "march") == line
+    assert refusal_of(nt.InputError, shop.explain, "march", "january", group=group) == line
+    assert refusal_of(nt.InputError, shop.conventions, "january") == line
+    assert refusal_of(nt.InputError, shop.export_runs, tmp_path / "one", ["may", "january"]) == line
     assert not (tmp_path / "one").exists()
     done = shop.rescore(metrics="dcg@5")
     assert [(one.run, len(one.metrics), one.pruned_at_utc) for one in done][:2] == [
@@ -157,11 +152,11 @@ def test_only_summaries(shop: nt.Tracker, ready_url: str) -> None:
     assert shop.query("SELECT DISTINCT run FROM group_history ORDER BY 1").rows == [("april",), ("march",), ("may",)]
     assert database.check(ready_url) == []
     at = shop.pruned_at(shop.run("january")[0])
-    assert refusal(shop.compare, "march", "january", missing="zero") == (
+    assert refusal_of(nt.InputError, shop.compare, "march", "january", missing="zero") == (
         f"run 'january' was pruned at {at}: its items and group results are gone; to restore them, ingest its file "
         "again under the same name"
     )
-    gated = refusal(shop.gate, "march", baseline="january", margin=0.1, missing="zero")
+    gated = refusal_of(nt.InputError, shop.gate, "march", baseline="january", margin=0.1, missing="zero")
     assert gated.startswith("run 'january' was pruned")
     history = shop.history("ndcg@10")
     assert list(history["run"]) == list(RUNS)
@@ -213,7 +208,7 @@ def test_a_pruned_run_is_deleted_like_any(shop: nt.Tracker, ready_url: str) -> N
     assert row_counts(ready_url)["prunings"] == 0
     assert database.check(ready_url) == []
     shop.set_alias("prod", "may")
-    assert refusal(shop.delete_runs, ["april", "may"]).startswith("run 'may' has the alias @prod")
+    assert refusal_of(nt.InputError, shop.delete_runs, ["april", "may"]).startswith("run 'may' has the alias @prod")
     assert [run.name for run in shop.runs()] == ["april", "may"]  # all or none
 
 
@@ -230,6 +225,6 @@ def test_ages() -> None:
     assert moment_before(timedelta(hours=1), now) == "2026-03-31T11:00:00.000000Z"
     assert moment_before("2026-01-31T09:00+01:00") == "2026-01-31T08:00:00.000000Z"
     for wrong in ("3 months", "-1d", "999999d"):
-        assert refusal(moment_before, wrong, now) == (
+        assert refusal_of(nt.InputError, moment_before, wrong, now) == (
             f"older_than={wrong!r} is not an age; write 90d, 12w or a date such as 2026-01-31"
         )

@@ -1,5 +1,6 @@
 """The requested text of a metric: kept with the evaluation, whatever happens to the run."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,10 +18,15 @@ TEXTS = ["ndcg@10", "map", "P_1", "P_2", "lightgbm:ndcg@2"]
 EVERY = "SELECT run, label_set_version, metric, requested_as FROM run_summary ORDER BY run, label_set_version, metric"
 
 
+def fill_asked(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of(BM25), labels=labels_frame(), name="bm25", metrics=ASKED)
+
+
 @pytest.fixture
-def asked(tracker: nt.Tracker) -> nt.Tracker:
+def asked(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """A run whose metrics were requested by other names."""
-    tracker.ingest(frame_of(BM25), labels=labels_frame(), name="bm25", metrics=ASKED)
+    fill_as(fill_asked)
     return tracker
 
 

@@ -20,12 +20,17 @@ pytestmark = pytest.mark.both_engines
 NEW_LABELS: Run = {**LABELS, "q2": {"a": 3, "d": 1, "x": 2}}
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), metrics=["ndcg@10", "dcg@3"])
+        tracker.ingest(frame_of(DENSE), name="dense")
+        tracker.add_labels(labels_of(NEW_LABELS))
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """Two runs under labels version 1, and newer labels that neither was evaluated under."""
-    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), metrics=["ndcg@10", "dcg@3"])
-    tracker.ingest(frame_of(DENSE), name="dense")
-    tracker.add_labels(labels_of(NEW_LABELS))
+    fill_as(fill_shop)
     return tracker
 
 
@@ -125,6 +130,7 @@ def test_only_runs_of_the_dataset_are_rescored_with_its_labels(shop: nt.Tracker)
     assert shop.add_labels(LABELS, dataset="third", rescore=True).rescored == ()
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("n_held", [0, 20, 1 << 20])
 def test_it_is_the_same_however_much_is_computed_ahead(
     shop: nt.Tracker, monkeypatch: pytest.MonkeyPatch, n_held: int

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
 
 import pytest
+from refused import refusal_of
 from small_shop import BM25, DENSE, frame_of, labels_frame
 from stored_rows import row_counts
 
@@ -26,12 +26,6 @@ def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker
     """Three runs, the third named like the id of another."""
     fill_as(fill_shop)
     return tracker
-
-
-def refusal(kind: type[Exception], call: Any, *given: Any, **options: Any) -> str:
-    with pytest.raises(kind) as caught:
-        call(*given, **options)
-    return str(caught.value)
 
 
 def test_references(shop: nt.Tracker) -> None:
@@ -60,22 +54,24 @@ def test_references_to_nothing_or_to_too_much(shop: nt.Tracker) -> None:
         "@prod": "no alias '@prod'; create it with: ndcg-track alias set prod RUN",
         "latest~3": "no run 'latest~3': there are only 3 runs; go back fewer steps",
     }
-    assert {text: refusal(nt.ReferenceNotFoundError, shop.run, text) for text in messages} == messages
+    assert {text: refusal_of(nt.ReferenceNotFoundError, shop.run, text) for text in messages} == messages
 
 
 def test_a_name_in_several_datasets_needs_the_dataset(shop: nt.Tracker) -> None:
     shop.ingest(frame_of(BM25), name="bm25", dataset="site", labels=labels_frame())
-    assert refusal(nt.ReferenceNotFoundError, shop.run, "bm25") == (
+    assert refusal_of(nt.ReferenceNotFoundError, shop.run, "bm25") == (
         "run 'bm25' exists in several datasets (default, site); say which with dataset="
     )
     assert shop.run("bm25", "site")[0].dataset == "site"
     assert shop.run("latest", "default")[0].name == "dense-b"
-    assert refusal(nt.ReferenceNotFoundError, shop.run, "bm25", "sites") == ("no dataset 'sites'; did you mean 'site'?")
+    assert refusal_of(nt.ReferenceNotFoundError, shop.run, "bm25", "sites") == (
+        "no dataset 'sites'; did you mean 'site'?"
+    )
 
 
 def test_questions_about_an_unknown_dataset_are_refused(shop: nt.Tracker) -> None:
     for question in (shop.runs, shop.aliases):
-        assert refusal(nt.ReferenceNotFoundError, question, "shop") == (
+        assert refusal_of(nt.ReferenceNotFoundError, question, "shop") == (
             "no dataset 'shop'; there is only 'default': name it with dataset='default'"
         )
 
@@ -96,19 +92,21 @@ def test_names_that_no_alias_may_have(shop: nt.Tracker) -> None:
         "@@x": "alias '@x': a name does not begin with @; write it without the @",
         "a\tb": "alias 'a\\tb': a name has no control characters or line breaks; give another one",
     }
-    assert {alias: refusal(nt.InputError, shop.set_alias, alias, "bm25") for alias in messages} == messages
+    assert {alias: refusal_of(nt.InputError, shop.set_alias, alias, "bm25") for alias in messages} == messages
 
 
 def test_deleting_an_alias_that_is_not_there_or_is_ambiguous(shop: nt.Tracker) -> None:
-    assert refusal(nt.ReferenceNotFoundError, shop.delete_alias, "prod") == "there is no alias @prod; there is none"
+    assert refusal_of(nt.ReferenceNotFoundError, shop.delete_alias, "prod") == "there is no alias @prod; there is none"
     shop.ingest(frame_of(BM25), name="bm25", dataset="site", labels=labels_frame())
     shop.set_alias("prod", "bm25", "default")
     shop.set_alias("prod", "bm25", "site")
-    assert refusal(nt.ReferenceNotFoundError, shop.delete_alias, "x") == ("there is no alias @x; there is @prod, @prod")
-    assert refusal(nt.ReferenceNotFoundError, shop.delete_alias, "prod") == (
+    assert refusal_of(nt.ReferenceNotFoundError, shop.delete_alias, "x") == (
+        "there is no alias @x; there is @prod, @prod"
+    )
+    assert refusal_of(nt.ReferenceNotFoundError, shop.delete_alias, "prod") == (
         "alias @prod is in several datasets (default, site); give dataset="
     )
-    assert refusal(nt.ReferenceNotFoundError, shop.run, "@prod") == (
+    assert refusal_of(nt.ReferenceNotFoundError, shop.run, "@prod") == (
         "alias '@prod' exists in several datasets (default, site); say which with dataset="
     )
     assert shop.delete_alias("prod", "site").dataset == "site"
@@ -124,13 +122,13 @@ def test_a_run_gets_another_name(shop: nt.Tracker) -> None:
 
 
 def test_a_name_that_is_taken_or_none(shop: nt.Tracker) -> None:
-    assert refusal(nt.ConflictError, shop.rename_run, "bm25", "dense-a").startswith(
+    assert refusal_of(nt.ConflictError, shop.rename_run, "bm25", "dense-a").startswith(
         "run 'dense-a' exists already in dataset 'default' (id 2); choose another name"
     )
-    assert refusal(nt.InputError, shop.rename_run, "bm25", "@prod").startswith(
+    assert refusal_of(nt.InputError, shop.rename_run, "bm25", "@prod").startswith(
         "run '@prod': a name does not begin with @"
     )
-    assert refusal(nt.InputError, shop.rename_run, "bm25", "") == "the name of a run is empty; give it a name"
+    assert refusal_of(nt.InputError, shop.rename_run, "bm25", "") == "the name of a run is empty; give it a name"
     assert shop.run("1")[0].name == "bm25"
 
 
@@ -155,7 +153,7 @@ def test_a_run_is_not_deleted_while_an_alias_stands_for_it(shop: nt.Tracker, rea
     shop.set_alias("prod", "bm25")
     shop.set_alias("best", "bm25")
     before = row_counts(ready_url)
-    assert refusal(nt.ConflictError, shop.delete_run, "bm25") == (
+    assert refusal_of(nt.ConflictError, shop.delete_run, "bm25") == (
         "run 'bm25' has the alias @best, @prod; point the alias to another run first, with: "
         "ndcg-track alias set best RUN"
     )
@@ -166,7 +164,7 @@ def test_an_id_is_never_taken_for_a_name(shop: nt.Tracker) -> None:
     shop.rename_run("dense-b", "1")
     assert shop.run("1")[0].id == 3
     assert shop.delete_run(1).name == "bm25"
-    assert refusal(nt.ReferenceNotFoundError, shop.delete_run, 1) == (
+    assert refusal_of(nt.ReferenceNotFoundError, shop.delete_run, 1) == (
         "no run with id 1; list all with: ndcg-track runs list"
     )
 

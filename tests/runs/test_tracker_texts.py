@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,17 @@ TEXTS: dict[str, list[Any]] = {
 }
 
 
+def fill_shop(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        for name, run in (("bm25", BM25), ("dense", DENSE)):
+            tracker.ingest(frame_of(run), name=name, labels=labels_frame(), dataset="shop")
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="other")
+
+
 @pytest.fixture
-def shop(tracker: nt.Tracker) -> nt.Tracker:
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
     """A tracker with two runs of the dataset shop, and another dataset with the same groups."""
-    for name, run in (("bm25", BM25), ("dense", DENSE)):
-        tracker.ingest(frame_of(run), name=name, labels=labels_frame(), dataset="shop")
-    tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="other")
+    fill_as(fill_shop)
     return tracker
 
 

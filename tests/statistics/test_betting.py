@@ -9,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from populations import ALL, LONG, Record, repeats
 
-from ndcg_tracker.statistics.betting import betting_interval, betting_lower_bound, betting_p_value, betting_upper_bound
-from ndcg_tracker.statistics.distribution_free import content_generator
+from ndcg_tracker.statistics.distribution_free import (
+    betting_interval,
+    betting_lower_bound,
+    betting_p_value,
+    betting_upper_bound,
+    content_generator,
+)
 from ndcg_tracker.statistics.t_test import paired_t
 
 DIFFERENCES = st.lists(st.integers(-20, 20).map(lambda number: number / 20), min_size=1, max_size=40)
@@ -42,7 +47,7 @@ def test_equals_naive_arithmetic(name: str, n: int, level: float) -> None:
     assert abs(betting_lower_bound(delta, level=level) - naive_lower_bound(delta.tolist(), level)) <= 2 * 5e-4
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("n", [25, 200, 1000] if LONG else [25, 200])
 @pytest.mark.parametrize("name", ALL)
 def test_coverage_of_the_lower_bound(name: str, n: int, record_property: Record) -> None:
@@ -53,7 +58,7 @@ def test_coverage_of_the_lower_bound(name: str, n: int, record_property: Record)
     assert covered >= 0.95 - 0.016
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=5)
 @pytest.mark.parametrize("name", ALL)
 def test_coverage_of_upper_bound_interval_and_p_value(name: str) -> None:
     samples, n = repeats(500), 400

@@ -64,6 +64,7 @@ def test_exact_equals_scipy() -> None:
         assert mine.p_value == pytest.approx(theirs.pvalue, abs=1e-12)
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("n", [13, 60, 3000])
 def test_random_flips_equal_scipy_within_their_noise(n: int) -> None:
     rng = np.random.default_rng(n)
@@ -132,7 +133,7 @@ def test_equal_weights_are_no_weights(differences: list[float], weight: float) -
         assert weighted.p_value == plain.p_value if plain.exact else abs(weighted.p_value - plain.p_value) < 0.1
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize(("name", "n"), [("normal", 25), ("graded", 50), ("graded", 200), ("sparse", 1000)])
 def test_type_1(name: str, n: int, record_property: Record) -> None:
     samples = repeats(5000)

@@ -49,7 +49,7 @@ def sleep(transaction: ReadTransaction) -> None:
 
 
 @pytest.fixture
-def signalled(postgres_url: str) -> Iterator[str]:
+def signalled(postgres_schema: None, postgres_url: str) -> Iterator[str]:
     """The URL of a database; this process gets SIGUSR1 when the server is busy with the long statement."""
 
     def send() -> None:

@@ -33,9 +33,8 @@ def socket_path(postgres_server: PostgresServer) -> Path:
 
 
 @pytest.fixture
-def direct(postgres_url: str) -> Iterator[Store]:
+def direct(postgres_schema: None, postgres_url: str) -> Iterator[Store]:
     """The store without a proxy, with a run, labels and results in it."""
-    database.upgrade(postgres_url)
     with Store.open(postgres_url) as store:
         with store.write() as tx:
             add_run(tx, "first", BM25)

@@ -1,10 +1,13 @@
 """Which rows of the views count where several differ in labels alone: each run once, however it was rescored."""
 
+from collections.abc import Callable, Iterator
+
 import numpy as np
 import pytest
 from rankings_of import labels_of, ranking_of
 
 from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE, UNNAMED_JUDGES
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.transactions import WriteTransaction
@@ -43,12 +46,18 @@ def fill(tx: WriteTransaction) -> None:
     tx.write.aliases.set(dataset.id, "baseline", runs[2].id)
 
 
-@pytest.fixture
-def rescored(store: Store) -> Store:
-    """Nights of which some were rescored, and some held to a named judge."""
-    with store.write() as tx:
+def fill_database(url: str) -> None:
+    upgrade(url)
+    with Store.open(url) as store, store.write() as tx:
         fill(tx)
-    return store
+
+
+@pytest.fixture
+def rescored(fill_as: Callable[[Callable[[str], object]], None], database_url: str) -> Iterator[Store]:
+    """Nights of which some were rescored, and some held to a named judge."""
+    fill_as(fill_database)
+    with Store.open(database_url) as store:
+        yield store
 
 
 @pytest.mark.parametrize(

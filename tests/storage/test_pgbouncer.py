@@ -160,6 +160,7 @@ def test_eight_writers_share_four_connections(url: str, python: Path) -> None:
     assert database.check(url) == []
 
 
+@pytest.mark.nightly
 def test_nothing_stays_of_a_killed_writer(url: str, python: Path) -> None:
     process = started(KILLED, url, python=python)
     assert process.stdout is not None

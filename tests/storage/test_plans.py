@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 from postgres_server import PostgresServer
+from thorough import LONG
 
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
@@ -20,7 +21,7 @@ from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.transactions import WriteTransaction
 
-N_RUNS, N_GROUPS, N_OTHER_DATASETS = 100, 500, 20
+N_RUNS, N_GROUPS, N_OTHER_DATASETS = (100, 500, 20) if LONG else (50, 500, 20)
 
 
 class Step(NamedTuple):
@@ -116,7 +117,7 @@ RUN = "dataset = 'shop' AND run = 'run 7'"
 DIFF = "dataset = 'shop' AND baseline = 'run 7' AND candidate = 'run 9' AND metric = 'ndcg@10'"
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize(
     ("condition", "columns_of"),
     [

@@ -154,8 +154,9 @@ def outcomes(setting: Setting) -> Iterator[Outcome]:
     for engine in setting.engines:
         wrong: list[str] = []
         n = 0
-        # Quickly, on Postgres, each command meets one condition: it opens a database through the door of all.
-        turns = len(_chosen(setting)) if setting.size == "quick" and engine == "postgres" and not LONG else 1
+        # Quickly each command meets one condition, on SQLite two: it opens a database through the door of all.
+        quick_turns = len(_chosen(setting)) // (1 if engine == "postgres" else 2)
+        turns = quick_turns if setting.size == "quick" and not LONG else 1
         for number, condition in enumerate(_chosen(setting)):
             with in_condition(setting, engine, condition) as url:
                 before, mark = content_of(url), mark_of(url)

@@ -40,9 +40,7 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
         document = _parsed(source)
         if isinstance(document, list):
             if chosen:
-                raise WrongValueError(
-                    "is an array of records, so there is nothing to choose", advice=f"leave out {shown(chosen)}"
-                )
+                raise _nothing_to_choose("is an array of records", chosen)
             return JsonLines(columns, wanted).of_records(source, document)
         role = "score" if "score" in wanted.roles else "label"
         named = columns.any_given()
@@ -134,10 +132,12 @@ def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
         lists = _nested_lists(document, role, chosen)
         chosen = ""
     if chosen:
-        raise WrongValueError(
-            "holds one thing only, so there is nothing to choose", advice=f"leave out {shown(chosen)}"
-        )
+        raise _nothing_to_choose("holds one thing only", chosen)
     yield from lists
+
+
+def _nothing_to_choose(what: str, chosen: str) -> WrongValueError:
+    return WrongValueError(f"{what}, so there is nothing to choose", advice=f"leave out {shown(chosen)}")
 
 
 def _holds_objects(document: Mapping[str, Any], key: str, inner: str) -> bool:
@@ -255,9 +255,7 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
     if n_levels > 2 and not (_MODEL in document and len(held) == 1 and not chosen):
         found = _chosen(held, chosen, "runs" if role == "score" else "sets of labels", is_sure=False)
     elif chosen:
-        raise WrongValueError(
-            "holds one thing only, so there is nothing to choose", advice=f"leave out {shown(chosen)}"
-        )
+        raise _nothing_to_choose("holds one thing only", chosen)
     else:
         chosen, found = next(iter(held.items()))
     groups = _object(found, shown(chosen))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.metrics.kernel.cumulated import level_gains, sorted_ideal
-from ndcg_tracker.metrics.kernel.gains import rank_weights
+from ndcg_tracker.metrics.kernel.graded_list import rank_weights
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.ties import RankedGains, ranked_gains
 from ndcg_tracker.metrics.language.axes import numbers_of

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.gains import gains, in_precision_of, rank_weights
-from ndcg_tracker.metrics.kernel.graded_list import Codes
+from ndcg_tracker.metrics.kernel.graded_list import Codes, gains, in_precision_of, rank_weights
 from ndcg_tracker.metrics.kernel.lists import Lists, effective, family
 from ndcg_tracker.metrics.kernel.mean import ROUNDING
 from ndcg_tracker.metrics.kernel.ties import ItemOrder, as_they_came, order_of, ranked_gains

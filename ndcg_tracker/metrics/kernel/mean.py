@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,20 +45,6 @@ class GroupValues:
     empty: Mask
     n_items: Index
     labelled: Mask
-
-
-def joined_values(parts: Sequence[GroupValues], order: Index | None = None) -> GroupValues:
-    """Return the values of several sets of groups as one; ``order``: which of all the groups goes to each place."""
-    if len(parts) == 1 and order is None:
-        return parts[0]
-    keys = Keys.joined([part.group_keys for part in parts])
-    columns = [
-        np.concatenate([getattr(part, name) for part in parts])
-        for name in ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
-    ]
-    if order is not None:
-        keys, columns = keys.take(order), [column[order] for column in columns]
-    return GroupValues(parts[0].metric, keys, *columns)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regr
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t

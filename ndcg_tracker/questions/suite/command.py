@@ -14,7 +14,7 @@ from ndcg_tracker.questions.leaderboard.command import LeaderboardFormat, leader
 from ndcg_tracker.questions.report.command import report
 
 app = typer.Typer(
-    help="Datasets together: create, list, delete; then --suite of compare, gate, leaderboard, report, history.",
+    help="Datasets together: create, list, delete; ask with --suite.",
     no_args_is_help=True,
     rich_markup_mode=None,
 )
@@ -123,7 +123,7 @@ def gate_suite(
     github_summary: gate.GithubSummary = False,
     format: options.Output = options.OutputFormat.text,
 ) -> None:
-    """Decide whether a system may replace another on a suite, as gate --suite does."""
+    """Decide whether a system may replace another (gate --suite)."""
     if strict_datasets and dataset_margin is None:
         raise InputError(
             "--strict-datasets needs --dataset-margin: how large a drop a dataset is allowed, in absolute points, such "

@@ -35,6 +35,7 @@ _parsed_numbers = json.JSONDecoder(parse_int=float).decode  # a float, because t
 _ROWS_PER_STATEMENT = 100
 _ROWS_PER_FETCH = 256
 _BLOCK_BYTES = BLOCK_ITEMS * 10
+_RESULT_ROWS = "group_results WHERE evaluation_id = ? ORDER BY group_id"
 
 
 class ArrowChoice:
@@ -261,12 +262,9 @@ class SqliteBulk:
 
     def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
         """Return the ids, ascending, and weights of the groups of a dataset that have one."""
-        rows = self._connection.execute(
-            "SELECT id, weight FROM groups NOT INDEXED WHERE dataset_id = ? AND weight IS NOT NULL ORDER BY id",
-            (dataset_id,),
-        )
-        columns = np.fromiter(rows, dtype=[("id", np.int64), ("weight", np.float64)])
-        return np.ascontiguousarray(columns["id"]), np.ascontiguousarray(columns["weight"])
+        rows = "groups NOT INDEXED WHERE dataset_id = ? AND weight IS NOT NULL ORDER BY id"
+        ids, (weights,) = self._columns("id", ["weight"], rows, dataset_id)
+        return ids, weights
 
     def set_group_weights(self, ids: Index, weights: Floats) -> None:
         """Give groups new weights; NaN removes the weight."""
@@ -362,12 +360,8 @@ class SqliteBulk:
 
     def values(self, evaluation_id: int) -> tuple[Index, Floats]:
         """Return what ``results`` returns, but from the rows."""
-        rows = self._connection.execute(
-            "SELECT group_id, coalesce(value, 9e999) FROM group_results WHERE evaluation_id = ? ORDER BY group_id",
-            (evaluation_id,),
-        )
-        columns = np.fromiter(rows, dtype=[("id", np.int64), ("value", np.float64)])
-        return np.ascontiguousarray(columns["id"]), _nan_for_inf(columns["value"])
+        ids, (values,) = self._columns("group_id", ["value"], _RESULT_ROWS, evaluation_id)
+        return ids, values
 
     def reasons(self, evaluation_id: int) -> list[str]:
         """Return why the groups without a value have none, by id."""
@@ -379,18 +373,19 @@ class SqliteBulk:
 
     def components(self, evaluation_id: int) -> tuple[Index, Floats, Floats]:
         """Return ids, dcg and ideal_dcg (NaN for NULL) of all groups of an evaluation, by id."""
-        rows = self._connection.execute(
-            "SELECT group_id, coalesce(dcg, 9e999), coalesce(ideal_dcg, 9e999) FROM group_results "
-            "WHERE evaluation_id = ? ORDER BY group_id",
-            (evaluation_id,),
-        )
-        columns = np.fromiter(rows, dtype=[("id", np.int64), ("dcg", np.float64), ("ideal_dcg", np.float64)])
-        return np.ascontiguousarray(columns["id"]), _nan_for_inf(columns["dcg"]), _nan_for_inf(columns["ideal_dcg"])
+        ids, (dcg, ideal_dcg) = self._columns("group_id", ["dcg", "ideal_dcg"], _RESULT_ROWS, evaluation_id)
+        return ids, dcg, ideal_dcg
 
+    def _columns(self, id_column: str, names: Sequence[str], rows: str, value: int) -> tuple[Index, list[Floats]]:
+        """Return ids and some columns of doubles of chosen rows, NaN for NULL.
 
-def _nan_for_inf(values: Floats) -> Floats:
-    """Return the values with NaN in place of infinity, which marks NULL: SQLite has infinity but no NaN."""
-    return np.where(np.isinf(values), np.nan, values)
+        Infinity marks NULL on the way: SQLite has it, but no NaN, and stores none.
+        """
+        doubles = ", ".join(f"coalesce({name}, 9e999)" for name in names)
+        found = self._connection.execute(f"SELECT {id_column}, {doubles} FROM {rows}", (value,))
+        columns = np.fromiter(found, dtype=[("id", np.int64), *((name, np.float64) for name in names)])
+        floats = (columns[name] for name in names)
+        return np.ascontiguousarray(columns["id"]), [np.where(np.isinf(one), np.nan, one) for one in floats]
 
 
 def _blocks(cursor: sqlite3.Cursor) -> Iterator[tuple[list[int], list[bytes], list[bytes]]]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
 from ndcg_tracker.errors import DatabaseError, InputError
-from ndcg_tracker.storage.connection import database_engine, read_transaction, write_transaction
+from ndcg_tracker.storage.connection import notices, opened, read_transaction, write_transaction
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.schema import VERSION_TABLE, metadata
 from ndcg_tracker.storage.upkeep.handshake import Kind, found_state, refusal, state_within
@@ -76,8 +76,7 @@ def granted(location: Location, roles: Roles, *, apply: bool) -> list[str]:
     twice = sorted({name for name in roles.names if roles.names.count(name) > 1})
     if twice:
         raise InputError(f"role {twice[0]!r} is named twice", advice="give each kind of work a role of its own")
-    engine = database_engine(location)
-    try:
+    with opened(location) as engine:
         state = found_state(engine, location)
         if state.kind is not Kind.CURRENT:
             raise refusal(state, location)
@@ -94,8 +93,6 @@ def granted(location: Location, roles: Roles, *, apply: bool) -> list[str]:
             statements = [statement.as_string(None) for statement in _statements(connection, roles)]
             if apply:
                 _run(connection, location, statements)
-    finally:
-        engine.dispose()
     return statements
 
 
@@ -172,15 +169,7 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
 
 def _run(connection: Connection, location: Location, statements: list[str]) -> None:
     """Run the statements; raise where Postgres only warns that this role may not give a right."""
-    driver: Any = connection.connection.driver_connection
-    warnings: list[str] = []
-
-    def note(diagnostic: Any) -> None:
-        if diagnostic.sqlstate in _WITHOUT_EFFECT:
-            warnings.append(f"{diagnostic.message_primary}")
-
-    driver.add_notice_handler(note)
-    try:
+    with notices(connection, lambda one: one.sqlstate in _WITHOUT_EFFECT) as warnings:
         for statement in statements:
             connection.exec_driver_sql(statement.replace("%", "%%"))
             if warnings:
@@ -191,5 +180,3 @@ def _run(connection: Connection, location: Location, statements: list[str]) -> N
                     advice="run it as the owner of the schema, or as a superuser",
                     joint=": ",
                 )
-    finally:
-        driver.remove_notice_handler(note)

@@ -21,7 +21,7 @@ from ndcg_tracker.errors import argument
 from ndcg_tracker.storage.bulk.sqlite import ArrowChoice
 from ndcg_tracker.storage.connection import (
     FailedDatabaseError,
-    database_engine,
+    opened,
     read_transaction,
     wal_is_safe,
 )
@@ -127,16 +127,13 @@ def _of_state(state: State, location: Location) -> Finding:
 
 
 def _integrity(location: Location) -> Finding:
-    engine = database_engine(location)
-    try:
+    with opened(location) as engine:
         expected = expected_catalogue(engine)
         with read_transaction(engine, location) as connection:
             tx = ReadTransaction(Session(connection, ArrowChoice()))
             damage, n_runs = tx.damage(), len(tx.runs.without_facts())
             damage += [] if expected is None else tx.schema_damage(expected)
             prunings = tx.runs.prunings().values()
-    finally:
-        engine.dispose()
     if damage:
         return Finding("integrity", "bad", "; ".join(damage), "restore a backup, or report what was found")
     runs = f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}"
@@ -151,12 +148,8 @@ def _integrity(location: Location) -> Finding:
 
 def _staged_findings(location: Location) -> Iterator[Finding]:
     """Yield what was staged and is not published yet, if there is any: by a driver that lives, or left by one."""
-    engine = database_engine(location)
-    try:
-        with read_transaction(engine, location) as connection:
-            found = all_staged(connection)
-    finally:
-        engine.dispose()
+    with opened(location) as engine, read_transaction(engine, location) as connection:
+        found = all_staged(connection)
     for one in found:
         parts = f"{one.n_batches:,} batches, {one.n_groups:,} groups" if one.n_bytes is not None else ""
         size = "" if one.n_bytes is None else f": {parts}, {one.n_bytes / 1e6:,.1f} MB"
@@ -172,21 +165,17 @@ def _staged_findings(location: Location) -> Iterator[Finding]:
 
 def _space_findings(location: Location) -> Iterator[Finding]:
     """Yield how much of the database is free space, and on Postgres whether the planner knows its tables."""
-    engine = database_engine(location)
-    try:
-        with read_transaction(engine, location) as connection:
-            if location.url is None:
-                n_pages, n_free, page_size = (
-                    connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
-                    for name in ("page_count", "freelist_count", "page_size")
-                )
-                yield _space(n_free * page_size, n_pages * page_size, is_sqlite=True)
-                return
-            given = {"names": sorted(metadata.tables), "pages": _SAMPLED_PAGES}
-            tables = connection.exec_driver_sql(_TABLES, given).all()
-            n_free = sum(_free_bytes(connection, name, n, part) for name, _, n, part in tables)
-    finally:
-        engine.dispose()
+    with opened(location) as engine, read_transaction(engine, location) as connection:
+        if location.url is None:
+            n_pages, n_free, page_size = (
+                connection.exec_driver_sql(f"PRAGMA {name}").scalar_one()
+                for name in ("page_count", "freelist_count", "page_size")
+            )
+            yield _space(n_free * page_size, n_pages * page_size, is_sqlite=True)
+            return
+        given = {"names": sorted(metadata.tables), "pages": _SAMPLED_PAGES}
+        tables = connection.exec_driver_sql(_TABLES, given).all()
+        n_free = sum(_free_bytes(connection, name, n, part) for name, _, n, part in tables)
     unknown = [name for name, is_unknown, *_ in tables if is_unknown and name in PLANNED]
     if unknown:
         yield Finding(
@@ -337,26 +326,19 @@ def _file_system(folder: Path, mounts: Path = Path("/proc/mounts")) -> str:
 
 def _server_findings(location: Location) -> Iterator[Finding]:
     """Yield the checks of the server that the role may make: encoding, role and who is writing."""
-    engine = database_engine(location)
-    try:
-        with read_transaction(engine, location) as connection:
-            version, encoding, size, role, quoted_role, is_superuser, is_replica = connection.exec_driver_sql(
-                "SELECT current_setting('server_version'), current_setting('server_encoding'), "
-                "pg_database_size(current_database()), current_user::text, quote_ident(current_user), "
-                "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user), pg_is_in_recovery()"
-            ).one()
-            kind = ", a replica: what writes needs the primary" if is_replica else ""
-            yield Finding("server", "ok", f"Postgres {version}, {encoding}, {size / 1e6:,.1f} MB{kind}")
-            if is_superuser:
-                yield Finding(
-                    "role", "note", f"{role} is a superuser",
-                    "give readers a read-only role (docs/sql.md)",
-                )  # fmt: skip
-            else:
-                yield Finding("role", "ok", role)
-            writers = holders(connection, CONTENT, CREATION, MARKS)
-    finally:
-        engine.dispose()
+    with opened(location) as engine, read_transaction(engine, location) as connection:
+        version, encoding, size, role, quoted_role, is_superuser, is_replica = connection.exec_driver_sql(
+            "SELECT current_setting('server_version'), current_setting('server_encoding'), "
+            "pg_database_size(current_database()), current_user::text, quote_ident(current_user), "
+            "(SELECT rolsuper FROM pg_roles WHERE rolname = current_user), pg_is_in_recovery()"
+        ).one()
+        kind = ", a replica: what writes needs the primary" if is_replica else ""
+        yield Finding("server", "ok", f"Postgres {version}, {encoding}, {size / 1e6:,.1f} MB{kind}")
+        if is_superuser:
+            yield Finding("role", "note", f"{role} is a superuser", "give readers a read-only role (docs/sql.md)")
+        else:
+            yield Finding("role", "ok", role)
+        writers = holders(connection, CONTENT, CREATION, MARKS)
     if not writers:
         yield Finding("writer", "ok", "nobody")
         return

@@ -241,13 +241,27 @@ def _doubtful(
 def _queries() -> list[tuple[str, Select[Any], sa.Column[Any]]]:
     """Return what may be damaged, the query that counts it, and the column that names its owner."""
     n_packed = sa.func.coalesce(sa.func.length(evaluations.c.packed_values), 0) // 8
+    of_list, of_labels = runs.c.id == ranked_lists.c.run_id, label_sets.c.id == label_lists.c.label_set_id
+    of_result = (
+        (evaluations, evaluations.c.id == group_results.c.evaluation_id),
+        (runs, runs.c.id == evaluations.c.run_id),
+    )
+    stray_texts = _strays(texts, texts.c.dataset_id).where(texts.c.group_id > 0)
     return [
         ("runs that name another dataset", _misnamed_runs(), runs.c.id),
         ("evaluations that name another run, metric or label set", _misnamed_evaluations(), evaluations.c.id),
-        (f"ranked lists {_STRAY}", _strays_of_runs(), ranked_lists.c.run_id),
-        (f"label lists {_STRAY}", _strays_of_label_sets(), label_lists.c.label_set_id),
-        (f"group results {_STRAY}", _strays_of_evaluations(), group_results.c.evaluation_id),
-        (f"texts {_STRAY}", _strays_of_texts(), texts.c.dataset_id),
+        (f"ranked lists {_STRAY}", _strays(ranked_lists, runs.c.dataset_id, (runs, of_list)), ranked_lists.c.run_id),
+        (
+            f"label lists {_STRAY}",
+            _strays(label_lists, label_sets.c.dataset_id, (label_sets, of_labels)),
+            label_lists.c.label_set_id,
+        ),
+        (
+            f"group results {_STRAY}",
+            _strays(group_results, runs.c.dataset_id, *of_result),
+            group_results.c.evaluation_id,
+        ),
+        (f"texts {_STRAY}", stray_texts, texts.c.dataset_id),
         (
             "runs without all their lists",
             _wrong_counts(runs, _n_lists(), ranked_lists.c.run_id),
@@ -290,36 +304,16 @@ def _misnamed_evaluations() -> Select[Any]:
     return sa.select(sa.func.count()).select_from(joined).where(differs)
 
 
-def _strays(table: FromClause, joined: FromClause) -> Select[Any]:
+def _strays(table: sa.Table, owner: sa.Column[Any], *between: tuple[sa.Table, ColumnElement[bool]]) -> Select[Any]:
+    """Count the rows of a table whose group is none of the dataset that their owner is of.
+
+    Parameters: ``owner``: the column of the dataset. ``between``: the tables that lead from the rows to it.
+    """
+    joined: FromClause = table
+    for other, condition in between:
+        joined = joined.outerjoin(other, condition)
+    joined = joined.outerjoin(groups, (groups.c.id == table.c.group_id) & (groups.c.dataset_id == owner))
     return sa.select(sa.func.count()).select_from(joined).where(groups.c.id.is_(None))
-
-
-def _strays_of_runs() -> Select[Any]:
-    joined = ranked_lists.outerjoin(runs, runs.c.id == ranked_lists.c.run_id).outerjoin(
-        groups, (groups.c.id == ranked_lists.c.group_id) & (groups.c.dataset_id == runs.c.dataset_id)
-    )
-    return _strays(ranked_lists, joined)
-
-
-def _strays_of_label_sets() -> Select[Any]:
-    joined = label_lists.outerjoin(label_sets, label_sets.c.id == label_lists.c.label_set_id).outerjoin(
-        groups, (groups.c.id == label_lists.c.group_id) & (groups.c.dataset_id == label_sets.c.dataset_id)
-    )
-    return _strays(label_lists, joined)
-
-
-def _strays_of_evaluations() -> Select[Any]:
-    joined = (
-        group_results.outerjoin(evaluations, evaluations.c.id == group_results.c.evaluation_id)
-        .outerjoin(runs, runs.c.id == evaluations.c.run_id)
-        .outerjoin(groups, (groups.c.id == group_results.c.group_id) & (groups.c.dataset_id == runs.c.dataset_id))
-    )
-    return _strays(group_results, joined)
-
-
-def _strays_of_texts() -> Select[Any]:
-    joined = texts.outerjoin(groups, (groups.c.id == texts.c.group_id) & (groups.c.dataset_id == texts.c.dataset_id))
-    return _strays(texts, joined).where(texts.c.group_id > 0)
 
 
 def _n_lists() -> ColumnElement[int]:

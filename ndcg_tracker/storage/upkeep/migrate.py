@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Engine
 
 from ndcg_tracker.errors import DatabaseError, argument
-from ndcg_tracker.storage.connection import database_engine, use_best_journal, write_transaction
+from ndcg_tracker.storage.connection import opened, use_best_journal, write_transaction
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.upkeep.backup import backup_beside
@@ -51,8 +51,7 @@ def upgrade_database(location: Location) -> UpgradeResult:
             where=location.display_url,
             advice=f"create it or give {argument('location')} another path",
         )
-    engine = database_engine(location, create=True)
-    try:
+    with opened(location, create=True) as engine:
         state = found_state(engine, location)
         if state.kind is Kind.CURRENT:
             return UpgradeResult(state.detail, state.detail, None)
@@ -62,8 +61,6 @@ def upgrade_database(location: Location) -> UpgradeResult:
         if location.path is not None and result.before is None:
             use_best_journal(location.path)
         return result
-    finally:
-        engine.dispose()
 
 
 def _upgraded(engine: Engine, location: Location) -> UpgradeResult:
@@ -143,8 +140,5 @@ def _check_nothing_lost(connection: Connection, location: Location, before: dict
 
 def database_state(location: Location) -> State:
     """Return what is at the location, without writing."""
-    engine = database_engine(location)
-    try:
+    with opened(location) as engine:
         return found_state(engine, location)
-    finally:
-        engine.dispose()

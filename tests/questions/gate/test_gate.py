@@ -16,7 +16,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate.decide import population_decision, set_decision, spent_alpha
 from ndcg_tracker.questions.gate.say import reason, to_decide
 from ndcg_tracker.render.rows import as_object
-from ndcg_tracker.statistics.betting import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound, weighted_t
 from ndcg_tracker.words.notes import Note
 
@@ -344,7 +344,7 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     )
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("name", ["asymmetric", "skewed"])
 def test_false_fails_where_information_is_low(name: str, record_property: Record) -> None:
     """Nothing differs on average; where t alone would FAIL three to five times too often the gate does not."""

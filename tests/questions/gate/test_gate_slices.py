@@ -63,7 +63,7 @@ def test_a_margin_is_a_number() -> None:
         with_slices(population_decision(WHOLE, 0.01), WHOLE, Slicing("country", SEGMENTS), -1)
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("n_slices", [1, 4, 12])
 def test_slices_that_drop_by_the_margin_fail_rarely(n_slices: int, record_property: Record) -> None:
     """Every slice drops by just its margin: any FAIL is an error, and Holm shares 1% among them."""

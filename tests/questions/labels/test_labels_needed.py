@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -36,10 +37,15 @@ def answers(folder: Path, text: str, suffix: str = "csv") -> LabelLists:
     return read_labels(str(path))
 
 
+def fill_shop(url: str) -> None:
+    with Tracker(url) as tracker:
+        for name, lists in RUNS.items():
+            tracker.ingest(rows(lists), labels=labelled(LABELS), name=name, metrics=["AP", "ndcg@3"], dataset="shop")
+
+
 @pytest.fixture
-def shop(tracker: Tracker) -> Tracker:
-    for name, lists in RUNS.items():
-        tracker.ingest(rows(lists), labels=labelled(LABELS), name=name, metrics=["AP", "ndcg@3"], dataset="shop")
+def shop(fill_as: Callable[[Callable[[str], object]], None], tracker: Tracker) -> Tracker:
+    fill_as(fill_shop)
     return tracker
 
 

@@ -33,12 +33,17 @@ RUNS = {"original": lists(5, 1), "reproduced": lists(5, 2), "base": lists(3, 1),
 BASELINES = {"baseline_original": "base", "baseline_reproduced": "base again"}
 
 
-@pytest.fixture
-def tracker(postgres_schema: None, database_url: str) -> Iterator[nt.Tracker]:
-    """Four runs of a collection."""
-    with nt.Tracker(database_url) as opened:
+def fill_with_runs(url: str) -> None:
+    with nt.Tracker(url) as opened:
         for name, run in RUNS.items():
             opened.ingest(run, labels=LABELS, name=name, dataset="robust", metrics="P@5")
+
+
+@pytest.fixture
+def tracker(fill_as: Callable[[Callable[[str], object]], None], database_url: str) -> Iterator[nt.Tracker]:
+    """Four runs of a collection."""
+    fill_as(fill_with_runs)
+    with nt.Tracker(database_url) as opened:
         yield opened
 
 

@@ -111,7 +111,7 @@ def test_foreign(database_url: str) -> None:
     )
 
 
-def test_newer(database_url: str) -> None:
+def test_newer(postgres_schema: None, database_url: str) -> None:
     database.upgrade(database_url)
     execute(database_url, f"UPDATE ndcg_tracker_version SET version_num = '{NEXT}'")
     refused(
@@ -131,7 +131,7 @@ def test_newer(database_url: str) -> None:
         ("INSERT INTO ndcg_tracker_version VALUES ('0001')", f"0001, {NEWEST}"),
     ],
 )
-def test_unknown(database_url: str, change: str, found: str) -> None:
+def test_unknown(postgres_schema: None, database_url: str, change: str, found: str) -> None:
     database.upgrade(database_url)
     execute(database_url, change)
     refused(
@@ -160,7 +160,7 @@ def test_views_and_extensions_of_postgres_are_no_foreign_tables(postgres_url: st
     Store.open(postgres_url).close()
 
 
-def test_tables_of_others_may_come_later(database_url: str) -> None:
+def test_tables_of_others_may_come_later(postgres_schema: None, database_url: str) -> None:
     database.upgrade(database_url)
     execute(database_url, "CREATE TABLE a_note (id INTEGER)")
     Store.open(database_url).close()

@@ -39,7 +39,7 @@ def execute(url: str, *statements: str) -> None:
 
 
 @pytest.fixture
-def filled(database_url: str) -> str:
+def filled(postgres_schema: None, database_url: str) -> str:
     """The URL of a database with a run."""
     database.upgrade(database_url)
     with Store.open(database_url) as store, store.write() as tx:
@@ -172,7 +172,7 @@ def test_a_network_s_file_system(sqlite_url: str, monkeypatch: pytest.MonkeyPatc
     assert (found.state, found.advice) == ("note", "put the database on a local disk, or use Postgres")
 
 
-def test_who_is_writing(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_writing(postgres_schema: None, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     database.upgrade(postgres_url)
     with Store.open(postgres_url) as store, store.write() as tx:
         tx.write.datasets.ensure("shop")
@@ -185,7 +185,7 @@ def test_who_is_writing(postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.fixture
-def other_role(postgres_url: str) -> Iterator[str]:
+def other_role(postgres_schema: None, postgres_url: str) -> Iterator[str]:
     """The URL of the database for a role that owns nothing, in an upgraded database."""
     database.upgrade(postgres_url)
     with psycopg.connect(postgres_url.replace("+psycopg", ""), autocommit=True) as owner:

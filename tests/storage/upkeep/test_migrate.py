@@ -4,6 +4,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
@@ -168,7 +169,8 @@ def test_eight_processes_create_one_file(sqlite_url: str, python: Path) -> None:
 
 
 def test_a_postgres_that_cannot_hold_every_id_is_refused(postgres_server: PostgresServer) -> None:
-    postgres_server._administer("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+    with psycopg.connect(postgres_server.conninfo(), autocommit=True) as admin:
+        admin.execute("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
     try:
         with pytest.raises(DatabaseError, match="the database is encoded in LATIN1, which cannot hold every id"):
             database.upgrade(postgres_server.url("latin"))

@@ -24,7 +24,7 @@ def finding(url: str, check: str) -> Finding:
 
 
 @pytest.fixture
-def emptied(database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
+def emptied(postgres_schema: None, database_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
     """A database most of whose rows were deleted; a few megabytes are enough for a note."""
     monkeypatch.setattr(health, "FEW_BYTES", 1 << 19)
     database.upgrade(database_url)
@@ -50,7 +50,7 @@ def test_free_space_is_told_and_given_back(emptied: str) -> None:
     assert database.check(emptied) == []
 
 
-def test_what_others_may_still_use_stays_on_postgres(postgres_url: str) -> None:
+def test_what_others_may_still_use_stays_on_postgres(postgres_schema: None, postgres_url: str) -> None:
     database.upgrade(postgres_url)
     with Store.open(postgres_url) as store, store.write() as tx:
         add_run(tx, "bm25", BM25)
@@ -58,7 +58,7 @@ def test_what_others_may_still_use_stays_on_postgres(postgres_url: str) -> None:
     assert database.check(postgres_url) == []
 
 
-def test_only_the_owner_vacuums(postgres_url: str) -> None:
+def test_only_the_owner_vacuums(postgres_schema: None, postgres_url: str) -> None:
     database.upgrade(postgres_url)
     conninfo = postgres_url.replace("postgresql+psycopg", "postgresql")
     with psycopg.connect(conninfo, autocommit=True) as admin:
@@ -73,7 +73,7 @@ def test_only_the_owner_vacuums(postgres_url: str) -> None:
             admin.execute("DROP ROLE sweeper")
 
 
-def test_tables_without_statistics(postgres_url: str) -> None:
+def test_tables_without_statistics(postgres_schema: None, postgres_url: str) -> None:
     """As pg_restore leaves them; before Postgres 18, which restores statistics, too."""
     database.upgrade(postgres_url)
     with Store.open(postgres_url) as store, store.write() as tx:

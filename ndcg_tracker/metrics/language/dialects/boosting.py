@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.language.dialects.dialect import Dialect, native_cutoff, no_options
+from ndcg_tracker.metrics.language.dialects.dialect import Dialect, native_cutoff, without_options
 from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
 
 _SHARED = {
@@ -18,8 +18,7 @@ _SHARED = {
 _WEIGHTLESS = "An object's own weight does not count, only that of its group."
 
 
-def _catboost(options: str, native: str) -> Metric:
-    no_options(options)
+def _catboost(native: str) -> Metric:
     name, _, rest = native.partition(":")
     if name != "NDCG":
         raise MetricError(f"metric {name!r} is not known; it is NDCG")
@@ -75,7 +74,7 @@ def _xgboost(options: str, native: str) -> Metric:
 CATBOOST = Dialect(
     "catboost",
     "CatBoost 1.2.10",
-    _catboost,
+    without_options(_catboost),
     lambda cutoff: f"NDCG:top={cutoff};type=Base",
     1e-12,
     "1e-12, weighted mean included",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects.dialect import (
@@ -10,17 +11,14 @@ from ndcg_tracker.metrics.language.dialects.dialect import (
     choice_of,
     cutoff_of,
     native_cutoff,
-    no_options,
     parse_call,
+    without_options,
 )
 from ndcg_tracker.metrics.language.metric import Metric
 
 
-def _sklearn(options: str, native: str) -> Metric:
-    no_options(options)
-    call = parse_call(native)
-    if call.name not in ("ndcg_score", "dcg_score"):
-        raise MetricError(f"{call.name} is not known; it is ndcg_score or dcg_score")
+def _sklearn(native: str) -> Metric:
+    call = parse_call(native, "ndcg_score", "dcg_score")
     given = call.settle((), {"k": None, "ignore_ties": False})
     if choice_of(given["ignore_ties"], "ignore_ties", (True, False)):
         raise MetricError("ignore_ties=True leaves ties to NumPy's unstable sort, whose order depends on the processor")
@@ -32,12 +30,8 @@ def _sklearn(options: str, native: str) -> Metric:
     return Metric.of("ndcg", cutoff=cutoff, ideal="retrieved", negative="keep", size1="error", **settings)
 
 
-def _torchmetrics(options: str, native: str) -> Metric:
-    no_options(options)
-    call = parse_call(native)
-    if call.name != "RetrievalNormalizedDCG":
-        raise MetricError(f"{call.name} is not known; it is RetrievalNormalizedDCG")
-    given = call.settle((), {"top_k": None, "empty_target_action": "neg"})
+def _torchmetrics(native: str) -> Metric:
+    given = parse_call(native, "RetrievalNormalizedDCG").settle((), {"top_k": None, "empty_target_action": "neg"})
     action = choice_of(given["empty_target_action"], "empty_target_action", ("neg", "pos", "skip", "error"))
     return Metric.of(
         "ndcg",
@@ -57,7 +51,7 @@ def _torchmetrics(options: str, native: str) -> Metric:
 SKLEARN = Dialect(
     "sklearn",
     "scikit-learn 1.9.1",
-    _sklearn,
+    without_options(_sklearn),
     lambda cutoff: f"ndcg_score(k={cutoff})",
     1e-12,
     "1e-12",
@@ -78,7 +72,7 @@ SKLEARN = Dialect(
 TORCHMETRICS = Dialect(
     "torchmetrics",
     "torchmetrics 1.9.0",
-    _torchmetrics,
+    without_options(_torchmetrics),
     lambda cutoff: f"RetrievalNormalizedDCG(top_k={cutoff})",
     1e-6,
     "1e-6: it computes in single precision",
@@ -94,8 +88,7 @@ TORCHMETRICS = Dialect(
 )
 
 
-def _ranx(options: str, native: str) -> Metric:
-    no_options(options)
+def _ranx(native: str) -> Metric:
     name, cutoff = native_cutoff(native)
     form = re.fullmatch(r"(ndcg|ndcg_burges)(?:-l([1-9]\d*))?", name, re.ASCII)
     if form is None:
@@ -104,12 +97,8 @@ def _ranx(options: str, native: str) -> Metric:
     return Metric.of("ndcg", cutoff=cutoff, gain=gain, label_type="int", ties="input")
 
 
-def _spark(options: str, native: str, gain: str) -> Metric:
-    no_options(options)
-    call = parse_call(native)
-    if call.name != "ndcgAt":
-        raise MetricError(f"{call.name} is not known; it is ndcgAt")
-    cutoff = cutoff_of(call.settle(("k",), {"k": None})["k"], "k")
+def _spark(native: str, gain: str) -> Metric:
+    cutoff = cutoff_of(parse_call(native, "ndcgAt").settle(("k",), {"k": None})["k"], "k")
     if cutoff is None:
         raise MetricError("ndcgAt needs a cutoff")
     return Metric.of(
@@ -117,12 +106,8 @@ def _spark(options: str, native: str, gain: str) -> Metric:
     )
 
 
-def _rectools(options: str, native: str) -> Metric:
-    no_options(options)
-    call = parse_call(native)
-    if call.name != "NDCG":
-        raise MetricError(f"{call.name} is not known; it is NDCG")
-    given = call.settle(("k",), {"k": None, "log_base": 2, "divide_by_achievable": False})
+def _rectools(native: str) -> Metric:
+    given = parse_call(native, "NDCG").settle(("k",), {"k": None, "log_base": 2, "divide_by_achievable": False})
     cutoff = cutoff_of(given["k"], "k")
     if cutoff is None:
         raise MetricError("NDCG needs k")
@@ -134,8 +119,7 @@ def _rectools(options: str, native: str) -> Metric:
     return Metric.of("ndcg", cutoff=cutoff, gain="binary", ties="input", ideal=ideal, empty="skip")
 
 
-def _recbole(options: str, native: str) -> Metric:
-    no_options(options)
+def _recbole(native: str) -> Metric:
     name, cutoff = native_cutoff(native)
     if name.lower() != "ndcg" or cutoff is None:
         raise MetricError(f"metric {native!r} is not known; RecBole prints ndcg@10")
@@ -145,7 +129,7 @@ def _recbole(options: str, native: str) -> Metric:
 RANX = Dialect(
     "ranx",
     "ranx 0.3.21",
-    _ranx,
+    without_options(_ranx),
     lambda cutoff: f"ndcg@{cutoff}",
     1e-12,
     "1e-12 where no scores tie: its sort is unstable for 16 items or more",
@@ -161,7 +145,7 @@ RANX = Dialect(
 SPARK = Dialect(
     "spark",
     "pyspark 4.3.0",
-    lambda options, native: _spark(options, native, "binary"),
+    without_options(partial(_spark, gain="binary")),
     lambda cutoff: f"ndcgAt({cutoff})",
     1e-12,
     "1e-12",
@@ -172,7 +156,7 @@ SPARK = Dialect(
 SPARK_GRADED = Dialect(
     "spark_graded",
     "Spark 4.3.0 on the JVM",
-    lambda options, native: _spark(options, native, "exp2"),
+    without_options(partial(_spark, gain="exp2")),
     lambda cutoff: f"ndcgAt({cutoff})",
     1e-12,
     "1e-12, with the labels handed over in descending order",
@@ -187,7 +171,7 @@ SPARK_GRADED = Dialect(
 RECTOOLS = Dialect(
     "rectools",
     "RecTools 0.19.0",
-    _rectools,
+    without_options(_rectools),
     lambda cutoff: f"NDCG(k={cutoff})",
     1e-12,
     "1e-12",
@@ -201,7 +185,7 @@ RECTOOLS = Dialect(
 RECBOLE = Dialect(
     "recbole",
     "RecBole 1.2.1",
-    _recbole,
+    without_options(_recbole),
     lambda cutoff: f"ndcg@{cutoff}",
     1e-12,
     "the mean to its 4 decimals",

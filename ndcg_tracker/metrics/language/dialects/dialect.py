@@ -89,12 +89,23 @@ LONGEST_CALL = 3000
 """No meaningful call is longer; numbers of more than 4300 digits could not even be printed."""
 
 
-def parse_call(text: str) -> Call:
-    """Return the call that a text spells; its values are literals, and nothing is run.
+def parse_call(text: str, *names: str) -> Call:
+    """Return the call that a text spells, of one of some names if any are given; its values are literals.
+
+    Nothing is run.
 
     >>> parse_call("NDCG(k=10, divide_by_achievable=True)").options
     {'k': 10, 'divide_by_achievable': True}
     """
+    call = _call(text)
+    if call is None:
+        raise MetricError(f"cannot read {text!r}")
+    if names and call.name not in names:
+        raise MetricError(f"{call.name} is not known; it is {' or '.join(names)}")
+    return call
+
+
+def _call(text: str) -> Call | None:
     try:
         tree = ast.parse(text, mode="eval").body if len(text) <= LONGEST_CALL else None
         if isinstance(tree, ast.Name):
@@ -104,7 +115,7 @@ def parse_call(text: str) -> Call:
             return Call(tree.func.id, tuple(ast.literal_eval(value) for value in tree.args), options)
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
         pass
-    raise MetricError(f"cannot read {text!r}")
+    return None
 
 
 def cutoff_of(value: Any, name: str) -> int | None:
@@ -121,10 +132,15 @@ def choice_of(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
     raise MetricError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, choices))}")
 
 
-def no_options(options: str) -> None:
-    """Refuse options in brackets, for dialects that have none."""
-    if options:
-        raise MetricError(f"it has no options in brackets, but ({options}) was given")
+def without_options(parse: Callable[[str], Metric]) -> Callable[[str, str], Metric]:
+    """Return what reads the native texts of a dialect that has no options in brackets, and refuses them."""
+
+    def parsed(options: str, native: str) -> Metric:
+        if options:
+            raise MetricError(f"it has no options in brackets, but ({options}) was given")
+        return parse(native)
+
+    return parsed
 
 
 def native_cutoff(text: str) -> tuple[str, int | None]:

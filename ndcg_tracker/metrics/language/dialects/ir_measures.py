@@ -13,8 +13,8 @@ from ndcg_tracker.metrics.language.dialects.dialect import (
     Dialect,
     choice_of,
     native_cutoff,
-    no_options,
     parse_call,
+    without_options,
 )
 from ndcg_tracker.metrics.language.metric import Metric
 
@@ -25,8 +25,7 @@ _IPREC = re.compile(r"(?P<call>IPrec(?:\(.*\))?)@(?P<recall>\d*\.?\d+)", re.ASCI
 _MOST_PATIENT = 0.97
 
 
-def _parse(options: str, native: str) -> Metric:
-    no_options(options)
+def _parse(native: str) -> Metric:
     recall = _IPREC.fullmatch(native)
     if recall is not None:
         native = recall["call"]
@@ -136,7 +135,7 @@ def _whole(value: Any, name: str, least: int | None = None) -> str:
 IR_MEASURES = Dialect(
     "ir_measures",
     "ir_measures 0.4.3",
-    _parse,
+    without_options(_parse),
     lambda cutoff: f"nDCG@{cutoff}",
     1e-12,
     "1e-12; where gdeval computes (dcg='exp-log2', ERR) 5 decimals per group",

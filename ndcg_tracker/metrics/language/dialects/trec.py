@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXIS_OF
-from ndcg_tracker.metrics.language.dialects.dialect import Dialect, no_options
+from ndcg_tracker.metrics.language.dialects.dialect import Dialect, without_options
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
 
@@ -82,7 +83,7 @@ def all_trec(dialect: str) -> list[str]:
     return [f"{dialect}:{name}" for name in names]
 
 
-def _parse(native: str, settings: dict[str, str], *, flags: bool, is_10: bool = False) -> Metric:
+def _parse(native: str, settings: dict[str, str], *, flags: bool = True, is_10: bool = False) -> Metric:
     words = native.split()
     settings = {"label_domain": "int"} | settings
     while words and words[0].startswith("-"):
@@ -167,21 +168,6 @@ def _split(word: str, names: set[str]) -> tuple[str, re.Match[str] | None]:
     return word, None
 
 
-def _trec_eval(options: str, native: str) -> Metric:
-    no_options(options)
-    return _parse(native, {"score_type": "f32", "missing": "skip"}, flags=True)
-
-
-def _trec_eval10(options: str, native: str) -> Metric:
-    no_options(options)
-    return _parse(native, {"missing": "error"}, flags=True, is_10=True)
-
-
-def _pytrec_eval(options: str, native: str) -> Metric:
-    no_options(options)
-    return _parse(native, {"score_type": "f32", "missing": "skip"}, flags=False)
-
-
 _LABELS = "Labels that are not whole numbers are refused; trec_eval itself cuts off the decimals."
 _NAN = "Where trec_eval prints nan (0 / 0: -J and a list without judged items), the value is 0."
 _EMPTY_LIST = "A group that is in the run with an empty list counts as missing from the run."
@@ -189,7 +175,7 @@ _EMPTY_LIST = "A group that is in the run with an empty list counts as missing f
 TREC_EVAL = Dialect(
     "trec_eval",
     "trec_eval 9.0.8",
-    _trec_eval,
+    without_options(partial(_parse, settings={"score_type": "f32", "missing": "skip"})),
     lambda cutoff: f"ndcg_cut_{cutoff}",
     1e-12,
     "1e-12 unrounded; trec_eval prints 4 decimals",
@@ -242,7 +228,7 @@ TREC_EVAL = Dialect(
 TREC_EVAL10 = Dialect(
     "trec_eval10",
     "trec_eval 10.0-rc2",
-    _trec_eval10,
+    without_options(partial(_parse, settings={"missing": "error"}, is_10=True)),
     lambda cutoff: f"-c ndcg_cut_{cutoff}",
     1e-12,
     "1e-12 unrounded",
@@ -274,7 +260,7 @@ TREC_EVAL10 = Dialect(
 PYTREC_EVAL = Dialect(
     "pytrec_eval",
     "pytrec_eval-terrier 0.5.11",
-    _pytrec_eval,
+    without_options(partial(_parse, settings={"score_type": "f32", "missing": "skip"}, flags=False)),
     lambda cutoff: f"ndcg_cut_{cutoff}",
     1e-12,
     "1e-12",

@@ -1,0 +1,14 @@
+"""What is said of what is refused."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+
+def refusal_of(kind: type[Exception], call: Callable[..., object], *given: Any, **options: Any) -> str:
+    """Return the one line that a call is refused with."""
+    with pytest.raises(kind) as caught:
+        call(*given, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
