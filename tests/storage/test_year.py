@@ -87,6 +87,7 @@ def test_both_engines_give_the_same_answer(urls: dict[str, str], question: Quest
     assert [pair for pair in zip(one, other, strict=True) if not all(map(same, *pair))] == []
 
 
+@pytest.mark.nightly
 def test_a_relabelling_changes_no_answer(postgres_schema: None, database_url: str) -> None:
     """A night of a year that was rescored counts once, under labels of whichever version, and judges do not count."""
     upgrade(database_url)

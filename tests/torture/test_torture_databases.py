@@ -13,7 +13,7 @@ from .handshakes import COMMANDS, NEEDING_EXTRAS, WITHOUT_DATABASE, conditions, 
 from .report import Setting
 
 # tests/storage/upkeep has test_kept_databases.py for migrations on Postgres, and test_schema_drift.py for drift
-IN_THE_NIGHTLY = {(migrations, "postgres"), (drift, "sqlite"), (drift, "postgres")}
+IN_THE_NIGHTLY = {(migrations, "postgres"), (handshakes, "postgres"), (drift, "sqlite"), (drift, "postgres")}
 CASES = [
     pytest.param(row, engine, marks=[pytest.mark.nightly] if (row, engine) in IN_THE_NIGHTLY else [])
     for row, engine in product((migrations, handshakes, drift), ("sqlite", "postgres"))
@@ -27,6 +27,7 @@ def test_a_row(row: object, engine: str, tmp_path: Path, postgres_server: Postgr
     assert [(one.figure, one.note) for one in found if not one.met] == []
 
 
+@pytest.mark.nightly
 def test_faults_of_postgres(tmp_path: Path, postgres_server: PostgresServer) -> None:
     found = list(postgres_faults.outcomes(Setting("quick", tmp_path, postgres_server, ("postgres",))))
     assert len(found) == 4

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from postgres_server import PostgresServer
 
 import ndcg_tracker as nt
@@ -10,6 +11,7 @@ from .parity import Differences, exact, outcomes
 from .report import Setting
 
 
+@pytest.mark.nightly
 def test_both_engines_answer_alike(tmp_path: Path, postgres_server: PostgresServer) -> None:
     (one,) = outcomes(Setting("quick", tmp_path, postgres_server, ("sqlite", "postgres")))
     assert one.met, one.figure

@@ -35,6 +35,9 @@ IN_THE_NIGHTLY = {
     ("memory", "postgres"),
     ("forgeries", "postgres"),
     ("hand_edits", "postgres"),
+    ("refusing_servers", "postgres"),
+    *((name, "postgres") for name in ("kills", "signals", "disk_full")),
+    ("start_ups", "sqlite"),
 }
 CASES = [
     pytest.param(name, engine, marks=[pytest.mark.nightly] if (name, engine) in IN_THE_NIGHTLY else [])
