@@ -9,7 +9,8 @@ from typing import Any
 from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, SuiteNote, verdict_of
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_reports, in_neither, interval_name, metric_footnotes, test_name
+from ndcg_tracker.compare.say import comparison_reports, interval_name, metric_footnotes, test_name
+from ndcg_tracker.compare.say_facts import in_neither
 from ndcg_tracker.compare.say_groups import delta_cell
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.agreement import familiar_name

@@ -8,7 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from populations import Record, repeats
 
-from ndcg_tracker.questions.gate.decide import learned_margin, population_decision
+from ndcg_tracker.questions.gate.decide import population_decision
+from ndcg_tracker.questions.gate.decide_margin import learned_margin
 from ndcg_tracker.statistics.repeats import RunVariance, crossed_t
 from ndcg_tracker.statistics.t_test import paired_t
 

@@ -28,18 +28,15 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide import (
     FAIL_ALPHA,
     FEWEST_IN_SLICE,
-    FEWEST_REPEATS,
     GateDecision,
-    LearnedMargin,
-    learned_margin,
     population_decision,
     set_decision,
-    spent_alpha,
     sums_decision,
     with_limits,
     with_slices,
     with_summed_slices,
 )
+from ndcg_tracker.questions.gate.decide_margin import FEWEST_REPEATS, LearnedMargin, learned_margin, spent_alpha
 from ndcg_tracker.questions.gate.drift import drift_since_pin, of_gate
 from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.recording import decided_and_recorded

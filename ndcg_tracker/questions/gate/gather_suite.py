@@ -10,7 +10,8 @@ from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pa
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, spent_alpha, with_limits
+from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, with_limits
+from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, with_datasets
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
 from ndcg_tracker.questions.gate.recording import decided_and_recorded

@@ -14,7 +14,8 @@ from ndcg_tracker.compare.pair import Missing
 from ndcg_tracker.compare.run_pair import Version
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.questions.gate.decide import Scope, spent_alpha
+from ndcg_tracker.questions.gate.decide import Scope
+from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence

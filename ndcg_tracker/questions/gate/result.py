@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
-from ndcg_tracker.questions.gate.decide import GateDecision, LearnedMargin
+from ndcg_tracker.questions.gate.decide import GateDecision
+from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
 
 
 @dataclass(frozen=True, slots=True)

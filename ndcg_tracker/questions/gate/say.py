@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from ndcg_tracker.compare import say as compare
 from ndcg_tracker.compare.limits import LimitCheck
+from ndcg_tracker.compare.say_facts import facts, requests
 from ndcg_tracker.compare.say_groups import NO_VALUE, group_tables
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, FEWEST_IN_SLICE, GateDecision, GateSlices, SliceDecision
@@ -340,7 +341,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         *([] if gated.learned_margin is None else [("bounds", "cover other groups, and another training of each run")]),
         ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
     ]
-    pairs += [*compare.facts(gated.comparison, spelled), *compare.requests(gated.comparison)]
+    pairs += [*facts(gated.comparison, spelled), *requests(gated.comparison)]
     pairs += [
         (one.name, f"baseline {one.baseline:g}, candidate {one.candidate:g}{_share(one)}; limit {one.limit}")
         for one in decision.limits

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef
-from ndcg_tracker.compare.say import for_people, legend, metric_footnotes, metric_rows, runs, sign, whose
+from ndcg_tracker.compare.say import for_people, legend, metric_footnotes, metric_rows, runs, sign
+from ndcg_tracker.compare.say_facts import whose
 from ndcg_tracker.compare.say_groups import VERDICT_STYLES, delta_cell
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.labels.decide import (

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ndcg_tracker.compare.results import LabelSetRef
-from ndcg_tracker.compare.say import labels_text
+from ndcg_tracker.compare.say_facts import labels_text
 from ndcg_tracker.questions.reproduce.decide import PublishedMean, ReproducedMetric, Reproduction
 from ndcg_tracker.render.formats import Said
 from ndcg_tracker.render.report import Report, Table, columns

@@ -8,7 +8,8 @@ from ranked_runs import frame_of_ranks, labels_of_ranks
 from thorough import LONG
 
 import ndcg_tracker as nt
-from ndcg_tracker.questions.gate.decide import population_decision, spent_alpha
+from ndcg_tracker.questions.gate.decide import population_decision
+from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 
 pytestmark = pytest.mark.both_engines
 

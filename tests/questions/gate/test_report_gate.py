@@ -10,7 +10,8 @@ import pytest
 
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_object
-from ndcg_tracker.questions.gate.decide import GateDecision, LearnedMargin
+from ndcg_tracker.questions.gate.decide import GateDecision
+from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.questions.gate.say import gate_said, reason
 from ndcg_tracker.render.rows import as_object
