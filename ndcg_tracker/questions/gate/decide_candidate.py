@@ -1,0 +1,222 @@
+"""What is known of a candidate in, a decision with all that belongs to it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.compare.decide import PairedResults, labels_command
+from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.results import Comparison, ties_note
+from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
+from ndcg_tracker.errors import InputError, NotComparableError, argument
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.questions.gate.decide import (
+    FAIL_ALPHA,
+    FEWEST_IN_SLICE,
+    GateDecision,
+    population_decision,
+    set_decision,
+    sums_decision,
+    with_limits,
+    with_slices,
+    with_summed_slices,
+)
+from ndcg_tracker.questions.gate.decide_margin import spent_alpha
+from ndcg_tracker.questions.gate.drift import drift_since_pin
+from ndcg_tracker.questions.gate.facts import GateFacts
+from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
+from ndcg_tracker.words.notes import Kind, Note, command_line, sentence
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.run_pair import RunPair, Side
+    from ndcg_tracker.questions.gate.question import GateQuestion
+
+
+def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowledgement | None) -> Gated:
+    """Return the decision. Raises: NotComparableError where neither run has a judged item; see ``GateQuestion``."""
+    basis, comparison, results = facts.basis, facts.comparison, facts.results
+    runs, direction = basis.runs, basis.runs.metric.direction
+    if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
+        raise _nothing_judged(runs, question.metric)
+    number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
+    decision = _of_slices_asked(question, facts, _of_whole(question, facts, number)).in_direction(direction)
+    checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
+    is_open = _hangs_on_ties(decision, results) and all(one.is_met for one in checks)
+    decision = with_limits(decision, checks)
+    regressed: tuple[RegressedSlice, ...] = ()
+    if _names_slices(question, decision):
+        regressed = regressed_slices(_slice_tests(facts), direction=direction)
+    # of ties, nobody asked for the verdict
+    covered = ("ties", "retraining") if basis.learned is not None else ("ties",)
+    notes = [note for note in comparison.notes if note.kind not in covered]
+    notes += _no_alias(question, runs)
+    notes += _of_slices(question, runs, decision, regressed)
+    notes += _same_run(runs)
+    if is_open and results is not None and results.tie_effect is not None:
+        notes.append(ties_note(results.tie_effect))
+    comparison = replace(comparison, notes=tuple(notes))
+    return Gated(
+        _without_inference(comparison) if question.scope == "set" else comparison,
+        decision,
+        number,
+        alpha_budget=question.alpha_budget,
+        learned_margin=basis.learned,
+        drift=None if basis.pin is None else drift_since_pin(basis.pin, basis.earlier, decision.delta),
+        acknowledgement=None if decision.decision == "pass" else acknowledgement,
+        candidate_means=_candidate_means(runs.sides_of[1]),
+        ties_could_change_decision=is_open,
+        regressed_slices=regressed,
+    )
+
+
+def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
+    """Return what the arithmetic decides, on the gains of all groups or on their sums."""
+    results, sums, learned = facts.results, facts.sums, facts.basis.learned
+    budget, tolerance = question.alpha_budget, question.tolerance or 0.0
+    alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
+    margin = learned.margin if learned is not None else float(question.margin or 0.0)
+    if sums is not None:
+        gains = facts.gains(sums.whole)
+        if question.scope == "population":
+            return sums_decision(gains, margin, fail_alpha=alpha)
+        return replace(set_decision(np.array([gains.differences.mean]), tolerance), n=gains.differences.n)
+    assert results is not None
+    if question.scope == "set":
+        sign = -1.0 if facts.is_lower_better else 1.0
+        mean = None if results.means is None else sign * (results.means[1] - results.means[0])
+        return set_decision(results.gain, tolerance, weights=results.weights, mean=mean)
+    if results.no_inference is not None:
+        raise InputError(
+            f"{sentence(results.no_inference)}; so no bound says anything about further groups",
+            where=question.metric,
+            advice=f"use {argument('scope', 'set')}, which judges the stored means of these groups",
+            joint=": ",
+        )
+    return _of_groups(facts, population_decision)(results.gain, margin, fail_alpha=alpha)
+
+
+def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callable[..., GateDecision]:
+    """Return what decides on groups, with what is known of their chance."""
+    results, learned = facts.results, facts.basis.learned
+    assert results is not None
+    return partial(
+        decide,
+        weights=results.weights,
+        limits=results.limits,
+        chance=results.chance_of_gain,
+        runs=None if learned is None else learned.run_variance,
+    )
+
+
+def _of_slices_asked(question: GateQuestion, facts: GateFacts, decision: GateDecision) -> GateDecision:
+    """Return the decision after a look at each slice that was asked for."""
+    margin, is_strict, sums = question.slice_margin or 0.0, question.strict_slices, facts.sums
+    if sums is not None:
+        if sums.sliced_by is None or sums.slices is None:
+            return decision
+        gains = {value: facts.gains(of_slice) for value, of_slice in sums.slices.items()}
+        return with_summed_slices(decision, sums.sliced_by, gains, margin, is_strict=is_strict)
+    if facts.by is None or facts.results is None:
+        return decision
+    return _of_groups(facts, partial(with_slices, decision))(facts.results.gain, facts.by, margin, is_strict=is_strict)
+
+
+def _slice_tests(facts: GateFacts) -> list[SliceTest]:
+    """Return what each slice says, of every attribute."""
+    results = facts.results
+    if results is None:
+        attribute, slices = facts.summed_slices
+        gains = {value: facts.gains(sums) for value, sums in slices.items()}
+        known = [(value, sums) for value, sums in gains.items() if value is not None and sums.differences.n]
+        return [SliceTest(attribute or "", value, sums.test(), sums.information()) for value, sums in known]
+    chance = results.chance_of_gain
+    each = [slice_tests(results.gain, slicing, results.weights, chance=chance) for slicing in facts.slicings]
+    return [one for of_attribute in each for one in of_attribute if one.value is not None]
+
+
+def _names_slices(question: GateQuestion, decision: GateDecision) -> bool:
+    """Return whether slices that regressed are to be named: the whole passes, and no other part fails."""
+    of_whole = decision.decision if decision.slices is None else decision.slices.of_whole
+    return of_whole == "pass" and decision.decision != "fail" and question.scope == "population"
+
+
+def _of_slices(
+    question: GateQuestion, runs: RunPair, decision: GateDecision, regressed: tuple[RegressedSlice, ...]
+) -> list[Note]:
+    """Return a note that names the slices which regressed though the whole passes, and one on slices too small."""
+    baseline = runs.baseline.run
+    notes = []
+    kinds: tuple[tuple[bool, Kind], ...] = ((False, "slices_regressed"), (True, "small_slices_regressed"))
+    for is_low, kind in kinds:
+        rows = [row for row in regressed if row.low_information == is_low]
+        if rows:
+            of_runs = (*(arm.name for arm in runs.arms), "--dataset", baseline.dataset)
+            words = (*of_runs, *question.options.words(), "--by", rows[0].attribute)
+            named = [(row.attribute, row.value or "", row.delta, row.n) for row in rows]
+            notes.append(Note(kind, {"slices": named}, ("ndcg-track", "compare", *words)))
+    slices = decision.slices
+    if slices is not None and slices.is_strict and not slices.rows and not decision.is_identical:
+        command = ("ndcg-track", "groups", "set", "FILE", "--dataset", baseline.dataset)
+        notes.append(Note("slices_too_small", {"attribute": slices.attribute, "fewest": FEWEST_IN_SLICE}, command))
+    return notes
+
+
+def _hangs_on_ties(decision: GateDecision, results: PairedResults | None) -> bool:
+    """Return whether another order of tied items could give another decision, by the rule that gave this one."""
+    effect, delta = None if results is None else results.tie_effect, decision.delta
+    if effect is None or not effect.is_open or delta is None:
+        return False
+    return any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
+
+
+def _no_alias(question: GateQuestion, runs: RunPair) -> list[Note]:
+    baseline = runs.baseline.run
+    command = ("ndcg-track", "alias", "set", "baseline", baseline.name, "--dataset", baseline.dataset)
+    return [Note("no_alias", command=command)] if question.alias is None and not runs.is_repeated else []
+
+
+def _same_run(runs: RunPair) -> list[Note]:
+    return [Note("same_run")] if runs.arms[0] == runs.arms[1] else []
+
+
+def _candidate_means(sides: Sequence[Side]) -> tuple[tuple[str, float | None], ...]:
+    """Return the means of a candidate under all metrics that it has; of an arm, those of its runs."""
+    found = []
+    for metric in sides[0].evaluations:
+        means = [side.evaluations[metric].mean if metric in side.evaluations else None for side in sides]
+        known = [mean for mean in means if mean is not None]
+        found.append((metric, sum(known) / len(known) if len(known) == len(means) else None))
+    return tuple(found)
+
+
+def _nothing_judged(runs: RunPair, metric: Metric) -> NotComparableError:
+    labels = command_line(labels_command(runs.baseline.run.dataset))
+    baseline, candidate = (arm.name for arm in runs.arms)
+    return NotComparableError(
+        f"runs {baseline!r} and {candidate!r} have no judged item that {metric} counts, so nothing is known of either",
+        advice=f"are their ids spelled as in the labels? See those with: {labels}",
+    )
+
+
+def _without_inference(comparison: Comparison) -> Comparison:
+    """Return the comparison of a fixed set of groups: the same numbers, and none about further groups."""
+    metrics = tuple(
+        replace(
+            metric,
+            ci=None,
+            p_value=None,
+            p_adjusted=None,
+            effect_size=None,
+            detectable_delta=None,
+            ties_could_change_verdict=False,
+            warnings=(),
+            verdict=metric.verdict if metric.verdict in ("identical", "not_comparable") else "no_difference_detected",
+        )
+        for metric in comparison.metrics
+    )
+    return replace(comparison, metrics=metrics)

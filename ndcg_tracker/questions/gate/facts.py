@@ -1,0 +1,57 @@
+"""What a gate gathers before it decides: one frozen object."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.decide import PairedResults
+    from ndcg_tracker.compare.results import Comparison
+    from ndcg_tracker.compare.run_pair import RunPair
+    from ndcg_tracker.compare.slices import Slicing
+    from ndcg_tracker.compare.sums import SummedResults
+    from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
+    from ndcg_tracker.statistics.summary import PairedSums
+    from ndcg_tracker.storage.records import AliasRecord, DecisionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """What a decision rests on and others may change: runs, labels, means, the alias, decisions and repeats.
+
+    ``earlier``: the decisions of this gate, oldest first. ``pin``: the alias of the baseline, None where it was given
+    otherwise. ``learned``: None for a margin that was given.
+    """
+
+    runs: RunPair
+    earlier: tuple[DecisionRecord, ...]
+    pin: AliasRecord | None
+    learned: LearnedMargin | None
+
+
+@dataclass(frozen=True, slots=True)
+class GateFacts:
+    """All that a decision on two arms rests on.
+
+    ``results``: of the groups, sliced ``by`` what was asked for, and by every attribute that makes few slices
+    (``slicings``); None of runs that were stored as ``sums``, with ``summed_slices``: their attribute and the sums.
+    """
+
+    basis: Basis
+    comparison: Comparison
+    results: PairedResults | None = None
+    by: Slicing | None = None
+    slicings: tuple[Slicing, ...] = ()
+    sums: SummedResults | None = None
+    summed_slices: tuple[str | None, Mapping[str | None, PairedSums]] = (None, {})
+
+    @property
+    def is_lower_better(self) -> bool:
+        """Whether a gain is a fall."""
+        return self.basis.runs.metric.direction == "lower"
+
+    def gains(self, sums: PairedSums) -> PairedSums:
+        """Return the sums of the gains, from those of the differences."""
+        return sums.reversed() if self.is_lower_better else sums
