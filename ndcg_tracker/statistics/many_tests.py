@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -70,7 +71,8 @@ class AllPairs:
 
     ``n``: the groups that count. ``means``: float64, shape (m,). ``delta``: shape (m, m), the mean of row minus that of
     column. ``standard_error``: of delta, and ``p_value``: two-sided, NaN where nothing can be inferred: fewer than 2
-    groups, or all differences alike.
+    groups, or all differences alike. ``half_width``: of the 95% intervals of delta, NaN there too; None for t with
+    n - 1 degrees of freedom.
     """
 
     n: int
@@ -78,6 +80,7 @@ class AllPairs:
     delta: Matrix
     standard_error: Matrix
     p_value: Matrix
+    half_width: Matrix | None = None
 
 
 def all_pairs(values: Matrix, weights: Floats | None = None) -> AllPairs:
@@ -147,6 +150,29 @@ def all_pairs_of_strata(strata: Sequence[AllPairs]) -> AllPairs:
     known = np.isfinite(t) & (variance > 0)
     p_value = np.where(known, np.maximum(2 * stdtr(df, -np.abs(t)), SMALLEST_P_VALUE), np.nan)
     return AllPairs(sum(one.n for one in strata), means, delta, error, p_value)
+
+
+def all_pairs_of_arms(arms: Sequence[Matrix], weights: Floats | None = None) -> AllPairs:
+    """Return the tests of all pairs of arms, which cross groups and repeats (see ``repeats.crossed_t``).
+
+    Parameters: ``arms``: float64, shapes (k, n), finite, a row per run. ``weights``: float64, shape (n,), > 0.
+
+    >>> one = np.array([[0.5, 0.25, 0.75, 0.5], [0.5, 0.375, 0.75, 0.5]])
+    >>> found = all_pairs_of_arms([one, one[:1] - 0.25])
+    >>> float(found.delta[0, 1]), bool(found.half_width[0, 1] == found.half_width[1, 0])
+    (0.265625, True)
+    """
+    from ndcg_tracker.statistics.repeats import crossed_t
+
+    m, n = len(arms), arms[0].shape[1]
+    means = np.array([np.average(arm.mean(axis=0), weights=weights) for arm in arms])
+    error, p_value, half = (np.full((m, m), np.nan) for _ in range(3))
+    for one, other in itertools.permutations(range(m), 2):
+        test, _ = crossed_t(arms[other], arms[one], weights)
+        if test.p_value is not None and test.ci is not None:
+            error[one, other], p_value[one, other] = test.standard_error or np.nan, test.p_value
+            half[one, other] = (test.ci[1] - test.ci[0]) / 2
+    return AllPairs(n, means, means[:, None] - means[None, :], error, p_value, half)
 
 
 def _two_sided(t: Matrix, df: float) -> Matrix:

@@ -424,3 +424,35 @@ def test_explain_says_what_each_slice_did(ltr: nt.Tracker) -> None:
         InputError, match=r"^no group of dataset 'ltr' has an attribute 'users'; did you mean 'user'\?$"
     ):
         ltr.explain("old-0", "new-0", by="users")
+
+
+def test_a_leaderboard_ranks_arms(ltr: nt.Tracker) -> None:
+    board = ltr.leaderboard("tag:recipe=old", "tag:recipe=new", "rules", metrics="ndcg@10", by="device").leaderboard
+    assert {run.name for run in board.runs} == {"tag:recipe=old", "tag:recipe=new", "rules"}
+    (metric,) = board.metrics
+    pair = next(one for one in metric.pairs if {one.a, one.b} == {"tag:recipe=old", "tag:recipe=new"})
+    test, _ = crossed_t(values(ltr, *OLD), values(ltr, *NEW))
+    assert abs(pair.delta) == pytest.approx(abs(test.mean or 0.0))
+    assert pair.p_value == pytest.approx(test.p_value)
+    assert pair.ci is not None
+    assert test.ci is not None
+    assert pair.ci[1] - pair.ci[0] == pytest.approx(test.ci[1] - test.ci[0])
+    means = {run.name: one.mean for run, one in zip(board.runs, metric.standings, strict=True)}
+    assert means["tag:recipe=new"] == pytest.approx(values(ltr, *NEW).mean())
+    text = str(ltr.leaderboard("tag:recipe=old", "tag:recipe=new", "rules"))
+    assert "t-test over groups and runs, crossed" in " ".join(text.split())
+    for references, options, message in (
+        (
+            ("tag:recipe=old", "old-1"),
+            {},
+            "run 'old-1' is in 'tag:recipe=old' and in 'old-1'; give each arm its own runs",
+        ),
+        (
+            ("tag:recipe=old", "rules"),
+            {"test": "permutation"},
+            "test= takes single runs, not arms; leave it out",
+        ),
+    ):
+        with pytest.raises(InputError) as refusal:
+            ltr.leaderboard(*references, **options)
+        assert str(refusal.value) == message

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -227,3 +228,20 @@ def test_what_is_refused(beir: nt.Tracker, ask: Callable[[nt.Tracker], object], 
     with pytest.raises(NdcgTrackerError) as refusal:
         ask(beir)
     assert str(refusal.value).startswith(message)
+
+
+def test_a_decision_on_arms_keeps_their_runs_on_each_dataset(beir: nt.Tracker, tmp_path: Path) -> None:
+    beir.gate_suite("beir", "tag:recipe=new", baseline="tag:recipe=old", margin=0.5)
+    with beir.store().read() as tx:
+        (record,) = tx.decisions.on_suite("beir")
+        ids = {run.id for dataset in DATASETS for run in tx.runs.all(dataset) if "recipe" in run.tags}
+        assert ids <= tx.runs.used_ids(once=False)
+    kept = [one for of in record.runs.values() for one in of["repeats"].values()]
+    assert {run_id for of_side in kept for run_id in of_side} == ids
+    beir.export_runs(tmp_path / "out")
+    with nt.Tracker(tmp_path / "other.db") as other:
+        other.import_runs(tmp_path / "out")
+        with other.store().read() as tx:
+            (copy,) = tx.decisions.on_suite("beir")
+            names = {run.id: run.name for run in tx.runs.all("beir-a")}
+        assert [names[one] for one in copy.runs["beir-a"]["repeats"]["baseline_run_id"]] == ["old-0", "old-1", "old-2"]

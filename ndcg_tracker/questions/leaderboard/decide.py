@@ -11,7 +11,8 @@ import numpy as np
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats
-from ndcg_tracker.statistics.many_tests import AllPairs, Matrix, all_pairs, holm_of_pairs, largest_t
+from ndcg_tracker.statistics.many_tests import AllPairs, Matrix, all_pairs, all_pairs_of_arms, holm_of_pairs, largest_t
+from ndcg_tracker.statistics.repeats import crossed_t
 from ndcg_tracker.statistics.t_distribution import two_sided_t
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.words.notes import Note
@@ -113,9 +114,13 @@ def metric_board(
     limits: tuple[float, float] | None = None,
     test: LeaderboardTest = "t",
     value: str | None = None,
+    repeats: Sequence[Matrix] = (),
 ) -> MetricBoard:
-    """Return one metric of runs in the order of ``names``: ``values`` float64, shape (runs, groups), finite."""
-    found = all_pairs(values, weights)
+    """Return one metric of runs in the order of ``names``: ``values`` float64, shape (runs, groups), finite.
+
+    ``repeats``: the results of each run of every arm, shapes (k, groups), whose means ``values`` are; none without.
+    """
+    found = all_pairs_of_arms(repeats, weights) if repeats else all_pairs(values, weights)
     p_value = largest_t(values) if test == "permutation" else found.p_value
     adjusted = p_value if test == "permutation" else holm_of_pairs(p_value)
     n_runs, n = len(names), found.n
@@ -130,6 +135,8 @@ def metric_board(
             error = float(np.sqrt(spread * n / (n - 1))) / total if n > 1 else 0.0
             half = two_sided_t(1 - LEVEL, n - 1.0) * error if error else 0.0
             ci = (float(found.means[place]) - half, float(found.means[place]) + half) if half else None
+        if repeats and len(repeats[place]) > 1:
+            ci = crossed_t(np.zeros((1, values.shape[1])), repeats[place], weights)[0].ci
         intervals.append(limited(ci, limits))
     standings = standings_of(found, adjusted, direction, intervals)
     pairs = []
@@ -143,7 +150,8 @@ def metric_board(
             if other == one:
                 continue
             delta, error = float(found.delta[one, other]), float(found.standard_error[one, other])
-            ci = None if np.isnan(error) else (delta - half * error, delta + half * error)
+            width = half * error if found.half_width is None else float(found.half_width[one, other])
+            ci = None if np.isnan(error) else (delta - width, delta + width)
             wins, losses = int((counted[one] > counted[other]).sum()), int((counted[one] < counted[other]).sum())
             p_values = _known(p_value[one, other]), _known(adjusted[one, other])
             counts = wins, n - wins - losses, losses

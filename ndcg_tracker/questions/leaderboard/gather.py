@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.compare.arms import Arm, arms_of
 from ndcg_tracker.compare.attributes import attribute_values
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.pair import Missing, places_of_ids
-from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.compare.run_pair import Version, adding_command, check_one_dataset, label_set_ref, no_group_of_labels
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -23,6 +23,7 @@ from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.known_metrics import advice_for_lacking, known_metric
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
+from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words
 
 if TYPE_CHECKING:
@@ -78,7 +79,8 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for groups that some
     runs have no result for, unless ``missing`` says what becomes of them.
     """
-    runs, is_named = _meant(tx, question)
+    arms = _arms(tx, question)
+    runs, is_named = ([run for arm in arms for run in arm.runs], True) if arms else _meant(tx, question)
     if is_named:
         refuse_sums(tx, runs)
     dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
@@ -106,10 +108,13 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             f"{'is' if len(runs) == 1 else 'are'} {len(runs) or 'none'}",
             advice=f"to add more: {adding[0]}" if adding else "see what there is with: ndcg-track runs list",
         )
+    ranked = list(arms) or [Arm.of(run) for run in runs]
+    is_repeated = len(runs) > len(ranked)
     boards: list[MetricBoard] = []
-    order: list[int] = []
+    is_ordered = False
     slices: list[MetricBoard] = []
     for metric, of_metric in zip(metrics, records, strict=True):
+        runs = [run for arm in ranked for run in arm.runs]
         evaluations = [of_metric[run.id] for run in runs]
         missing = "error" if question.missing == "skip" else question.missing
         ids, values = side_by_side(tx, metric, evaluations, [run.name for run in runs], missing)
@@ -127,32 +132,71 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
             raise InputError(f"{metric} weighs groups, which sign flips do not", advice=f"give {argument('test', 't')}")
-        if not order:
-            order = order_of(values, metric.direction, weights)
-            runs = [runs[place] for place in order]
-            records = [{run.id: one[run.id] for run in runs} for one in records]
-            values = values[order]
-        names = [run.name for run in runs]
-        limits = metric.limits
-        board = metric_board(
-            str(metric), names, values, direction=metric.direction, weights=weights, limits=limits, test=question.test
-        )
+        repeats = np.split(values, np.cumsum([len(arm.runs) for arm in ranked])[:-1])
+        if not is_ordered:
+            means = np.stack([of_arm.mean(axis=0) for of_arm in repeats])
+            order = order_of(means, metric.direction, weights)
+            ranked, repeats, is_ordered = [ranked[at] for at in order], [repeats[at] for at in order], True
+        board = _board(question, metric, ranked, repeats, weights, is_repeated=is_repeated)
         asked = {one.requested_as for one in evaluations}
         boards.append(replace(board, requested_as=asked.pop()) if len(asked) == 1 else board)
         if question.by is not None and not slices:
-            slices, of_slices = _slices(tx, question, metric, (runs, ids, values, weights))
+            slices, of_slices = _slices(tx, question, metric, (ranked, ids, repeats, weights))
             notes += of_slices
     return Leaderboard(
         dataset,
         label_set_ref(label_set),
-        tuple(RunRef(run.name, run.id) for run in runs),
+        tuple(arm.ref for arm in ranked),
         tuple(boards),
         question.test,
         question.by,
         tuple(slices),
         tuple(notes),
-        _measures(runs, question.measures),
+        _measures(ranked, question.measures),
     )
+
+
+def _board(
+    question: LeaderboardQuestion,
+    metric: Metric,
+    ranked: Sequence[Arm],
+    repeats: Sequence[Matrix],
+    weights: Floats | None,
+    *,
+    is_repeated: bool,
+    value: str | None = None,
+) -> MetricBoard:
+    """Return one metric of runs or arms; ``repeats``: the results of the runs of each."""
+    return metric_board(
+        str(metric),
+        [arm.name for arm in ranked],
+        np.stack([of_arm.mean(axis=0) for of_arm in repeats]),
+        direction=metric.direction,
+        weights=weights,
+        limits=metric.limits,
+        test=question.test,
+        value=value,
+        repeats=repeats if is_repeated else (),
+    )
+
+
+def _arms(tx: ReadTransaction, question: LeaderboardQuestion) -> list[Arm]:
+    """Return what is meant where an arm is named; none where only runs are (InputError for a run in two of them)."""
+    if not any(reference.startswith(ARM) for reference in question.references):
+        return []
+    if question.test != "t" or question.tags:
+        name = "tags" if question.tags else "test"
+        raise InputError(f"{argument(name)} takes single runs, not arms", advice="leave it out")
+    found: dict[int, str] = {}
+    arms = list({arm.name: arm for arm in arms_of(tx, question.references, question.dataset)}.values())
+    for arm in arms:
+        check_one_dataset(arms[0].runs[0], arm.runs[0], "ranked together")
+        for run in arm.runs:
+            if found.setdefault(run.id, arm.name) != arm.name:
+                raise InputError(
+                    f"run {run.name!r} is in {found[run.id]!r} and in {arm.name!r}", advice="give each arm its own runs"
+                )
+    return arms
 
 
 def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> list[tuple[RunRecord, float | None]]:
@@ -353,9 +397,9 @@ def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -
     return weights_of.weights_of(ids) if weights_of.ids.size else None
 
 
-def _measures(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, tuple[float | None, ...]]:
-    """Return numbers of whole runs by name (InputError for one that no run has)."""
-    found = {name: tuple(number_of(name, run.parameters, run.tags) for run in runs) for name in names}
+def _measures(ranked: Sequence[Arm], names: Sequence[str]) -> dict[str, tuple[float | None, ...]]:
+    """Return numbers of whole runs by name, of arms their means (InputError for one that none has)."""
+    found = {name: tuple(_measure(name, arm) for arm in ranked) for name in names}
     for name, numbers in found.items():
         if all(number is None for number in numbers):
             raise InputError(
@@ -365,33 +409,31 @@ def _measures(runs: Sequence[RunRecord], names: Sequence[str]) -> dict[str, tupl
     return found
 
 
+def _measure(name: str, arm: Arm) -> float | None:
+    numbers = [number_of(name, run.parameters, run.tags) for run in arm.runs]
+    known = [number for number in numbers if number is not None]
+    return sum(known) / len(known) if len(known) == len(numbers) else None
+
+
 def _slices(
     tx: ReadTransaction,
     question: LeaderboardQuestion,
     metric: Metric,
-    ranked: tuple[Sequence[RunRecord], Index, Matrix, Floats | None],
+    board: tuple[Sequence[Arm], Index, Sequence[Matrix], Floats | None],
 ) -> tuple[list[MetricBoard], list[Note]]:
     """Return a metric on the groups of each value of an attribute, the most groups first, and what was left out."""
-    runs, ids, values, weights = ranked
-    of_groups = np.array(attribute_values(tx, runs[0], question.by or "").of(ids).values, dtype=object)
+    ranked, ids, repeats, weights = board
+    of_groups = np.array(attribute_values(tx, ranked[0].runs[0], question.by or "").of(ids).values, dtype=object)
     slices, n_small = [], 0
+    is_repeated = any(len(arm.runs) > 1 for arm in ranked)
     for value in sorted({value for value in of_groups if value is not None}, key=str):
         chosen = of_groups == value
         if int(chosen.sum()) < FEWEST_IN_SLICE:
             n_small += 1
-        else:
-            slices.append(
-                metric_board(
-                    str(metric),
-                    [run.name for run in runs],
-                    values[:, chosen],
-                    direction=metric.direction,
-                    weights=None if weights is None else weights[chosen],
-                    limits=metric.limits,
-                    test=question.test,
-                    value=value,
-                )
-            )
+            continue
+        rows = [of_arm[:, chosen] for of_arm in repeats]
+        own = None if weights is None else weights[chosen]
+        slices.append(_board(question, metric, ranked, rows, own, is_repeated=is_repeated, value=value))
     facts: dict[str, Fact] = {"n": n_small, "attribute": question.by or "", "fewest": FEWEST_IN_SLICE}
     notes = [Note("small_slices", facts)] if n_small else []
     return sorted(slices, key=lambda board: -board.n), notes

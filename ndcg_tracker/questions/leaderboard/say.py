@@ -24,6 +24,7 @@ _TESTS = {
     "t": "two-sided paired t-test, Holm-corrected over all pairs of runs of a metric",
     "permutation": "sign flips, corrected over all pairs of runs of a metric by the largest t",
 }
+_OF_ARMS = "two-sided t-test over groups and runs, crossed, Holm-corrected over all pairs of arms of a metric"
 _ROW = paths(
     "run=run.name run_id=run.run_id dataset=board.dataset label_set_version=board.labels.version metric=of.metric "
     "slice=of.value n=of.n mean=one.mean ci_low=one.ci.0 ci_high=one.ci.1 rank=one.rank rank_low=one.rank_low "
@@ -157,7 +158,8 @@ def leaderboard_report(board: Leaderboard) -> Report:
 def _test(board: Leaderboard) -> str:
     """Return what tested the pairs; runs of equal results are no pair that a test could tell apart."""
     any_equal = any(pair.p_value is None for one in board.metrics for pair in one.pairs)
-    return _TESTS[board.test] + (" that do not equal each other" if any_equal else "")
+    test = _OF_ARMS if any(run.runs for run in board.runs) else _TESTS[board.test]
+    return test + (" that do not equal each other" if any_equal else "")
 
 
 def _numbers(board: Leaderboard, place: int) -> list[str]:
