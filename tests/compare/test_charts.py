@@ -127,6 +127,7 @@ def test_texts_are_as_people_may_see_them() -> None:
     assert "\x1b" not in text
 
 
+@pytest.mark.nightly
 def test_other_charts_are_valid() -> None:
     rows = [AtCutoff(k, 0.5, 0.5 + k / 100, k / 100, None if k == 1 else (0.0, k / 50)) for k in range(1, 30)]
     valid(cutoffs(rows, "a", "b", metric="ndcg@10", cutoff=10))

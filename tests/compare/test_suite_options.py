@@ -63,6 +63,7 @@ def beir(fill_as: Callable[[Callable[[str], object]], None], database_url: str) 
     return nt.Tracker(database_url)
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(
     "options",
     [

@@ -37,6 +37,7 @@ def test_rows_are_those_of_the_file(
         ]
 
 
+@pytest.mark.nightly
 def test_short_rows_take_little(tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_bytes(b'{"group": "q"}\n' * 200_000)

@@ -152,6 +152,7 @@ def test_xz_that_asks_for_much_memory_is_refused() -> None:
     )
 
 
+@pytest.mark.nightly(but=2)
 @packers
 def test_large_compressed_files_come_whole(name: str, ending: str, packed: Packed) -> None:
     numbers = random.Random(1)
@@ -161,6 +162,7 @@ def test_large_compressed_files_come_whole(name: str, ending: str, packed: Packe
         assert b"".join(source.pieces(1 << 17)) == content
 
 
+@pytest.mark.nightly(but=2)
 @packers
 def test_a_bomb_is_not_unfolded(tmp_path: Path, name: str, ending: str, packed: Packed) -> None:
     path = tmp_path / f"bomb.run{ending}"

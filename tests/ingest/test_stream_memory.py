@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PROGRAM = """
 import sys
 
@@ -15,6 +17,7 @@ def peak():
             return int(line.split()[1]) * 1024
 
 import io
+
 from ndcg_tracker.ingest.reading import read_run, stream_run
 
 way, path = sys.argv[1:]
@@ -41,6 +44,7 @@ def peak_of(way: str, path: str, stdin: Path | None = None) -> int:
     return peak
 
 
+@pytest.mark.nightly
 def test_a_stream_takes_the_memory_of_its_blocks(tmp_path: Path) -> None:
     path = tmp_path / "large.run"
     items = [b" Q0 D%07d %d %d.25 tag\n" % (item * 7919 % 10_000_019, item, N_ITEMS - item) for item in range(N_ITEMS)]

@@ -56,6 +56,7 @@ def test_hundreds_of_groups_of_all_lengths_and_scales(seed: int) -> None:
     assert_alone_as_together(run, labels, every_metric(10), parts)
 
 
+@pytest.mark.nightly
 def test_groups_of_one_scale_among_groups_of_others() -> None:
     run, labels = lists_of_all_kinds(7, 60 if LONG else 30)
     by_scale: dict[int, list[str]] = {}
@@ -85,6 +86,7 @@ def shuffled(groups: list[str], random: Random) -> list[str]:
     return random.sample(groups, len(groups))
 
 
+@pytest.mark.nightly
 def test_the_mean_of_many_groups_does_not_depend_on_their_order() -> None:
     run, labels = lists_of_all_kinds(3, 200)
     groups = list(run | labels)

@@ -258,6 +258,7 @@ def test_of_what_is_not_finished_nothing_stays(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("n_bytes", [0, 2, 500, 2000])
 def test_a_disk_that_is_full(tmp_path: Path, n_bytes: int) -> None:
     """A file that may not grow beyond some size fails as one on a full disk does: at its first byte, or later."""
@@ -400,6 +401,7 @@ def test_what_cannot_be_computed_again_is_said_to_be_so(tracker: nt.Tracker, oth
     assert other.import_runs(tmp_path / "out").notes == ()
 
 
+@pytest.mark.nightly(but=2)
 def test_the_share_of_judged_items_that_is_here_stays(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     tracker.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", git_commit="")
     tracker.export_runs(tmp_path / "out")
@@ -510,6 +512,7 @@ def test_a_whole_database_moves_to_another_engine(tracker: nt.Tracker, other: nt
     assert all_of(other) == there
 
 
+@pytest.mark.nightly(but=2)
 def test_the_record_can_be_left_out(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     fill_all(tracker)
     tracker.export_runs(tmp_path / "out", record=False)

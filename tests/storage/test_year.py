@@ -176,6 +176,7 @@ def most_rows(connection: psycopg.Connection[Any], query: str) -> float:
     )
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("question", questions(), ids=lambda question: question.name)
 def test_postgres_looks_at_few_rows(urls: dict[str, str], question: Question) -> None:
     """Less than all results of groups twice: all pairs of runs would be ten times as many."""

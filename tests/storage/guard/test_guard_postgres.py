@@ -250,6 +250,7 @@ def test_there_are_enough_attempts() -> None:
     assert len(set(ESCAPES)) == len(ESCAPES) >= 60
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("query", ESCAPES)
 def test_an_escape_fails_and_leaves_no_trace(
     postgres_server: PostgresServer, conninfo: str, bystander: psycopg.Connection, query: str

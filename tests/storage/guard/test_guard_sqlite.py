@@ -180,6 +180,7 @@ def test_a_plan_is_told_line_by_line(path: Path) -> None:
     assert any(str(line).startswith("  SCAN runs") for (line,) in found.rows), found.rows
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("query", ESCAPES)
 def test_the_guard_does_not_rest_on_the_look_at_the_first_word(
     path: Path, query: str, monkeypatch: pytest.MonkeyPatch

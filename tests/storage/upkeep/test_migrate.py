@@ -156,6 +156,7 @@ def test_a_newer_program_upgrades_while_an_older_one_is_open(
             tx.write.datasets.ensure("shop")
 
 
+@pytest.mark.nightly(but=2)
 def test_eight_processes_upgrade_at_once(database_url: str, python: Path) -> None:
     outputs_of([started(UPGRADE, database_url, python=python) for _ in range(8)])
     assert database.current(database_url) == State(Kind.CURRENT, NEWEST)
