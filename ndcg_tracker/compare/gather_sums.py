@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.results import Comparison
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.statistics.summary import PairedSums
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 def are_sums(tx: ReadTransaction, both: RunPair) -> bool:

@@ -1,7 +1,8 @@
-"""A candidate at the gate: two stored runs, one metric, a decision, and its record."""
+"""A candidate at the gate: two stored runs, one metric, a decision, its record, and how far accepted candidates drifted."""
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import arms_of
-from ndcg_tracker.compare.attributes import attribute_values, attributes_of
+from ndcg_tracker.compare.arms import AA_TAG, arms_of, family_of, tagged
 from ndcg_tracker.compare.decide import labels_command
-from ndcg_tracker.compare.families import AA_TAG, family_of, tagged
 from ndcg_tracker.compare.gather import ComparedPair, asked_attributes, check_arms, compared_pair
 from ndcg_tracker.compare.gather_sums import summed_results, summed_slices
 from ndcg_tracker.compare.limits import checked_limits
@@ -21,7 +20,15 @@ from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
 from ndcg_tracker.compare.results import Comparison, ties_note
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, resolved_pair
-from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices, slice_tests
+from ndcg_tracker.compare.slices import (
+    RegressedSlice,
+    SliceTest,
+    Slicing,
+    attribute_values,
+    attributes_of,
+    regressed_slices,
+    slice_tests,
+)
 from ndcg_tracker.compare.sums import refuse_groups
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -37,10 +44,8 @@ from ndcg_tracker.questions.gate.decide import (
     with_summed_slices,
 )
 from ndcg_tracker.questions.gate.decide_margin import FEWEST_REPEATS, LearnedMargin, learned_margin, spent_alpha
-from ndcg_tracker.questions.gate.drift import drift_since_pin, of_gate
 from ndcg_tracker.questions.gate.question import GateQuestion
-from ndcg_tracker.questions.gate.recording import decided_and_recorded
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
+from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated, decided_and_recorded
 from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.known_metrics import known_metric
@@ -53,8 +58,59 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
     from ndcg_tracker.questions.gate.decide import Decision
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
-    from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
+
+
+def of_gate(decisions: Sequence[DecisionRecord], metric: str, alias: str | None) -> list[DecisionRecord]:
+    """Return the decisions of one gate, oldest first: those of a metric and a baseline alias."""
+    return [one for one in decisions if one.metric == metric and one.baseline_alias == alias]
+
+
+def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: float | None) -> Drift:
+    """Return the drift under an alias.
+
+    Parameters: ``pin``: what the alias stands for. ``earlier``: the decisions of this gate, oldest first. ``delta``: of
+    the present candidate, against the pinned run.
+    """
+    let_through = [one for one in earlier if one.decision == "pass" or one.acknowledged_by is not None]
+    newest: dict[str, DecisionRecord] = {}
+    for one in let_through:
+        if one.baseline_run_id == pin.run_id:
+            newest.pop(one.candidate_run, None)  # in the order of the newest decisions
+            newest[one.candidate_run] = one
+    accepted = [one for one in newest.values() if one.decision == "pass"]
+    overridden = [one for one in newest.values() if one.decision != "pass"]
+    moves = _moves(let_through, pin.run_id)
+    deltas = [one.delta for one in moves if one.delta is not None]
+    is_known = bool(moves) and len(deltas) == len(moves)
+    moved_delta = math.fsum(deltas) if is_known else None
+    return Drift(
+        pin.name,
+        pin.run,
+        pin.updated_at_utc,
+        n_accepted=len(accepted),
+        latest_accepted=accepted[-1].candidate_run if accepted else None,
+        latest_delta=accepted[-1].delta if accepted else None,
+        n_moves=len(moves),
+        first_run=moves[-1].baseline_run if moves else None,
+        moved_delta=moved_delta,
+        total_delta=None if moved_delta is None or delta is None else moved_delta + delta,
+        n_overridden=len(overridden),
+        latest_overridden=overridden[-1].candidate_run if overridden else None,
+        latest_overridden_delta=overridden[-1].delta if overridden else None,
+        n_moves_overridden=sum(one.decision != "pass" for one in moves),
+    )
+
+
+def _moves(let_through: Sequence[DecisionRecord], pinned_run_id: int) -> list[DecisionRecord]:
+    """Return the decisions whose candidates the alias was moved to, the latest first."""
+    moves: list[DecisionRecord] = []
+    target: int | None = pinned_run_id
+    for decision in reversed(let_through):
+        if target is not None and decision.candidate_run_id == target != decision.baseline_run_id:
+            moves.append(decision)
+            target = decision.baseline_run_id
+    return moves
 
 
 HOW_TO_REPEAT = (
