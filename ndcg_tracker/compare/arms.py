@@ -17,12 +17,18 @@ from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.results import MetricComparison
-    from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 
 FEWEST_RUNS = 2
+AA_TAG = "aa"
+SEEDS = frozenset({"seed", "random_state", "random_seed"})
+"""Parameters in which the runs of a family may differ."""
+FEWEST_IN_FAMILY = 3
+MOST_SEEDS = 1000
+_FOUND = 2.8016
+"""How many standard errors away from 0 a difference is found with 80% power at 5%: z(.975) + z(.8)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +133,6 @@ def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
     return found
 
 
-AA_TAG = "aa"
-SEEDS = frozenset({"seed", "random_state", "random_seed"})
-"""Parameters in which the runs of a family may differ."""
-FEWEST_IN_FAMILY = 3
-MOST_SEEDS = 1000
-_FOUND = 2.8016
-"""How many standard errors away from 0 a difference is found with 80% power at 5%: z(.975) + z(.8)."""
-
-
 def family_of(run: RunRecord, runs: Sequence[RunRecord]) -> list[RunRecord]:
     """Return the runs of a run's family, itself among them; none where nothing says that it has one.
 
@@ -155,18 +152,19 @@ def tagged(aa: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
     return [run for run in runs if AA_TAG in run.tags and str(run.tags[AA_TAG]) == aa and not is_checkpoint(run)]
 
 
-def retraining_note(tx: ReadTransaction, both: RunPair, first: MetricComparison) -> Note | None:
+def retraining_note(
+    tx: ReadTransaction, sides: Sequence[RunRecord], label_set_id: int, first: MetricComparison
+) -> Note | None:
     """Return the note that an interval over groups does not cover other trainings, with how much those differ.
 
     None where no family of 3 runs or more is known, or its runs do not differ. ``first``: the comparison of the first
     metric. ``n_seeds``: how many trainings a side would find a true difference of this size with 80% power, None where
     more of them would not.
     """
-    sides = [side.run for side in both.sides]
     if not any(AA_TAG in run.tags or SEEDS & run.parameters.keys() for run in sides) or first.standard_error is None:
         return None
     every = tx.runs.all(sides[0].dataset)
-    records = tx.evaluations.history(both.dataset_id, first.metric, both.baseline.label_set.id)
+    records = tx.evaluations.history(sides[0].dataset_id, first.metric, label_set_id)
     mean_of = {one.run_id: one.mean for one in records if one.mean is not None}
     families: dict[tuple[int, ...], tuple[str, list[float]]] = {}
     for run in sides:

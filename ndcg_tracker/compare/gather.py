@@ -279,7 +279,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     comparison = _with_requests(comparison, both)
     if not pruned and not both.is_repeated:
         comparison = _with_moves(tx, comparison, both)
-    note = None if both.is_repeated else retraining_note(tx, both, comparison.metrics[0])
+    runs, labels = [side.run for side in both.sides], both.baseline.label_set
+    note = None if both.is_repeated else retraining_note(tx, runs, labels.id, comparison.metrics[0])
     if note is not None:
         comparison = replace(comparison, notes=(*comparison.notes, note))
     if options.tie_bounds and not both.metric.is_external:

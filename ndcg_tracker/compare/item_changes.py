@@ -1,4 +1,4 @@
-"""The items of two runs side by side: where each stood, what it added to its group, and which of them moved a group most."""
+"""The items of two runs side by side: where each stood, what it added to its group, which moved it most."""
 
 from __future__ import annotations
 

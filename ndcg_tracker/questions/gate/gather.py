@@ -1,4 +1,4 @@
-"""A candidate at the gate: two stored runs, one metric, a decision, its record, and how far accepted candidates drifted."""
+"""A candidate at the gate: two stored runs, one metric, a decision, its record, and the drift of all accepted."""
 
 from __future__ import annotations
 

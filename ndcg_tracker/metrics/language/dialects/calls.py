@@ -1,4 +1,4 @@
-"""Libraries: the calls of scikit-learn and torchmetrics, the names of ranx, Spark, RecTools, RecBole and boosting logs."""
+"""Libraries: calls of scikit-learn, torchmetrics and Spark, names of ranx, RecTools, RecBole and boosting logs."""
 
 from __future__ import annotations
 
