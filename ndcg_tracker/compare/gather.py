@@ -12,7 +12,6 @@ import numpy as np
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
 from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.gather_sums import are_sums, compared_sums
 from ndcg_tracker.compare.gather_unjudged import with_unjudged
 from ndcg_tracker.compare.inference import Chance, Methods
 from ndcg_tracker.compare.item_changes import item_moves
@@ -36,7 +35,7 @@ from ndcg_tracker.compare.run_pair import (
 )
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
 from ndcg_tracker.compare.slices import AttributeValues, attribute_values
-from ndcg_tracker.compare.sums import refuse_groups
+from ndcg_tracker.compare.sums import are_sums, compared_sums, refuse_groups
 from ndcg_tracker.errors import (
     InputError,
     NdcgTrackerError,

@@ -14,7 +14,6 @@ import numpy as np
 from ndcg_tracker.compare.arms import AA_TAG, arms_of, family_of, tagged
 from ndcg_tracker.compare.decide import labels_command
 from ndcg_tracker.compare.gather import ComparedPair, asked_attributes, check_arms, compared_pair
-from ndcg_tracker.compare.gather_sums import summed_results, summed_slices
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
@@ -29,7 +28,7 @@ from ndcg_tracker.compare.slices import (
     regressed_slices,
     slice_tests,
 )
-from ndcg_tracker.compare.sums import refuse_groups
+from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slices
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide import (
