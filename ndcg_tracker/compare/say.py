@@ -343,14 +343,15 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
     known = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
     return Table(
         (*_METRIC_COLUMNS, *columns(*(f">{name}" for name, _ in known))),
-        [[*_metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in known)] for metric in metrics],
+        [[*metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in known)] for metric in metrics],
         marks=[marks(metric_footnotes(metric, comparisons), footnotes) for metric in metrics],
         footnotes=footnotes,
         second=len(_METRIC_COLUMNS),
     )
 
 
-def _metric_cells(metric: MetricComparison) -> list[object]:
+def metric_cells(metric: MetricComparison) -> list[object]:
+    """Return the row of one metric: its means, what changed, between which values, and the p-value."""
     return [
         metric.metric,
         points(metric.baseline),

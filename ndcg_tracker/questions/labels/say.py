@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef
-from ndcg_tracker.compare.say import for_people, legend, metric_footnotes, metric_rows, runs, sign
+from ndcg_tracker.compare.say import for_people, legend, metric_cells, metric_footnotes, metric_rows, runs, sign
 from ndcg_tracker.compare.say_tables import VERDICT_STYLES, delta_cell, whose
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.labels.decide import (
@@ -26,7 +26,7 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Format, Report, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import renamed, told
-from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, p_text, percent, points
+from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, percent, points
 
 MOST_GRADES = 12
 """More grades than that are counted, and not shown one by one."""
@@ -262,12 +262,7 @@ def _versions_report(of_run: Sequence[Comparison], lacking: Iterable[int], concl
             one.label_set.version,
             [
                 Painted(f"{sign(metric)} {_verdict(metric.verdict)}", VERDICT_STYLES.get(metric.verdict)),
-                metric.metric,
-                points(metric.baseline),
-                points(metric.candidate),
-                delta_cell(metric.delta, metric.verdict),
-                interval(metric.ci, signed=True),
-                p_text(metric.p_adjusted),
+                *metric_cells(metric),
             ],
             marks(metric_footnotes(metric, [one]), footnotes),
         )
