@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ndcg_tracker.statistics.steps import history_steps
+from ndcg_tracker.statistics.steps import steps_with_scatter
 
 SCATTER = 0.05
 SIZES = (0.0, 1.0, 1.5, 2.0, 3.0)
@@ -26,7 +26,7 @@ def share_marked(rng: np.random.Generator, n_runs: int, n_groups: int, size: flo
     for _ in range(n_histories):
         runs = rng.uniform(0.2, 0.8, n_groups) + rng.normal(0, SCATTER, (n_runs, n_groups))
         runs[n_runs * 5 // 8 :] -= size * SCATTER / math.sqrt(n_groups)
-        steps = history_steps(runs)
+        steps = steps_with_scatter(runs).steps
         n_marked += any(step.is_step or step.is_possible or step.drift is not None for step in steps)
     return n_marked / n_histories
 

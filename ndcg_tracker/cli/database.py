@@ -213,9 +213,9 @@ def show_conventions(
 
     Also show how much each convention changes it.
     """
+    from ndcg_tracker.render.formats import as_object, paths, picked
     from ndcg_tracker.render.json import json_text
     from ndcg_tracker.render.report import Column
-    from ndcg_tracker.render.rows import as_object, paths, picked
 
     with options.tracker() as tracker:
         found = tracker.conventions(run, cutoff=cutoff, dataset=dataset)

@@ -47,7 +47,7 @@ def explain_metric(
 
     Also show its canonical form and the axes that differ from the default.
     """
-    from ndcg_tracker.metrics.language.agreement import agreements
+    from ndcg_tracker.metrics.language.dialects import agreements
     from ndcg_tracker.metrics.language.metric import formula, meaning, settings
     from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.render.formats import rows_as

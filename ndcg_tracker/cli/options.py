@@ -39,7 +39,7 @@ class OutputFormat(StrEnum):
         """Return a canonical metric text, and the text it was requested as, as this format shows it."""
         if not self.is_for_people:
             return text
-        from ndcg_tracker.metrics.language.agreement import familiar_name
+        from ndcg_tracker.metrics.language.dialects import familiar_name
 
         return familiar_name(text, requested_as)
 

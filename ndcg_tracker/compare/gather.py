@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import Arm, arms_of, named_runs
-from ndcg_tracker.compare.attributes import AttributeValues, attribute_values
+from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.families import retraining_note
 from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.gather_sums import are_sums, compared_sums
 from ndcg_tracker.compare.gather_unjudged import with_unjudged
 from ndcg_tracker.compare.inference import Chance, Methods
-from ndcg_tracker.compare.item_moves import item_moves
+from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.pair import Missing
 from ndcg_tracker.compare.results import (
     Comparison,
@@ -37,7 +34,8 @@ from ndcg_tracker.compare.run_pair import (
     resolved_pair,
 )
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
-from ndcg_tracker.compare.sums import refuse_groups
+from ndcg_tracker.compare.slices import AttributeValues, attribute_values
+from ndcg_tracker.compare.sums import are_sums, compared_sums, refuse_groups
 from ndcg_tracker.errors import (
     InputError,
     NdcgTrackerError,
@@ -45,7 +43,7 @@ from ndcg_tracker.errors import (
 )
 from ndcg_tracker.metrics.kernel.mean import plain_mean
 from ndcg_tracker.metrics.kernel.values import group_results, tie_bounds
-from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
@@ -63,7 +61,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 MOVES = 3
@@ -280,7 +278,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     comparison = _with_requests(comparison, both)
     if not pruned and not both.is_repeated:
         comparison = _with_moves(tx, comparison, both)
-    note = None if both.is_repeated else retraining_note(tx, both, comparison.metrics[0])
+    runs, labels = [side.run for side in both.sides], both.baseline.label_set
+    note = None if both.is_repeated else retraining_note(tx, runs, labels.id, comparison.metrics[0])
     if note is not None:
         comparison = replace(comparison, notes=(*comparison.notes, note))
     if options.tie_bounds and not both.metric.is_external:

@@ -25,7 +25,7 @@ from ndcg_tracker.words.numbers import counted
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, GroupWeightsById
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 NO_INFERENCE = Note("means_weigh_groups")
 

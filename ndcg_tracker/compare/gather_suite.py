@@ -32,7 +32,7 @@ from ndcg_tracker.storage.references import ARM, is_pattern
 if TYPE_CHECKING:
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import RunRecord, SuiteRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Metric:

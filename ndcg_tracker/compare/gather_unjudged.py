@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.inference import Methods
     from ndcg_tracker.rankings.types import Floats
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 def with_unjudged(

@@ -1,20 +1,27 @@
-"""The items of two runs side by side: where each stood, what it added to its group, and what happened to it."""
+"""The items of two runs side by side: where each stood, what it added to its group, which moved it most."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.compare.results import ItemMove
-from ndcg_tracker.metrics.contributions import Contributions
-from ndcg_tracker.rankings.join import matching_rows
+from ndcg_tracker.compare.run_pair import RunPair, Side
+from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings.join import judged, matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index, Mask
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.storage.store import ReadTransaction
+
 
 Number = TypeVar("Number", np.int64, np.float64, np.bool_)
 Kind = Literal["moved_up", "moved_down", "entered", "left", "label", "same_rank", "unjudged"]
@@ -233,3 +240,28 @@ def moves_by_group(changes: ItemChanges, groups: Index, *, top: int) -> list[tup
         rows = ordered[changes.groups[ordered] == group][:top]
         found.append(tuple(changes.only(rows).moves()))
     return found
+
+
+def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3) -> dict[int, tuple[ItemMove, ...]]:
+    """Return for each of some groups the items that changed its value most, the largest contribution first.
+
+    Only the lists of these groups are read. Parameters: ``both``: two runs under a metric, each with its labels.
+    ``group_ids``: int64, distinct ids of groups of the dataset. ``n``: how many
+    items of each at most; those that contribute the same to both runs are not among them. Returns: one entry per id,
+    none at all under a metric that is not a sum over items. Raises: MetricError for a label or a group that an axis
+    of the metric refuses.
+    """
+    if both.metric.measure not in ADDITIVE or not group_ids.size:
+        return {}
+    keys = tx.groups.keys(both.dataset_id, group_ids)
+    wanted = np.sort(group_ids)
+    one, other = (contributions_of(tx, side, both.metric, wanted) for side in both.sides)
+    places = [places_of(found.values.group_keys, keys) for found in (one, other)]
+    changes = item_changes(one, other, places[0], places[1], changed_only=True)
+    moves = moves_by_group(changes, np.arange(group_ids.size), top=n)
+    return dict(zip(group_ids.tolist(), moves, strict=True))
+
+
+def contributions_of(tx: ReadTransaction, side: Side, metric: Metric, ids: Index) -> Contributions:
+    """Return what the items of some groups contribute; only their lists are read."""
+    return contributions(judged(tx.runs.ranking(side.run.id, ids), tx.labels.lists(side.label_set.id, ids)), metric)

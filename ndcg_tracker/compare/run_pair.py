@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         LabelSetRecord,
         RunRecord,
     )
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,20 +14,20 @@ from ndcg_tracker.compare.results import (
     MetricComparison,
     RunRef,
 )
-from ndcg_tracker.compare.say_facts import canonical_names, facts
-from ndcg_tracker.compare.say_groups import (
+from ndcg_tracker.compare.say_tables import (
     IDENTICAL,
     VERDICT_STYLES,
+    canonical_names,
     delta_cell,
+    facts,
     group_tables,
     slice_tables,
     tie_tables,
+    unjudged_tables,
 )
-from ndcg_tracker.compare.say_unjudged import unjudged_tables
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
-from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns, marks
-from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.t_test import FEW_FOR_ONE_SIDE, Equivalence
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -240,7 +240,7 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
 
 def for_people(comparison: Comparison) -> Comparison:
     """Return the comparison with its metrics named as people know them."""
-    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # NumPy is not for those who only print a table
 
     names = {metric.metric: familiar_name(metric.metric, metric.requested_as) for metric in comparison.metrics}
     metrics = tuple(replace(metric, metric=names[metric.metric]) for metric in comparison.metrics)
@@ -343,14 +343,15 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
     known = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
     return Table(
         (*_METRIC_COLUMNS, *columns(*(f">{name}" for name, _ in known))),
-        [[*_metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in known)] for metric in metrics],
+        [[*metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in known)] for metric in metrics],
         marks=[marks(metric_footnotes(metric, comparisons), footnotes) for metric in metrics],
         footnotes=footnotes,
         second=len(_METRIC_COLUMNS),
     )
 
 
-def _metric_cells(metric: MetricComparison) -> list[object]:
+def metric_cells(metric: MetricComparison) -> list[object]:
+    """Return the row of one metric: its means, what changed, between which values, and the p-value."""
     return [
         metric.metric,
         points(metric.baseline),

@@ -10,13 +10,11 @@ from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, SuiteNote, verdict_of
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_reports, interval_name, metric_footnotes, test_name
-from ndcg_tracker.compare.say_facts import in_neither
-from ndcg_tracker.compare.say_groups import delta_cell
+from ndcg_tracker.compare.say_tables import delta_cell, in_neither
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
-from ndcg_tracker.metrics.language.agreement import familiar_name
-from ndcg_tracker.render.formats import Said
+from ndcg_tracker.metrics.language.dialects import familiar_name
+from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns, marks
-from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.theme import Spec
 from ndcg_tracker.words.notes import Told, told
 from ndcg_tracker.words.numbers import counted, interval, p_text, points

@@ -9,11 +9,10 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from ndcg_tracker.ingest.blocks import Lines, TextBlock
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, Places
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.source import Lines, Source, TextBlock
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Hash, Index
 

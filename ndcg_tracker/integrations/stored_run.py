@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.json import metric_key
 from ndcg_tracker.words.notes import Note

@@ -82,7 +82,7 @@ class Chart:
     def content(self, ending: str, *, theme: Theme = "light", width: float | str | None = None) -> bytes:
         """Return the picture in the format of an ending (see ``save``)."""
         if ending == ".html":
-            from ndcg_tracker.render.page import chart_page
+            from ndcg_tracker.render.html import chart_page
 
             return chart_page(self.spec).encode("utf-8")
         if ending == ".svg":

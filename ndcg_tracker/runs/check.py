@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.scoring import Scores
     from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 SHARES_AGREE = 1e-12

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.scoring import Scores
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.runs import RunDetails
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 NOT_VERIFIABLE = {"imported": "not verifiable"}
 """The tag of a run with results that an import could not compute again."""

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from tempfile import mkdtemp
-from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
@@ -196,9 +195,7 @@ class ExportWriter:
             self._open = opening.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         try:
             if error is None:
                 with self._writable():
@@ -307,9 +304,7 @@ class ExportReader:
             self._open = opening.pop_all()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def rows(self, table: str) -> list[Row]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.ingest import RunDetails
     from ndcg_tracker.statistics.summary import SliceSummary
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
 _UNDEFINED = "no value was given"

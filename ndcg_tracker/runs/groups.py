@@ -12,14 +12,13 @@ import numpy as np
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.words.quoting import did_you_mean
-from ndcg_tracker.words.texts import GroupTexts, Text
+from ndcg_tracker.words.quoting import GroupTexts, Text, did_you_mean
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.groups import GroupTable, TextTable
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord, TextRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
 _MAX_SHOWN = 10

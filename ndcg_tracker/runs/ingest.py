@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.runs import RunDetails as StoredDetails
     from ndcg_tracker.storage.staging import Attempt
-    from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 def known_metric(tx: ReadTransaction, dataset_id: int, metric: Metric) -> Metric:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
 GROUPS_AT_ONCE = 1 << 16

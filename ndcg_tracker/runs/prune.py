@@ -13,7 +13,7 @@ from ndcg_tracker.storage.checks import stored_time
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 _DAYS = {"d": 1, "w": 7}
 _AGE = re.compile(r"([0-9]{1,6})([dw])", re.ASCII)

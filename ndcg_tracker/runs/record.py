@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         LabelSetRecord,
         RunRecord,
     )
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 _SIDES = ("baseline_run_id", "candidate_run_id")
 

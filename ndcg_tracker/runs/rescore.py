@@ -34,8 +34,7 @@ from ndcg_tracker.storage.records import NO_LABELS_HERE
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 HELD_RESULTS = 1 << 20
 """Up to this many group results are computed before others have to wait, and held; further runs keep them waiting."""

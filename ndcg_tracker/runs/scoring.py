@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.runs.labels import KnownLabels, OrderedLabels
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
 TieBounds = tuple[float | None, float | None]

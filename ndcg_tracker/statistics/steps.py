@@ -86,17 +86,6 @@ class StepsWithScatter:
     n_changed: int = 0
 
 
-def history_steps(values: Floats, weights: Floats | None = None, *, alpha: float = ALPHA) -> tuple[Step, ...]:
-    """Return the steps of ``steps_with_scatter``.
-
-    >>> noise = np.tile([0.1, -0.1], 100)
-    >>> found = history_steps(0.5 + np.array([noise, -noise, noise + 0.1, 0.1 - noise]))
-    >>> [step.is_step for step in found]
-    [False, False, True, False]
-    """
-    return steps_with_scatter(values, weights, alpha=alpha).steps
-
-
 def steps_with_scatter(
     values: Floats, weights: Floats | None = None, *, repeats: RunScatter | None = None, alpha: float = ALPHA
 ) -> StepsWithScatter:
@@ -125,6 +114,11 @@ def steps_with_scatter(
     shape (n_groups,). ``alpha``: in (0, 1). Returns: one step per run. Raises: ValueError for any other number or
     shape. Source: Fryzlewicz, "Narrowest significance pursuit", J. Am. Stat. Assoc. 119, 2024; windows of a paired
     mean instead of its regression.
+
+    >>> noise = np.tile([0.1, -0.1], 100)
+    >>> found = steps_with_scatter(0.5 + np.array([noise, -noise, noise + 0.1, 0.1 - noise]))
+    >>> [step.is_step for step in found.steps]
+    [False, False, True, False]
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1, not {alpha}")

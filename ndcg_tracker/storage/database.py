@@ -22,10 +22,16 @@ from ndcg_tracker.storage.locks import WriterLocks
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.staging import clear_staged
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.upkeep.backup import Progress, backup_to, restore_from
 from ndcg_tracker.storage.upkeep.grants import Roles, granted
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, found_state, refusal
-from ndcg_tracker.storage.upkeep.migrate import UpgradeResult, database_state, upgrade_database
+from ndcg_tracker.storage.upkeep.migrate import (
+    Progress,
+    UpgradeResult,
+    backup_to,
+    database_state,
+    restore_from,
+    upgrade_database,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.compare.arms import Arm
-from ndcg_tracker.compare.chart_cutoffs import cutoffs as cutoffs_chart
+from ndcg_tracker.compare.chart import cutoffs as cutoffs_chart
 from ndcg_tracker.compare.gather import CompareOptions, compared
 from ndcg_tracker.compare.report_facts import GroupLists
 from ndcg_tracker.compare.run_pair import resolved_pair
@@ -24,8 +24,7 @@ from ndcg_tracker.questions.explain.say import explanation_report
 from ndcg_tracker.questions.history.say import MOST_RUNS, HistoryRow, history_chart
 from ndcg_tracker.questions.report.gather import at_cutoffs, lists_of, live_report
 from ndcg_tracker.questions.report.page import lists_on_page, report_values, texts_on_page, visible_lists
-from ndcg_tracker.render.html import CLASSES, reports_html
-from ndcg_tracker.render.page import themes
+from ndcg_tracker.render.html import CLASSES, reports_html, themes
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.runs.groups import group_id, texts_of
@@ -33,12 +32,12 @@ from ndcg_tracker.ui.overviews import group_over_time
 from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered
 from ndcg_tracker.words.numbers import counted
-from ndcg_tracker.words.texts import GroupTexts
+from ndcg_tracker.words.quoting import GroupTexts
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.report.page import RunsReport
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""

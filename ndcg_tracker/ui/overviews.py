@@ -23,8 +23,8 @@ if TYPE_CHECKING:
         MetricUse,
         RunRecord,
     )
-    from ndcg_tracker.storage.transactions import ReadTransaction
-    from ndcg_tracker.words.texts import Text
+    from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.words.quoting import Text
 
 Means = Sequence[float | None]
 """The mean of each run, oldest first."""

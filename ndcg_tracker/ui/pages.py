@@ -16,7 +16,7 @@ from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.gate.say import percent_of
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.history.say import HistoryRow, happened, history_chart
-from ndcg_tracker.render.page import themes
+from ndcg_tracker.render.html import themes
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.storage.records import UNNAMED_JUDGES
@@ -35,7 +35,7 @@ from ndcg_tracker.words.numbers import points
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, DecisionRecord, MetricUse, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 Answer = str | dict[str, object]
 """A page, or what a script asked for."""

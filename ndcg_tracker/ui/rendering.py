@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
-from ndcg_tracker.metrics.language.agreement import familiar_name
-from ndcg_tracker.render.page import environment, script_json
+from ndcg_tracker.metrics.language.dialects import familiar_name
+from ndcg_tracker.render.html import environment, script_json
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.numbers import counted, interval, means_of_blocks, percent, points
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from ndcg_tracker.storage.records import DatasetRecord, MetricUse
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 _LARGEST_ID = 2**63 - 1
 _WIDTH, _HEIGHT = 120, 26

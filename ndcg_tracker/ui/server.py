@@ -27,7 +27,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, ReferenceNotFoundError, argument
-from ndcg_tracker.render.page import asset
+from ndcg_tracker.render.html import asset
 from ndcg_tracker.ui import comparisons, pages
 from ndcg_tracker.ui.rendering import Question, error_page, own_asset
 

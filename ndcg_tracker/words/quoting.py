@@ -1,8 +1,9 @@
-"""How pieces of input, names and lists of words stand in a sentence."""
+"""How pieces of input, names and lists of words stand in a sentence, and the texts that people read in place of ids."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -47,3 +48,28 @@ def did_you_mean(text: str, names: Sequence[str]) -> str:
 def shown_name(path: str) -> str:
     """Return a file's name as it may stand in a message: unchanged if it is printable."""
     return path if path and path.isprintable() else repr(path)[1:-1] or "''"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What is told of a group or an item, as it was given; None where nothing was.
+
+    >>> Text(title="Tent, green").or_else(Text("a tent", "Tent", "https://shop.example/1"))
+    Text(text='a tent', title='Tent, green', url='https://shop.example/1')
+    """
+
+    text: str | None = None
+    title: str | None = None
+    url: str | None = None
+
+    def or_else(self, other: Text) -> Text:
+        """Return this text, with the other's words where it has none."""
+        return Text(self.text or other.text, self.title or other.title, self.url or other.url)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTexts:
+    """What is told of a group itself, None for nothing, and of items in it, by id."""
+
+    query: Text | None = None
+    items: Mapping[str, Text] = field(default_factory=dict)

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg_tracker.compare import chart as compare
-from ndcg_tracker.compare.chart_cutoffs import cutoffs
-from ndcg_tracker.compare.mermaid import PLACES, every_group_mermaid
+from ndcg_tracker.compare.chart import cutoffs
 from ndcg_tracker.compare.report_facts import AtCutoff, EveryGroup, GroupLists, ListedItem, RunPairDelta
 from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
+from ndcg_tracker.questions.report.page import PLACES, every_group_mermaid
 from ndcg_tracker.render.theme import Spec, themed
 
 

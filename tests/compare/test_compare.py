@@ -25,7 +25,7 @@ from ndcg_tracker.compare.results import Comparison, JudgedShare, LabelSetRef, M
 from ndcg_tracker.compare.say import comparison_object
 from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.distribution_free import (
     betting_interval,
     bootstrap_interval,

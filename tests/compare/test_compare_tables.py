@@ -7,7 +7,7 @@ import pytest
 
 from ndcg_tracker.compare.results import Comparison, ItemMove
 from ndcg_tracker.compare.say import comparison_said
-from ndcg_tracker.compare.say_groups import SLICES_SHOWN
+from ndcg_tracker.compare.say_tables import SLICES_SHOWN
 from ndcg_tracker.render.terminal import display_width
 from ndcg_tracker.statistics.t_test import Equivalence
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from populations import Record, repeats
 
 from ndcg_tracker.compare.slices import compare_slices, worst_first
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 

@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 
 import ndcg_tracker as nt
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.distribution_free import (
     betting_interval,
     bootstrap_interval,

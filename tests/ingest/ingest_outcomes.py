@@ -7,11 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.blocks import TextBlock
 from ndcg_tracker.ingest.cells import DoubtfulError, NoPlaces, Places
 from ndcg_tracker.ingest.group_blocks import LineFormat
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.source import BLOCK, Source
+from ndcg_tracker.ingest.source import BLOCK, Source, TextBlock
 from ndcg_tracker.ingest.table import label_lists, ranked_table
 from ndcg_tracker.rankings.ranking import GroupedItems
 

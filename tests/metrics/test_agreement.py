@@ -1,7 +1,6 @@
 """Which tools agree with a metric, and where they differ."""
 
-from ndcg_tracker.metrics.language.agreement import Difference, agreements, differences, familiar_name
-from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects import DIALECTS, Difference, agreements, differences, familiar_name
 from ndcg_tracker.metrics.language.text import parse_metric
 
 

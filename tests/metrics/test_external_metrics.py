@@ -8,7 +8,7 @@ import pytest
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import refuse_what_is_not_split
 from ndcg_tracker.metrics.kernel.values import group_results
-from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import formula, meaning, named_external, settings
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import what_stops

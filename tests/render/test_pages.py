@@ -5,7 +5,7 @@ import hashlib
 import re
 from html.parser import HTMLParser
 
-from ndcg_tracker.render.page import asset, environment, page, script_json
+from ndcg_tracker.render.html import asset, environment, page, script_json
 
 HOSTILE = "</script><script>alert(1)</script>\u202e\x1b[2J<img src=x onerror=alert(1)>"
 

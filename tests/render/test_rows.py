@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ndcg_tracker.render.rows import as_object, paths, picked
+from ndcg_tracker.render.formats import as_object, paths, picked
 from ndcg_tracker.words.notes import Note
 
 

@@ -12,8 +12,7 @@ from stored_rows import row_counts
 import ndcg_tracker as nt
 from ndcg_tracker.runs import rescore as rescoring
 from ndcg_tracker.runs.rescore import LabelsAdded, store_labels
-from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.transactions import WriteTransaction
+from ndcg_tracker.storage.store import Store, WriteTransaction
 
 pytestmark = pytest.mark.both_engines
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from populations import ALL, repeats
 
 from ndcg_tracker.statistics.many_tests import holm
-from ndcg_tracker.statistics.steps import history_steps
+from ndcg_tracker.statistics.steps import steps_with_scatter
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
 N_RUNS = 20
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 def marks(values: Floats, weights: Floats | None = None) -> list[int]:
     """The runs at which the mean stepped."""
-    return [run for run, step in enumerate(history_steps(values, weights)) if step.is_step]
+    return [run for run, step in enumerate(steps_with_scatter(values, weights).steps) if step.is_step]
 
 
 def scattered(rng: np.random.Generator, n_runs: int, n_groups: int) -> Floats:
@@ -31,7 +31,7 @@ def test_steps_are_marked_where_they_are() -> None:
     rng = np.random.default_rng(1)
     means = np.array([0.5, 0.5, 0.5, 0.53, 0.53, 0.48, 0.48])
     runs = means[:, None] + rng.normal(0, 0.05, (7, 2000))
-    found = history_steps(runs)
+    found = steps_with_scatter(runs).steps
     assert marks(runs) == [3, 5]
     assert found[0].delta is None
     assert [step.delta for step in found[1:]] == pytest.approx(np.diff(means), abs=0.006)
@@ -49,7 +49,7 @@ def test_a_step_that_hides_between_neighbours_is_found_by_wider_windows() -> Non
     runs[25:] -= 0.008
     assert all((p or 1.0) > 0.05 for p in holm([paired_t(delta).p_value for delta in np.diff(runs, axis=0)]))
     (run,) = marks(runs)
-    found = history_steps(runs)[run]
+    found = steps_with_scatter(runs).steps[run]
     assert abs(run - 25) <= 2
     assert found.first is not None
     assert found.last is not None
@@ -64,7 +64,7 @@ def test_a_slow_drift_is_found_and_told_once() -> None:
     runs = scattered(rng, 40, 400) - 0.001 * np.arange(40.0)[:, None]
     assert marks(np.stack([runs[0], runs[1]])) == []
     assert marks(runs) == []
-    (drift,) = [step.drift for step in history_steps(runs) if step.drift is not None]
+    (drift,) = [step.drift for step in steps_with_scatter(runs).steps if step.drift is not None]
     assert (drift.first, drift.last) == (0, 39)
     assert drift.change == pytest.approx(-0.039, abs=0.003)
     assert drift.ci[0] < -0.039 < drift.ci[1]
@@ -79,8 +79,10 @@ def test_a_run_that_breaks_and_is_mended_is_two_steps() -> None:
 
 def test_runs_that_equal_the_one_before_take_no_part() -> None:
     first, noise = np.full(400, 0.5), np.tile([0.1, -0.1], 200)
-    few = history_steps(np.array([first, first + noise + 0.012]))
-    many = history_steps(np.array([first, *[first] * 50, first + noise + 0.012, *[first + noise + 0.012] * 50]))
+    few = steps_with_scatter(np.array([first, first + noise + 0.012])).steps
+    many = steps_with_scatter(
+        np.array([first, *[first] * 50, first + noise + 0.012, *[first + noise + 0.012] * 50])
+    ).steps
     assert (many[51].p_adjusted, many[51].is_step) == (few[1].p_adjusted, True)
     assert many[51].p_adjusted == few[1].p_value == pytest.approx(paired_t(noise + 0.012).p_value)
     assert (many[0].delta, many[1].delta, many[1].p_value, many[60].p_adjusted) == (None, 0.0, None, None)
@@ -90,27 +92,27 @@ def test_rounding_is_no_step() -> None:
     rng = np.random.default_rng(5)
     first = rng.random(300)
     runs = np.array([first] * 10 + [first + 0.1] * 10)
-    found = history_steps(runs)
+    found = steps_with_scatter(runs).steps
     assert [run for run, step in enumerate(found) if step.p_value is not None] == [10]
     assert marks(runs) == [10]
 
 
 @pytest.mark.parametrize("n_groups", [0, 1, 2])
 def test_few_groups(n_groups: int) -> None:
-    found = history_steps(np.arange(5.0 * n_groups).reshape(5, n_groups))
+    found = steps_with_scatter(np.arange(5.0 * n_groups).reshape(5, n_groups)).steps
     assert [step.is_step for step in found] == [False] * 5
-    assert [step.p_value for step in history_steps(np.zeros((1, 3)))] == [None]
+    assert [step.p_value for step in steps_with_scatter(np.zeros((1, 3))).steps] == [None]
 
 
 def test_what_t_says_of_three_equal_differences_is_not_enough() -> None:
-    found = history_steps(np.array([np.full(3, 0.25), np.full(3, 0.5)]))
+    found = steps_with_scatter(np.array([np.full(3, 0.25), np.full(3, 0.5)])).steps
     assert (found[1].delta, found[1].p_value, found[1].is_step) == (0.25, 1.0, False)
 
 
 def test_weights() -> None:
     rng = np.random.default_rng(6)
     delta, weights = rng.normal(0.01, 0.1, 500), rng.integers(0, 3, 500).astype(np.float64)
-    found = history_steps(np.array([np.zeros(500), delta]), weights)[1]
+    found = steps_with_scatter(np.array([np.zeros(500), delta]), weights).steps[1]
     test = weighted_t(delta, weights)
     assert (found.delta, found.p_value) == pytest.approx((test.mean, test.p_value))
     runs = scattered(rng, 30, 500)
@@ -130,12 +132,12 @@ def test_beyond_1_low_information_marks_nothing() -> None:
 
 def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="alpha must be between 0 and 1, not 0"):
-        history_steps(np.empty((0, 0)), alpha=0)
+        steps_with_scatter(np.empty((0, 0)), alpha=0)
     with pytest.raises(ValueError, match="NaN is refused"):
-        history_steps(np.array([[0.5, math.nan]]))
+        steps_with_scatter(np.array([[0.5, math.nan]]))
     with pytest.raises(ValueError, match="weights must be one number >= 0"):
-        history_steps(np.zeros((2, 2)), np.array([1.0, -1.0]))
-    assert history_steps(np.empty((0, 0))) == ()
+        steps_with_scatter(np.zeros((2, 2)), np.array([1.0, -1.0]))
+    assert steps_with_scatter(np.empty((0, 0))).steps == ()
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 12), st.floats(-0.2, 0.2))
@@ -143,12 +145,12 @@ def test_a_history_turned_upside_down_has_the_same_steps(seed: int, n_runs: int,
     rng = np.random.default_rng(seed)
     runs = scattered(rng, n_runs, 150)
     runs[n_runs // 2 :] += size
-    before, after = runs.copy(), history_steps(runs)
+    before, after = runs.copy(), steps_with_scatter(runs).steps
     assert np.array_equal(runs, before)
     order = rng.permutation(150)
-    for same in (history_steps(1 - runs), history_steps(runs[:, order])):
+    for same in (steps_with_scatter(1 - runs).steps, steps_with_scatter(runs[:, order]).steps):
         assert [step.is_step for step in same] == [step.is_step for step in after]
-    for step, mirrored in zip(after, history_steps(1 - runs), strict=True):
+    for step, mirrored in zip(after, steps_with_scatter(1 - runs).steps, strict=True):
         assert step.delta is None or step.delta == pytest.approx(-(mirrored.delta or 0.0), abs=1e-12)
         assert step.p_value is None or 0 < step.p_value <= (step.p_adjusted or 0.0) <= 1 or step.is_step
 
@@ -174,7 +176,7 @@ def test_false_alarms_per_history(name: str) -> None:
 def test_a_thousand_histories_without_a_step(n_runs: int) -> None:
     """At most 5% get a mark, and none of these runs is only possibly a step: there is information enough."""
     rng, samples = np.random.default_rng(21), repeats(1000)
-    found = [history_steps(scattered(rng, n_runs, 250)) for _ in range(samples)]
+    found = [steps_with_scatter(scattered(rng, n_runs, 250)).steps for _ in range(samples)]
     alarms = sum(any(step.is_step for step in steps) for steps in found)
     assert alarms / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
 
@@ -198,7 +200,7 @@ def test_what_too_little_information_says_is_only_possible() -> None:
     rng = np.random.default_rng(23)
     runs = np.tile(rng.random(60), (12, 1))
     runs[7:, :12] -= 0.3
-    found = history_steps(runs)
+    found = steps_with_scatter(runs).steps
     (run,) = [run for run, step in enumerate(found) if step.is_possible]
     step = found[run]
     assert (run, step.is_step, step.first, step.last) == (7, False, 7, 7)
@@ -206,7 +208,7 @@ def test_what_too_little_information_says_is_only_possible() -> None:
     assert (step.p_adjusted or 0.0) >= 0.05
     assert (paired_t(runs[7] - runs[6]).p_value or 1.0) < 0.01
     runs[9:, :12] -= 0.3
-    assert [run for run, step in enumerate(history_steps(runs)) if step.is_possible] == [7, 9]
+    assert [run for run, step in enumerate(steps_with_scatter(runs).steps) if step.is_possible] == [7, 9]
 
 
 def test_a_step_among_scattered_runs_is_found_as_often_as_is_said() -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from populations import Record, repeats
 
 from ndcg_tracker.statistics.repeats import scatter_of_repeats
-from ndcg_tracker.statistics.steps import Drift, Step, history_steps, steps_with_scatter
+from ndcg_tracker.statistics.steps import Drift, Step, steps_with_scatter
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
 N_QUERIES = 600
@@ -41,7 +41,7 @@ def test_trainings_of_one_recipe_have_no_step(n_runs: int, ratio: float, record_
     sd = math.sqrt(ratio * RESIDUAL**2 / N_QUERIES)
     alarms = 0
     for _ in range(samples):
-        steps = history_steps(trainings(rng, n_runs, sd=sd))
+        steps = steps_with_scatter(trainings(rng, n_runs, sd=sd)).steps
         alarms += bool(marks(steps) or drifts(steps))
     record_property("rate", alarms / samples)
     assert alarms / samples <= 0.05 + 3.3 * math.sqrt(0.05 * 0.95 / samples)
@@ -60,7 +60,7 @@ def test_a_step_among_trainings_is_found_and_stays_a_step(
     for _ in range(samples):
         runs = trainings(rng, n_runs)
         runs[place:] -= size * SD
-        steps = history_steps(runs)
+        steps = steps_with_scatter(runs).steps
         at = marks(steps)
         found += len(at) == 1 and not drifts(steps)
         for run in at[:1]:
@@ -89,7 +89,7 @@ def test_a_slow_drift_is_told_once(n_runs: int, size: float, sd: float, record_p
     once = covered = 0
     for _ in range(samples):
         runs = trainings(rng, n_runs, sd=sd) + size * sd * np.linspace(0, 1, n_runs)[:, None]
-        steps = history_steps(runs)
+        steps = steps_with_scatter(runs).steps
         found = drifts(steps)
         once += not marks(steps) and [(drift.first, drift.last) for drift in found] == [(0, n_runs - 1)]
         covered += any(drift.ci[0] <= size * sd <= drift.ci[1] for drift in found)
@@ -105,10 +105,10 @@ def test_two_steps_of_one_sign_are_no_drift_and_a_drift_may_end() -> None:
         runs = trainings(rng, 60)
         runs[20:] += 5 * SD
         runs[40:] += 5 * SD
-        steps = history_steps(runs)
+        steps = steps_with_scatter(runs).steps
         stairs += not drifts(steps) and len(marks(steps)) == 2
         runs = trainings(rng, 300) + 12 * SD * np.clip((np.arange(300) - 100) / 100, 0, 1)[:, None]
-        steps = history_steps(runs)
+        steps = steps_with_scatter(runs).steps
         ends += len(drifts(steps)) >= 1 and len(marks(steps)) + len(drifts(steps)) <= 3
     assert stairs >= 0.9 * samples
     assert ends >= 0.9 * samples
@@ -117,7 +117,7 @@ def test_two_steps_of_one_sign_are_no_drift_and_a_drift_may_end() -> None:
 def test_a_drift_beside_a_step_of_the_same_sign() -> None:
     runs = trainings(np.random.default_rng(6), 300) + 10 * SD * np.clip(np.arange(300) / 200, 0, 1)[:, None]
     runs[250:] += 12 * SD
-    steps = history_steps(runs)
+    steps = steps_with_scatter(runs).steps
     assert [abs(run - 250) <= 1 for run in marks(steps)] == [True]
     assert [drift.change > 0 for drift in drifts(steps)] == [True]
     assert drifts(steps)[0].last < 250
@@ -161,7 +161,11 @@ def test_repeats_tell_what_few_runs_cannot() -> None:
     steady = scatter_of_repeats([np.ones((3, 50))])
     assert steady is not None
     surely = steps_with_scatter(runs, repeats=steady)
-    assert (surely.scatter, surely.is_unsure, marks(surely.steps)) == (None, False, marks(history_steps(runs)))
+    assert (surely.scatter, surely.is_unsure, marks(surely.steps)) == (
+        None,
+        False,
+        marks(steps_with_scatter(runs).steps),
+    )
     weighted = scatter_of_repeats([repeated[:4], repeated[4:]], np.full(N_QUERIES, 3.0))
     assert weighted is not None
     assert (weighted.variance, weighted.own) == pytest.approx((scatter.variance, scatter.own))

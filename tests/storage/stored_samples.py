@@ -11,7 +11,7 @@ import numpy as np
 from rankings_of import Run, labels_of, ranking_of
 
 from ndcg_tracker.storage.records import RunRecord
-from ndcg_tracker.storage.transactions import WriteTransaction
+from ndcg_tracker.storage.store import WriteTransaction
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BM25: Run = {"q1": {"a": 3.0, "b": 2.5, "c": -1.0}, "q2": {"d": 0.5}, "q3": {"a": 7.0}}

@@ -11,8 +11,7 @@ import pytest
 from stored_samples import BM25, add_run
 
 from ndcg_tracker.storage import database
-from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.transactions import ReadTransaction
+from ndcg_tracker.storage.store import ReadTransaction, Store
 
 SLEEP = "SELECT pg_sleep(600)"
 SLEEPING = "SELECT count(*) FROM pg_stat_activity WHERE query = %s AND state = 'active'"

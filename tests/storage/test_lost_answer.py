@@ -13,8 +13,7 @@ from torture.proxy import PLACES, AtCommit, Fault, Place, Proxy
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage import store as storage
-from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.transactions import WriteTransaction
+from ndcg_tracker.storage.store import Store, WriteTransaction
 from ndcg_tracker.storage.upkeep.integrity import Written
 
 OPTIONS = "sslmode=disable&gssencmode=disable"

@@ -9,8 +9,7 @@ from rankings_of import labels_of, ranking_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE, UNNAMED_JUDGES
-from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.transactions import WriteTransaction
+from ndcg_tracker.storage.store import Store, WriteTransaction
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}
 NIGHTS = [f"night {number}" for number in range(1, 7)]

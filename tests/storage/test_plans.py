@@ -18,8 +18,7 @@ from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage.connection import database_engine
 from ndcg_tracker.storage.database_url import parsed_location
-from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.transactions import WriteTransaction
+from ndcg_tracker.storage.store import Store, WriteTransaction
 
 N_RUNS, N_GROUPS, N_OTHER_DATASETS = (100, 500, 20) if LONG else (50, 500, 20)
 

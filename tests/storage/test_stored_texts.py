@@ -5,8 +5,7 @@ from stored_samples import BM25, add_run
 
 from ndcg_tracker.errors import DatabaseError, InputError
 from ndcg_tracker.storage.records import TextRecord
-from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.transactions import WriteTransaction
+from ndcg_tracker.storage.store import Store, WriteTransaction
 
 ALL = ("text", "title", "url")
 

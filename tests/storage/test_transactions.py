@@ -22,8 +22,7 @@ from ndcg_tracker.rankings.ranking import Ranking
 from ndcg_tracker.storage import connection as connections
 from ndcg_tracker.storage import database, locks
 from ndcg_tracker.storage.connection import wal_is_safe
-from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.transactions import WriteTransaction
+from ndcg_tracker.storage.store import Store, WriteTransaction
 
 WRITER = """
 import sys

@@ -9,8 +9,7 @@ from stored_samples import BM25, DENSE, HOSTILE, LABELS, add_run
 from thorough import examples
 
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.transactions import WriteTransaction
+from ndcg_tracker.storage.store import Store, WriteTransaction
 from ndcg_tracker.storage.views import VIEWS
 
 ORDERS = {

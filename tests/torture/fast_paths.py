@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ndcg_tracker.ingest.blocks import TextBlock
 from ndcg_tracker.ingest.cells import DoubtfulError, NoPlaces
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns
 from ndcg_tracker.ingest.reading import text_table
 from ndcg_tracker.ingest.rows import Rows
-from ndcg_tracker.ingest.source import Source
+from ndcg_tracker.ingest.source import Source, TextBlock
 
 from .grammar.table import RUN, Role
 

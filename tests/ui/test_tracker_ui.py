@@ -10,7 +10,7 @@ from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.runs.groups import group_id
 from ndcg_tracker.storage.records import DatasetCounts, DatasetRecord, MetricUse
-from ndcg_tracker.storage.transactions import ReadTransaction
+from ndcg_tracker.storage.store import ReadTransaction
 from ndcg_tracker.ui.overviews import (
     datasets_overview,
     group_over_time,

@@ -10,14 +10,13 @@ from itertools import chain
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.blocks import Lines, plain_lines
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import LABEL_TABLE, NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.formats.trec import (
     _NEWLINE,
 )
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
-from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE
+from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE, Lines, plain_lines
 from ndcg_tracker.words.quoting import shown
 
 _NULL = float("nan")
@@ -111,7 +110,7 @@ class Delimited:
 
     def _after_header(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         """Return what comes after the header in the blocks that begin with it."""
-        from ndcg_tracker.ingest.blocks import plain_lines
+        from ndcg_tracker.ingest.source import plain_lines
 
         for block in blocks:
             text = plain_lines(block)

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.ingest.arrow import Collected, has_lists, list_rows, unfolded
-from ndcg_tracker.ingest.blocks import Lines, plain_lines
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
-from ndcg_tracker.ingest.source import BLOCK
+from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
 from ndcg_tracker.words.quoting import shown
 
 _MOST_DIGITS = 400  # a double ends at 309

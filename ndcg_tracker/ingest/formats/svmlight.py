@@ -11,12 +11,11 @@ from pathlib import Path
 import numpy as np
 
 from ndcg_tracker.errors import argument
-from ndcg_tracker.ingest.blocks import Lines, count_lines, plain_lines
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.compression import COMPRESSIONS, without_compression
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
-from ndcg_tracker.ingest.source import BLOCK, Source
+from ndcg_tracker.ingest.source import BLOCK, Lines, Source, count_lines, plain_lines
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.words.quoting import shown, shown_name

@@ -13,7 +13,6 @@ from itertools import chain
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.blocks import Lines, plain_lines
 from ndcg_tracker.ingest.cells import (
     KEEP_ONE,
     NO_RANK,
@@ -26,7 +25,7 @@ from ndcg_tracker.ingest.cells import (
 )
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
-from ndcg_tracker.ingest.source import BLOCK
+from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Bytes, Floats, Index
 

@@ -53,7 +53,7 @@ class Measure:
     has_expected_value: bool = False
     is_diagnostic: bool = False
     summary: Summary = "mean"
-    of_nothing: float | None = None
+    of_nothing: float | None = 0.0
     is_bare_number_doubtful: bool = False
 
     def has(self, axis: str) -> bool:
@@ -76,6 +76,7 @@ _EXTERNAL = Measure(
     defaults={"missing": "skip"},
     is_listed=False,
     is_ordered=False,
+    of_nothing=None,
 )
 
 _ALL = (
@@ -85,7 +86,6 @@ _ALL = (
         axes=("gain",),
         cutoff="optional",
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "dcg",
@@ -94,7 +94,6 @@ _ALL = (
         axes=("gain", "discount"),
         cutoff="optional",
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "idcg",
@@ -103,6 +102,7 @@ _ALL = (
         axes=("gain", "discount", *_IDEAL),
         cutoff="optional",
         is_listed=False,
+        of_nothing=None,
     ),
     Measure(
         "ndcg",
@@ -111,7 +111,6 @@ _ALL = (
         axes=("gain", "discount", *_IDEAL, "empty", "empty_when", "size1", "clip", "empty_weight"),
         cutoff="optional",
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "P",
@@ -122,7 +121,6 @@ _ALL = (
         cutoff="required",
         is_share=True,
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "R",
@@ -132,7 +130,6 @@ _ALL = (
         cutoff="required",
         is_share=True,
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "AP",
@@ -141,7 +138,6 @@ _ALL = (
         names=("map", "map_cut", "average_precision", "mean_average_precision"),
         cutoff="optional",
         is_share=True,
-        of_nothing=0.0,
     ),
     Measure(
         "RR",
@@ -150,7 +146,6 @@ _ALL = (
         names=("mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
         cutoff="optional",
         is_share=True,
-        of_nothing=0.0,
     ),
     Measure(
         "Success",
@@ -159,7 +154,6 @@ _ALL = (
         names=("hit", "hits", "hit_rate", "hit_ratio", "hr"),
         cutoff="required",
         is_share=True,
-        of_nothing=0.0,
     ),
     Measure(
         "Judged",
@@ -171,7 +165,6 @@ _ALL = (
         is_share=True,
         is_diagnostic=True,
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "ERR",
@@ -180,7 +173,6 @@ _ALL = (
         names=("expected_reciprocal_rank",),
         axes=(),
         cutoff="optional",
-        of_nothing=0.0,
     ),
     Measure(
         "RBP",
@@ -191,7 +183,6 @@ _ALL = (
         cutoff="optional",
         is_share=True,
         has_expected_value=True,
-        of_nothing=0.0,
         is_bare_number_doubtful=True,
     ),
     Measure(
@@ -203,7 +194,6 @@ _ALL = (
         is_share=True,
         is_ordered=False,
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "SetR",
@@ -213,7 +203,6 @@ _ALL = (
         is_share=True,
         is_ordered=False,
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "SetAP",
@@ -223,7 +212,6 @@ _ALL = (
         is_share=True,
         is_ordered=False,
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "SetF",
@@ -234,7 +222,6 @@ _ALL = (
         is_share=True,
         is_ordered=False,
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "Rprec",
@@ -243,21 +230,18 @@ _ALL = (
         names=("r_precision",),
         axes=("rel", "mult"),
         is_share=True,
-        of_nothing=0.0,
     ),
     Measure(
         "Bpref",
         "binary preference: how few judged items that are not relevant rank above the relevant ones",
         "{preference}",
         is_share=True,
-        of_nothing=0.0,
     ),
     Measure(
         "infAP",
         "inferred average precision, where only a sample of the pool was judged",
         "mean over {every} of 1/i + (i-1)/i * (pooled before it)/(i-1) * (share relevant of those judged)",
         is_share=True,
-        of_nothing=0.0,
     ),
     Measure(
         "IPrec",
@@ -267,7 +251,6 @@ _ALL = (
         axes=("rel", "recall", "recall_count"),
         axis_at="recall",
         is_share=True,
-        of_nothing=0.0,
     ),
     Measure(
         "IPrecAvg",
@@ -276,41 +259,37 @@ _ALL = (
         names=("11pt_avg",),
         axes=("rel", "recalls", "recall_count"),
         is_share=True,
-        of_nothing=0.0,
     ),
     Measure(
         "binG",
         "the mean over relevant items of 1/log2(2 + items before it that are not relevant)",
         "mean over {every} of 1/log2(2 + other items before it)",
         is_share=True,
-        of_nothing=0.0,
     ),
     Measure(
         "G",
         "normalized gain: gains discounted by how much more an ideal order would have gained by then",
         "sum of g/log2(2 + c - s) / sum of all gains, g = {gain}, s and c what list and ideal gained by then",
         axes=("gain",),
-        of_nothing=0.0,
     ),
     Measure(
         "ndcg_rel",
         "ndcg, averaged over the ranks of the items that gain something",
         "mean over the items that gain something of dcg / idcg at their rank, gain = {gain}",
         axes=("gain", "discount"),
-        of_nothing=0.0,
     ),
     Measure(
         "Rndcg",
         "ndcg, averaged over the ranks where the ideal order goes on to a lower grade",
         "mean of dcg / idcg over the ranks where the ideal gain drops, and the list's end, gain = {gain}",
         axes=("rel", "gain", "discount"),
-        of_nothing=0.0,
     ),
     Measure(
         "yaap",
         "yet another average precision: its log-odds, smoothed",
         "ln((1 + s) / (1 + R - s)), s = {precision}, R = {every}",
         defaults={"missing": "empty"},
+        of_nothing=None,
     ),
     Measure(
         "Utility",
@@ -319,6 +298,7 @@ _ALL = (
         axes=("rel", "worth", "collection"),
         is_ordered=False,
         has_expected_value=True,
+        of_nothing=None,
     ),
     Measure(
         "GMAP",
@@ -346,7 +326,6 @@ _ALL = (
         is_share=True,
         is_diagnostic=True,
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "RBPResidual",
@@ -356,7 +335,6 @@ _ALL = (
         is_share=True,
         is_diagnostic=True,
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "NumQ",
@@ -368,6 +346,7 @@ _ALL = (
         is_ordered=False,
         is_diagnostic=True,
         summary="sum",
+        of_nothing=None,
     ),
     Measure(
         "NumRet",
@@ -378,7 +357,6 @@ _ALL = (
         is_diagnostic=True,
         summary="sum",
         has_expected_value=True,
-        of_nothing=0.0,
     ),
     Measure(
         "NumRel",
@@ -389,6 +367,7 @@ _ALL = (
         is_ordered=False,
         is_diagnostic=True,
         summary="sum",
+        of_nothing=None,
     ),
     Measure(
         "NumNonrelJudgedRet",
@@ -398,7 +377,6 @@ _ALL = (
         is_diagnostic=True,
         summary="sum",
         has_expected_value=True,
-        of_nothing=0.0,
     ),
 )
 

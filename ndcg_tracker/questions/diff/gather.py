@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 BLOCK_ITEMS = 1 << 18
 

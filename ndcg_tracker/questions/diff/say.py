@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ndcg_tracker.compare.results import RunRef
-from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.formats import Said, fields_of
 from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.render.rows import fields_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.numbers import counted, percent, points
 

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.attributes import attribute_values
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.item_changes import ItemChanges, item_changes, joined_changes, within_cutoff
-from ndcg_tracker.compare.item_moves import contributions_of
+from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset
+from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions, refuse_what_is_not_split
@@ -50,14 +49,14 @@ from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
 from ndcg_tracker.words.notes import Note, in_words
-from ndcg_tracker.words.texts import GroupTexts
+from ndcg_tracker.words.quoting import GroupTexts
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 PREFERRED = "ndcg@10"
 

@@ -35,7 +35,7 @@ from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Index, Mask
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 BLOCK_ITEMS = 1 << 17
 """About how many items of one run are in memory at a time."""

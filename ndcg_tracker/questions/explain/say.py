@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ndcg_tracker.compare.say_groups import NO_VALUE, SLICES_SHOWN
+from ndcg_tracker.compare.say_tables import NO_VALUE, SLICES_SHOWN
 from ndcg_tracker.questions.explain.decide import (
     ChangeParts,
     ChangeTotals,
@@ -20,13 +20,12 @@ from ndcg_tracker.questions.explain.decide import (
     SliceTotal,
     Subject,
 )
-from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns, query_words, text_cell
-from ndcg_tracker.render.rows import as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, points
-from ndcg_tracker.words.texts import Text
+from ndcg_tracker.words.quoting import Text
 
 TOP = 10
 """How many items are shown to people unless they ask for more."""
@@ -201,7 +200,7 @@ def explanation_report(explanation: Explanation, top: int | None = TOP) -> Repor
 
 
 def _familiar(metric: str) -> str:
-    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # NumPy is not for those who only print a table
 
     return familiar_name(metric)
 

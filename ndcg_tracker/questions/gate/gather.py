@@ -1,4 +1,4 @@
-"""A candidate at the gate: two stored runs, one metric, a decision, and its record."""
+"""A candidate at the gate: two stored runs, one metric, a decision, its record, and the drift of all accepted."""
 
 from __future__ import annotations
 
@@ -9,24 +9,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import arms_of
-from ndcg_tracker.compare.attributes import attribute_values, attributes_of
-from ndcg_tracker.compare.families import AA_TAG, family_of, tagged
+from ndcg_tracker.compare.arms import AA_TAG, arms_of, family_of, tagged
 from ndcg_tracker.compare.gather import asked_attributes, check_arms, compared_pair
-from ndcg_tracker.compare.gather_sums import summed_results, summed_slices
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, resolved_pair
-from ndcg_tracker.compare.slices import Slicing
-from ndcg_tracker.compare.sums import refuse_groups
+from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
+from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slices
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_candidate import decided
 from ndcg_tracker.questions.gate.decide_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.drift import of_gate
 from ndcg_tracker.questions.gate.facts import Basis, GateFacts
 from ndcg_tracker.questions.gate.question import GateQuestion
-from ndcg_tracker.questions.gate.recording import decided_and_recorded
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
+from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, decided_and_recorded
 from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.known_metrics import known_metric
@@ -37,8 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.questions.gate.decide import Decision
-    from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
 HOW_TO_REPEAT = (

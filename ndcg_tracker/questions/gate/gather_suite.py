@@ -14,8 +14,7 @@ from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, with_limits
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, with_datasets
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
-from ndcg_tracker.questions.gate.recording import decided_and_recorded
-from ndcg_tracker.questions.gate.result import Acknowledgement
+from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_recorded
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
 from ndcg_tracker.render.formats import Answer, Said
@@ -24,8 +23,7 @@ from ndcg_tracker.words.notes import sentence
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide import Decision
     from ndcg_tracker.storage.records import SuiteDecisionRecord
-    from ndcg_tracker.storage.store import Store
-    from ndcg_tracker.storage.transactions import ReadTransaction, WriteTransaction
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,21 @@
-"""Everything a gate returns: the comparison, the decision, and what both stand on."""
+"""Everything a gate returns, and how it is decided and recorded while others may write."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
+from ndcg_tracker.errors import argument
 from ndcg_tracker.questions.gate.decide import GateDecision
 from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.locks import TurnName
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,3 +90,58 @@ class Gated:
     def is_accepted(self) -> bool:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.decision.decision == "pass" or self.acknowledgement is not None
+
+
+ROUNDS = 3
+"""How often a gate decides without keeping other gates out, then while other content is stored, then alone."""
+Basis = TypeVar("Basis")
+Decided = TypeVar("Decided")
+
+
+def decided_and_recorded(
+    store: Store,
+    basis_of: Callable[[ReadTransaction], Basis],
+    decide: Callable[[ReadTransaction, Basis], Decided],
+    record: Callable[[WriteTransaction, Basis, Decided], Decided],
+    *,
+    dry_run: bool = False,
+) -> Decided:
+    """Return what is decided, recorded unless ``dry_run``: every decision is the one of its number in the series.
+
+    ``basis_of``: what the decision rests on and others may change, without results of groups. ``decide``: reads these
+    and decides. ``record``: writes the decision and returns it with its number.
+    """
+    for _ in range(ROUNDS):
+        with store.read() as tx:
+            basis = basis_of(tx)
+            found = decide(tx, basis)
+        if dry_run:
+            return found
+        with recording(store, "marks") as tx:
+            if basis_of(tx) == basis:
+                return record(tx, basis, found)
+    for _ in range(ROUNDS):  # many gates at once: each would find the decision of another one before its own
+        with recording(store, "marks") as tx:
+            basis = basis_of(tx)
+            found = decide(tx, basis)
+            tx.look_again()
+            if basis_of(tx) == basis:  # on Postgres runs may be stored and changed meanwhile
+                return record(tx, basis, found)
+    with recording(store, "alone") as tx:
+        basis = basis_of(tx)
+        return record(tx, basis, decide(tx, basis))
+
+
+@contextmanager
+def recording(store: Store, turn: TurnName) -> Iterator[WriteTransaction]:
+    """Yield a writer for a decision (see ``Store.write``); where nothing may be written, it is told how to decide."""
+    from ndcg_tracker.storage.connection import ReadOnlyDatabaseError
+
+    try:
+        with store.write(turn) as tx:
+            yield tx
+    except ReadOnlyDatabaseError as error:
+        told = error.at("", f"or add {argument('dry_run')}, to record nothing")
+    else:
+        return
+    raise told

@@ -9,14 +9,12 @@ from xml.etree import ElementTree
 
 from ndcg_tracker.compare import say as compare
 from ndcg_tracker.compare.limits import LimitCheck
-from ndcg_tracker.compare.say_facts import facts, requests
-from ndcg_tracker.compare.say_groups import NO_VALUE, group_tables
+from ndcg_tracker.compare.say_tables import NO_VALUE, facts, group_tables, requests
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, FEWEST_IN_SLICE, GateDecision, GateSlices, SliceDecision
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
-from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.render.rows import as_object, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted, Style, visible
 from ndcg_tracker.words.notes import Told, named_slices, told
 from ndcg_tracker.words.numbers import counted, points, shown_margin

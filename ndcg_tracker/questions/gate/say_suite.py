@@ -7,7 +7,7 @@ from typing import Any
 
 from ndcg_tracker.compare.say_suite import delta_table, suite_notes
 from ndcg_tracker.errors import Spelling, in_python
-from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated
 from ndcg_tracker.questions.gate.say import (
     STYLES,
@@ -23,9 +23,8 @@ from ndcg_tracker.questions.gate.say import (
     slice_table,
     to_decide,
 )
-from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report
-from ndcg_tracker.render.rows import as_object, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import Told, sentence
 from ndcg_tracker.words.numbers import counted, points

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.families import AA_TAG, is_checkpoint
+from ndcg_tracker.compare.arms import AA_TAG, is_checkpoint
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]

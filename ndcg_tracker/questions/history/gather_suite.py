@@ -22,7 +22,7 @@ from ndcg_tracker.questions.history.gather import (
     lacking_groups,
     scatter_notes,
 )
-from ndcg_tracker.questions.leaderboard.decide_suite import SuiteCell, SuiteRow, suite_row
+from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, suite_row
 from ndcg_tracker.questions.leaderboard.gather_suite import cell_of
 from ndcg_tracker.statistics.steps import steps_with_scatter
 from ndcg_tracker.storage.records import HistoryRecord
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.questions.history.say import HistoryRow
     from ndcg_tracker.storage.records import RunRecord, SuiteRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
-from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.formats import Said, paths, picked
 from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.render.rows import paths, picked
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
 from ndcg_tracker.render.theme import BETTER, WORSE, Spec, chart, layer
 from ndcg_tracker.words.notes import Note, told

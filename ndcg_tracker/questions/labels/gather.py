@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
     from ndcg_tracker.rankings.types import Floats
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:

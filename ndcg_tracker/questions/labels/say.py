@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef
-from ndcg_tracker.compare.say import for_people, legend, metric_footnotes, metric_rows, runs, sign
-from ndcg_tracker.compare.say_facts import whose
-from ndcg_tracker.compare.say_groups import VERDICT_STYLES, delta_cell
+from ndcg_tracker.compare.say import for_people, legend, metric_cells, metric_footnotes, metric_rows, runs, sign
+from ndcg_tracker.compare.say_tables import VERDICT_STYLES, delta_cell, whose
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
@@ -22,13 +21,12 @@ from ndcg_tracker.questions.labels.decide import (
     VersionsComparison,
 )
 from ndcg_tracker.render.csv import csv_text, safe_cell
-from ndcg_tracker.render.formats import Said, rows_as
+from ndcg_tracker.render.formats import Said, as_object, fields_of, rows_as, shape_of
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Format, Report, Table, columns, marks
-from ndcg_tracker.render.rows import as_object, fields_of, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import renamed, told
-from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, p_text, percent, points
+from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, percent, points
 
 MOST_GRADES = 12
 """More grades than that are counted, and not shown one by one."""
@@ -168,7 +166,7 @@ def agreement_said(found: JudgesAgreement) -> Said:
 
 def agreement_report(found: JudgesAgreement) -> Report:
     """Return the report of two judges: kappa and grades, the order of the runs under each, and verdicts that turn."""
-    from ndcg_tracker.metrics.language.agreement import familiar_name  # as in ``compare.for_people``
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``compare.for_people``
 
     diff, metric = found.diff, familiar_name(found.metric, "")
     first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
@@ -264,12 +262,7 @@ def _versions_report(of_run: Sequence[Comparison], lacking: Iterable[int], concl
             one.label_set.version,
             [
                 Painted(f"{sign(metric)} {_verdict(metric.verdict)}", VERDICT_STYLES.get(metric.verdict)),
-                metric.metric,
-                points(metric.baseline),
-                points(metric.candidate),
-                delta_cell(metric.delta, metric.verdict),
-                interval(metric.ci, signed=True),
-                p_text(metric.p_adjusted),
+                *metric_cells(metric),
             ],
             marks(metric_footnotes(metric, [one]), footnotes),
         )
@@ -368,7 +361,7 @@ def _requests(needed: NeededLabels) -> dict[str, object]:
 
 
 def _report(needed: NeededLabels) -> Report:
-    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # NumPy is not for those who only print a table
 
     candidates = " and ".join(
         filter(None, [", ".join(run.name for run in needed.candidates[:-1]), needed.candidates[-1].name])

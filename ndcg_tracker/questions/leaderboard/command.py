@@ -81,7 +81,7 @@ def leaderboard(
         suite, by_tag=by_tag, dataset=dataset, test=test is not LeaderboardTest.t, by=by, measure=measure
     )
     if suite is not None:
-        from ndcg_tracker.questions.leaderboard.say_suite import suite_tables_said
+        from ndcg_tracker.questions.leaderboard.say import suite_tables_said
 
         with options.tracker() as tracker:
             tables = tracker.suite(

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of
-from ndcg_tracker.compare.attributes import attribute_values
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.pair import Missing, places_of_ids
 from ndcg_tracker.compare.run_pair import Version, adding_command, check_one_dataset, label_set_ref, no_group_of_labels
+from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, LeaderboardTest, MetricBoard, metric_board, order_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.statistics.many_tests import Matrix
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 FEWEST_IN_SLICE = 2
 _DATASETS_NAMED = 5

@@ -11,7 +11,7 @@ import numpy as np
 from ndcg_tracker.compare.decide_suite import SuiteNote
 from ndcg_tracker.compare.gather_suite import by_system, fits, suite_metric
 from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
-from ndcg_tracker.questions.leaderboard.decide_suite import SuiteCell, SuiteRow, SuiteTable, suite_row, with_standings
+from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, SuiteTable, suite_row, with_standings
 from ndcg_tracker.questions.leaderboard.gather import (
     LeaderboardQuestion,
     in_no_run,
@@ -19,7 +19,7 @@ from ndcg_tracker.questions.leaderboard.gather import (
     side_by_side,
     under_labels,
 )
-from ndcg_tracker.questions.leaderboard.say_suite import suite_tables_said
+from ndcg_tracker.questions.leaderboard.say import suite_tables_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.words.notes import Note
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord, SuiteRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 def suite_tables(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[SuiteTable, ...]:

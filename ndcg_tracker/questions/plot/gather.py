@@ -20,7 +20,7 @@ from ndcg_tracker.runs.groups import group_id
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.history.say import HistoryRow
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 _TOOLTIP = [

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.attributes import attributes_of
 from ndcg_tracker.compare.gather import CompareOptions, compared, pruned_notes
-from ndcg_tracker.compare.item_changes import item_changes
-from ndcg_tracker.compare.item_moves import contributions_of
+from ndcg_tracker.compare.item_changes import contributions_of, item_changes
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import (
     AtCutoff,
@@ -26,6 +24,7 @@ from ndcg_tracker.compare.report_facts import (
     group_lists,
     slices_by,
 )
+from ndcg_tracker.compare.slices import attributes_of
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import ADDITIVE
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -41,9 +40,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import DecisionRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
     from ndcg_tracker.words.notes import Note
-    from ndcg_tracker.words.texts import GroupTexts
+    from ndcg_tracker.words.quoting import GroupTexts
 from ndcg_tracker.compare.run_pair import RunPair
 
 LISTS = 200

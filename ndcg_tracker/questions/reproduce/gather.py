@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ndcg_tracker.compare.results import LabelSetRef
-from ndcg_tracker.compare.say_facts import labels_text
+from ndcg_tracker.compare.say_tables import labels_text
 from ndcg_tracker.questions.reproduce.decide import PublishedMean, ReproducedMetric, Reproduction
-from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.formats import Said, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.render.rows import fields_of, paths, picked, shape_of
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.numbers import counted, interval, p_text, percent, points
@@ -138,6 +137,6 @@ def _finding(found: Reproduction, names: Mapping[str, str]) -> str:
 
 def _names(metrics: Sequence[ReproducedMetric | PublishedMean]) -> Mapping[str, str]:
     """Return the names by which people know the metrics."""
-    from ndcg_tracker.metrics.language.agreement import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # NumPy is not for those who only print a table
 
     return {one.metric: familiar_name(one.metric, one.requested_as) for one in metrics}

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.attributes import attribute_values
 from ndcg_tracker.compare.gather_results import Evaluated
 from ndcg_tracker.compare.run_pair import adding_command
+from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, MetricError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import aggregated
 from ndcg_tracker.metrics.kernel.values import group_results, values_with_bounds
-from ndcg_tracker.metrics.language.agreement import differences
-from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.dialects import DIALECTS, differences
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.show.decide import (
@@ -37,7 +36,7 @@ from ndcg_tracker.words.notes import command_line
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import EvaluationRecord, GroupWeightsById, RunRecord
-    from ndcg_tracker.storage.transactions import ReadTransaction
+    from ndcg_tracker.storage.store import ReadTransaction
 
 
 def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: str | None, top: int) -> ShownRun:

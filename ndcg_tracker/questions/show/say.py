@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ndcg_tracker.compare.say_groups import NO_VALUE
+from ndcg_tracker.compare.say_tables import NO_VALUE
 from ndcg_tracker.ingest.ir_metadata import header_lines
-from ndcg_tracker.metrics.language.agreement import familiar_name
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.show.decide import ShownRun
+from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.render.rows import as_object
 from ndcg_tracker.words.numbers import interval, percent, points
 
 

@@ -25,10 +25,20 @@ def create_suite(self: HasStore, name: str, datasets: Sequence[str], *, replace:
     Parameters: ``datasets``: names or patterns such as ``"beir-*"``. ``replace``: give a suite that
     exists these datasets. Raises: ConflictError where the name has other datasets; ReferenceNotFoundError.
     """
-    from ndcg_tracker.questions.suite.gather import created_suite
+    from fnmatch import fnmatchcase
+
+    from ndcg_tracker.errors import InputError
+    from ndcg_tracker.storage.references import is_pattern
 
     with self.store().write("marks") as tx:
-        return tx.write.suites.create(name, created_suite(tx, datasets), replace=replace)
+        names = [one.name for one in tx.datasets.all()]
+        meant: list[str] = []
+        for one in datasets:
+            fits = [name for name in names if fnmatchcase(name, one)] if is_pattern(one) and one not in names else []
+            meant += fits or [tx.datasets.known(one).name]
+        if not meant:
+            raise InputError("a suite needs a dataset", advice="name some, or give a pattern such as 'beir-*'")
+        return tx.write.suites.create(name, tuple(dict.fromkeys(meant)), replace=replace)
 
 
 def suites(self: HasStore) -> list[SuiteRecord]:
@@ -138,8 +148,8 @@ def suite_page(
 ) -> str:
     """Return a page of HTML: two systems on a suite as a picture and in numbers, then all its systems."""
     from ndcg_tracker.compare.say_suite import suite_comparison_reports
-    from ndcg_tracker.questions.leaderboard.say_suite import suite_table_report
-    from ndcg_tracker.render.page import chart_page
+    from ndcg_tracker.questions.leaderboard.say import suite_table_report
+    from ndcg_tracker.render.html import chart_page
 
     comparison = found.comparison
     metrics = list(dict.fromkeys(one.metric for one in found.comparisons))

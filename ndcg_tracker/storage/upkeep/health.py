@@ -30,7 +30,7 @@ from ndcg_tracker.storage.locks import CONTENT, CREATION, MARKS, Holder, holders
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.session import Session
 from ndcg_tracker.storage.staging import all_staged
-from ndcg_tracker.storage.transactions import ReadTransaction
+from ndcg_tracker.storage.store import ReadTransaction
 from ndcg_tracker.storage.upkeep.catalogue import expected_catalogue
 from ndcg_tracker.storage.upkeep.handshake import Kind, State, refusal
 from ndcg_tracker.storage.upkeep.migrate import database_state

@@ -31,7 +31,7 @@ from ndcg_tracker.questions.explain.decide import (
     with_grades_of,
 )
 from ndcg_tracker.rankings.join import judged
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import as_object
 
 EXACT = 1e-12
 SUBJECT = Subject("ndcg@10", RunRef("one", 1), RunRef("other", 2), "shop", LabelSetRef(1, "a"), LabelSetRef(1, "a"))

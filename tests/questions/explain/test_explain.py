@@ -19,8 +19,8 @@ from ndcg_tracker.questions.explain.say import (
     explanation_said,
     happened,
 )
+from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.render.report import Format
-from ndcg_tracker.render.rows import as_object
 
 ALL_KINDS: list[Callable[[str | None], Explanation]] = [group_explanation, run_explanation, parts_explanation]
 HUMAN_FORMATS: list[Format] = ["text", "markdown", "csv"]

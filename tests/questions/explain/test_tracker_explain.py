@@ -15,14 +15,14 @@ from sums_of_items import long_labels, long_lists
 from thorough import LONG, examples
 
 import ndcg_tracker as nt
-from ndcg_tracker.compare.item_moves import item_moves
+from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.results import ItemMove
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.explain import gather_parts as explain_parts
 from ndcg_tracker.questions.explain.decide import ChangeParts, GroupExplanation, RunExplanation
 from ndcg_tracker.questions.explain.gather import explained_pair
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.words.notes import note_text
 
 EXACT = 1e-12

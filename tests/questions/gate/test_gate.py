@@ -16,7 +16,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate.decide import population_decision, set_decision
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.say import reason, to_decide
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound, weighted_t
 from ndcg_tracker.words.notes import Note

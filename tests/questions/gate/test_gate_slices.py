@@ -8,7 +8,7 @@ from ndcg_tracker.compare.slices import Slicing, regressed_slices, slice_tests
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate.decide import population_decision, with_slices
 from ndcg_tracker.questions.gate.say import reason
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import as_object
 
 RNG = np.random.default_rng(5)
 WHOLE = RNG.normal(0.05, 0.1, 600)

@@ -14,7 +14,7 @@ from ndcg_tracker.questions.gate.decide import GateDecision
 from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.questions.gate.say import gate_said, reason
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.notes import Note
 

@@ -8,7 +8,7 @@ from ranked_runs import frame_of_ranks
 
 import ndcg_tracker as nt
 from ndcg_tracker.questions.gate.decide_margin import learned_margin
-from ndcg_tracker.render.rows import as_object
+from ndcg_tracker.render.formats import as_object
 
 pytestmark = pytest.mark.both_engines
 

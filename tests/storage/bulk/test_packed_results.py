@@ -9,8 +9,7 @@ from stored_samples import BM25, add_run
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage.bulk.protocol import packed, unpacked
-from ndcg_tracker.storage.store import Store
-from ndcg_tracker.storage.transactions import WriteTransaction
+from ndcg_tracker.storage.store import Store, WriteTransaction
 
 VALUES = st.floats(allow_infinity=False)
 

@@ -1,7 +1,15 @@
-"""Every dialect: paste what another tool prints, and get that tool's numbers."""
+"""Every dialect: paste what another tool prints, and get that tool's numbers; and which tools compute a metric."""
 
-from ndcg_tracker.metrics.language.dialects.boosting import CATBOOST, LIGHTGBM, XGBOOST
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects.calls import (
+    CATBOOST,
+    LIGHTGBM,
     RANX,
     RECBOLE,
     RECTOOLS,
@@ -9,11 +17,16 @@ from ndcg_tracker.metrics.language.dialects.calls import (
     SPARK,
     SPARK_GRADED,
     TORCHMETRICS,
+    XGBOOST,
 )
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
 from ndcg_tracker.metrics.language.dialects.ir_measures import IR_MEASURES
 from ndcg_tracker.metrics.language.dialects.trec import PYTREC_EVAL, TREC_EVAL, TREC_EVAL10
+from ndcg_tracker.metrics.language.measures import EXTERNAL
+from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
 
+DEFAULT_CUTOFF = 10
+LONG_NAME = 60
 DIALECTS: dict[str, Dialect] = {
     dialect.name: dialect
     for dialect in (
@@ -34,4 +47,85 @@ DIALECTS: dict[str, Dialect] = {
     )
 }
 
-__all__ = ["DIALECTS", "Dialect"]
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """An axis on which two metrics differ, with the value of each."""
+
+    axis: str
+    ours: str
+    theirs: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """A tool's plain NDCG compared with a metric: ``text``, its dialect text; ``differences``, empty if equal."""
+
+    dialect: str
+    text: str
+    differences: tuple[Difference, ...]
+
+
+def differences(metric: Metric, other: Metric) -> tuple[Difference, ...]:
+    """Return the axes on which two metrics differ; measure and cutoff count as axes.
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> [found.axis for found in differences(parse_metric("ndcg@10"), parse_metric("spark:ndcgAt(10)"))]
+    ['gain', 'ties', 'negative', 'empty_when', 'extra']
+    """
+    found = []
+    if metric.measure != other.measure:
+        found.append(Difference("measure", metric.measure, other.measure))
+    if metric.cutoff != other.cutoff:
+        found.append(Difference("cutoff", str(metric.cutoff or "none"), str(other.cutoff or "none")))
+    return (
+        *found,
+        *(
+            Difference(axis.name, metric[axis.name], other[axis.name])
+            for axis in AXES
+            if metric.measure in axis.measures and metric[axis.name] != other[axis.name]
+        ),
+    )
+
+
+def agreements(metric: Metric) -> list[Agreement]:
+    """Return every tool's plain NDCG at the metric's cutoff (10 where it has none), the nearest tool first."""
+    found = []
+    for dialect in DIALECTS.values():
+        text = dialect.text(metric.cutoff or DEFAULT_CUTOFF)
+        try:
+            other = dialect.metric("", dialect.at(metric.cutoff or DEFAULT_CUTOFF))
+        except MetricError:  # a cutoff beyond what this dialect takes
+            continue
+        if metric.cutoff is None:
+            other = Metric(other.measure, None, other.settings)
+        found.append(Agreement(dialect.name, text, differences(metric, other)))
+    return sorted(found, key=lambda agreement: len(agreement.differences))
+
+
+def familiar_name(text: str, requested_as: str = "") -> str:
+    """Return the shortest way to name a metric to people: a tool's own spelling where the canonical one is long.
+
+    ``requested_as``: the text that it was requested as, if known; a tool's spelling is then used if it is shorter.
+
+    >>> familiar_name("ndcg(gain=exp2)@10")
+    'ndcg(gain=exp2)@10'
+    >>> familiar_name(str(DIALECTS["lightgbm"].metric("", "ndcg@5")))
+    'lightgbm:ndcg@5'
+    >>> familiar_name("ndcg(label_type=int, ties=input)@5", "ranx:ndcg@5"), familiar_name("AP", "map")
+    ('ranx:ndcg@5', 'AP')
+    >>> familiar_name("external:latency(direction=lower, range=0..inf)")
+    'external:latency'
+    """
+    if text.startswith(EXTERNAL):
+        return text.partition("(")[0]
+    if len(requested_as) < len(text) and re.split(r"\W", requested_as)[0] in DIALECTS:
+        return requested_as
+    if len(text) <= LONG_NAME:
+        return text
+    try:
+        metric = parse_canonical(text)
+        same = [found.text for found in agreements(metric) if not found.differences]
+    except MetricError:
+        return text
+    return same[0] if same and metric.cutoff is not None else text

@@ -1,0 +1,343 @@
+"""A comparison as tables: what was compared, groups, slices, and what unjudged items leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ndcg_tracker.compare.results import (
+    Comparison,
+    GroupCounts,
+    GroupDelta,
+    ItemMove,
+    LabelSetRef,
+    MetricComparison,
+    PossibleDelta,
+    SliceComparison,
+    TieBounds,
+    UnjudgedBounds,
+    Verdict,
+)
+from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.render.report import Column, Table, columns, marks
+from ndcg_tracker.render.terminal import Painted, Style
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE
+from ndcg_tracker.words.notes import Note, few_differences, sentence
+from ndcg_tracker.words.numbers import counted, interval, p_text, percent, points
+
+SLICES_SHOWN = 10
+"""So many of the worst slices and so many of the best are shown to people."""
+NO_VALUE = "(none)"
+IDENTICAL = "identical in every group: no interval, no p-value"
+VERDICT_STYLES: dict[str | None, Style] = {"improved": "good", "regressed": "bad"}
+
+_NUMBERS = (">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">q")
+
+
+def delta_cell(delta: float | None, verdict: Verdict | None) -> Painted:
+    """Return a difference, with a sign before it where it was not detected and in the style of its verdict."""
+    text = points(delta, signed=True)
+    return Painted(f"~ {text}" if verdict == "no_difference_detected" else text, VERDICT_STYLES.get(verdict))
+
+
+def slice_tables(comparison: Comparison) -> list[Table]:
+    """Return the slices, the worst first, one table; none where nobody asked. Of many, the middle is left out."""
+    slices, attribute, first = comparison.slices, comparison.slice_attribute, comparison.metrics[0]
+    if slices is None or attribute is None:
+        return []
+    found, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
+    if n_hidden > 0:
+        found = [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
+    moved = [
+        f"{number} {verdict}"
+        for verdict in ("regressed", "improved")
+        if (number := sum(row.verdict == verdict for row in slices))
+    ]
+    footnotes: list[str] = []
+    table = Table(
+        (Column("", attribute, right=False), *columns(*_NUMBERS)),
+        [_slice_cells(row) for row in found],
+        f"{first.metric} by {attribute}: {', '.join(moved) or 'no difference detected'} "
+        f"({counted(len(slices), 'slice')})",
+        marks=[marks(_slice_footnotes(row), footnotes) for row in found],
+        legend=_slice_legend(slices, is_paired=first.variance is None and first.clusters is None),
+        n_below=3,
+    )
+    return [replace(table, footnotes=footnotes)]
+
+
+def _slice_legend(slices: Sequence[SliceComparison], *, is_paired: bool) -> list[str]:
+    """Return how to read the table of slices, and how many are not in it; ``is_paired``: by plain paired t-tests."""
+    lines = []
+    n_tested = sum(row.p_value is not None for row in slices)
+    if n_tested:
+        holm = f", Holm-corrected over {counted(n_tested, 'slice')}" if n_tested > 1 else ""
+        test = "paired t-test" if is_paired else "t-test, as above"
+        lines.append(f"p, which decides: {test}{holm}; q, for listing: Benjamini-Hochberg")
+    if any(row.value is None for row in slices):
+        lines.append(f"{NO_VALUE}: the groups without this attribute")
+    n_hidden = len(slices) - 2 * SLICES_SHOWN
+    if n_hidden > 0:
+        lines.append(f"{counted(n_hidden, 'slice')} between the worst and the best not shown; JSON and CSV have all")
+    return lines
+
+
+def _slice_cells(row: SliceComparison) -> list[object]:
+    return [
+        NO_VALUE if row.value is None else row.value,
+        f"{row.n:,}",
+        points(row.baseline),
+        points(row.candidate),
+        delta_cell(row.delta, row.verdict),
+        interval(row.ci, signed=True),
+        p_text(row.p_adjusted),
+        p_text(row.q_value),
+    ]
+
+
+def _slice_footnotes(row: SliceComparison) -> list[str]:
+    """Return the footnotes of one slice, worded so that slices can share them."""
+    if row.verdict == "not_comparable":
+        return ["no group that counts"]
+    if row.verdict == "identical":
+        return [IDENTICAL]
+    if row.n == 1:
+        return [sentence(Note("one_group"))]
+    if row.ci is None:
+        return ["all groups differ by the same amount: the interval and the p-value are undefined"]
+    if row.warning is not None:
+        return [few_differences(row.warning.facts["enough"])]
+    return []
+
+
+def group_tables(comparison: Comparison) -> list[Table]:
+    """Return the tables of the worst and the best groups, those without rows left out."""
+    metric = comparison.metrics[0].metric
+    worst = _group_table(f"worst groups in {metric}", comparison.worst, "bad")
+    best = _group_table(f"best groups in {metric}", comparison.best, "good")
+    return [table for table in (worst, best) if table.rows]
+
+
+def _group_table(title: str, groups: Sequence[GroupDelta], style: Style) -> Table:
+    """Return groups, each with the item that explains most of its delta where the metric is a sum over items."""
+    has_moves = any(group.moves for group in groups)
+    rows: list[list[object]] = []
+    for group in groups:
+        delta = Painted(points(group.delta, signed=True), style)
+        row: list[object] = [group.group, points(group.baseline), points(group.candidate), delta]
+        rows.append([*row, *_move_cells(group.moves)] if has_moves else row)
+    of_groups = columns("group", ">baseline", ">candidate", ">delta")
+    if not has_moves:
+        return Table(of_groups, rows, title)
+    of_moves = columns(">of which", "rank", "item")
+    return Table((*of_groups, *of_moves), rows, title, names=(0, len(of_groups) + 2), n_below=len(of_moves))
+
+
+def _move_cells(moves: Sequence[ItemMove] | None) -> list[str]:
+    """Return what one item did to a group's delta, where it went, and its name with its grade."""
+    if not moves:
+        return [""] * 3
+    move = moves[0]
+    grade = "unjudged" if move.grade is None else f"grade {move.grade:g}"
+    return [points(move.contribution, signed=True), _ranks(move), f"{move.item} ({grade})"]
+
+
+def _ranks(move: ItemMove) -> str:
+    before, after = move.rank_baseline, move.rank_candidate
+    if before is None:
+        return f"new at {after}"
+    if after is None:
+        return f"gone from {before}"
+    return f"stays {after}" if before == after else f"{before} → {after}"
+
+
+def tie_tables(comparison: Comparison) -> list[Table]:
+    """Return the groups that ties in scores leave most open, one table; none where nobody asked."""
+    if comparison.tie_groups is None:
+        return []
+    numbers = [
+        (group, [points(number) for number in (group.worst, group.value, group.best)])
+        for group in comparison.tie_groups
+    ]
+    rows = [[group.group, group.run, *shown] for group, shown in numbers if shown[0] != shown[-1]]
+    n_open = len(rows) if comparison.n_tie_groups is None else comparison.n_tie_groups
+    title = f"groups that ties in scores leave open in {comparison.metrics[0].metric}"
+    if n_open > len(rows):
+        title += f" ({len(rows) or 'none'} of {n_open:,} shown)"
+    return [Table(columns("group", "run", ">worst", ">value", ">best"), rows, title if n_open else f"no {title}")]
+
+
+RUNS_SHOWN = 5
+
+
+def labels_text(labels: LabelSetRef) -> str:
+    """Return the version of labels, whose they are, and their digest where it is known."""
+    if labels.judge == EXTERNAL_JUDGE:
+        return "none here: the results were given as values"
+    if labels.judge == SUMMED_JUDGE:
+        return f"not stored here, digest {labels.digest[:12] if labels.digest.strip('0') else 'unknown'}"
+    digest = f", digest {labels.digest[:12]}" if labels.digest else ""
+    return f"version {labels.version}{whose(labels)}{digest}"
+
+
+def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[str, str]]:
+    """Return what was compared, but for the groups, as names and values; ``spelled``: how arguments are spelled."""
+    pairs = [
+        *_arms(comparison),
+        *(("in neither run", worded(sentence, spelled)) for sentence in _of_all_metrics(comparison)),
+        ("labels", labels_text(comparison.label_set)),
+    ]
+    for share in comparison.coverage:
+        where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
+        baseline, candidate = (
+            "not known" if one is None else percent(one) for one in (share.baseline, share.candidate)
+        )
+        pairs.append((where, f"baseline {baseline}, candidate {candidate}"))
+    for metric in comparison.metrics:
+        effect = metric.tie_effect
+        if effect is not None and (_is_seen_open(effect.baseline) or _is_seen_open(effect.candidate)):
+            pairs.append(
+                ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
+            )
+    return pairs
+
+
+def whose(labels: LabelSetRef) -> str:
+    """Return which judge gave labels, if one is named."""
+    return f" of judge {labels.judge!r}" if labels.judge else ""
+
+
+def _arms(comparison: Comparison) -> list[tuple[str, str]]:
+    """Return which runs the arms have, and where the variance of each delta comes from; or the clusters."""
+    found = [
+        ("arm", f"{arm.name}: {counted(len(arm.runs), 'run')} ({', '.join(run.name for run in arm.runs[:RUNS_SHOWN])}"
+        + (", ...)" if len(arm.runs) > RUNS_SHOWN else ")"))
+        for arm in (comparison.baseline, comparison.candidate)
+        if arm.runs
+    ]  # fmt: skip
+    for metric in comparison.metrics:
+        parts = metric.variance
+        if parts is not None:
+            of_runs, by_groups = (
+                percent(part / (parts.runs + parts.groups)) for part in (parts.runs, parts.runs_by_groups)
+            )
+            wider = points(parts.with_twice_the_runs), points(parts.with_twice_the_groups)
+            found.append(
+                (
+                    "variance",
+                    f"{metric.metric}: {of_runs} from the runs, {by_groups} from runs by groups, the rest from the "
+                    f"groups, {parts.df:.1f} degrees of freedom; the interval is "
+                    f"±{points(parts.half_width)}, with twice the runs about ±{wider[0]}, with twice the groups about "
+                    f"±{wider[1]}",
+                )
+            )
+    first = comparison.metrics[0]
+    if first.clusters is not None:
+        of = f"{first.clusters.n:,} by {first.clusters.attribute} of {counted(first.n, 'group')}"
+        found.append(("clusters", f"{of}; {first.df:.1f} degrees of freedom"))
+    return found
+
+
+def canonical_names(shown: Comparison, stored: Comparison) -> list[tuple[str, str]]:
+    """Return, as facts, the canonical text of metrics shown under a tool's name, and what others were asked for by."""
+    pairs = zip(shown.metrics, stored.metrics, strict=True)
+    names = [("metric", f"{one.metric} = {other.metric}") for one, other in pairs if one.metric != other.metric]
+    return [*names, *requests(shown)]
+
+
+def requests(shown: Comparison) -> list[tuple[str, str]]:
+    """Return, as facts, how metrics were asked for that are shown under another name."""
+    found = [metric for metric in shown.metrics if metric.requested_as not in ("", metric.metric)]
+    return [("asked for", f"{metric.metric} as {metric.requested_as}") for metric in found]
+
+
+def in_neither(groups: GroupCounts) -> list[str]:
+    """Return what became of labelled groups that neither run has, none where there are none."""
+    if not groups.in_neither:
+        return []
+    n_groups = f"{counted(groups.in_neither, 'group')} with labels"
+    if groups.missing == "skip":
+        return [f"{n_groups}, left out"]
+    they, them = ("it counts", "it") if groups.in_neither == 1 else ("they count", "them")
+    shrinks = "shrinks" if groups.in_neither == 1 else "shrink"
+    return [f"{n_groups}: {they} the same in both and {shrinks} delta; {argument('missing', 'skip')} leaves {them} out"]
+
+
+def _of_all_metrics(comparison: Comparison) -> list[str]:
+    """Return what became of groups that neither run has, of the metric that lacks the most of them."""
+    groups = max((metric.groups for metric in comparison.metrics), key=lambda groups: groups.in_neither)
+    if groups.in_neither and groups.missing != "skip" and not comparison.is_comparable:
+        return [f"{counted(groups.in_neither, 'group')} with labels"]
+    return in_neither(groups)
+
+
+def _is_seen_open(bounds: TieBounds) -> bool:
+    """Whether the digits shown tell the bounds apart."""
+    return points(bounds.worst) != points(bounds.best)
+
+
+def _range(bounds: TieBounds) -> str:
+    return f"{points(bounds.worst)} to {points(bounds.best)}" if _is_seen_open(bounds) else points(bounds.best)
+
+
+_COLUMNS = columns("labels", ">delta", ">95% interval", ">p", "verdict")
+_LEGEND = (
+    "least, greatest: over all grades in use of the unjudged items in the first ranks of either run",
+    "unjudged items beyond the cutoff could enlarge the ideal as well; they are left out",
+    "between least and greatest p may be higher or lower than at either",
+)
+_CONDENSED = "condensed: unjudged items taken out of both lists"
+
+
+def unjudged_tables(comparison: Comparison) -> list[Table]:
+    """Return what unjudged items leave open, one table per metric; none where nobody asked."""
+    found = [(metric, metric.unjudged_bounds) for metric in comparison.metrics if metric.unjudged_bounds is not None]
+    legend = list(_LEGEND if any(bounds.least is not None for _, bounds in found) else ())
+    legend += [_CONDENSED] if any(bounds.condensed is not None for _, bounds in found) else []
+    tables = [_table(metric, bounds) for metric, bounds in found]
+    return [*tables[:-1], *(replace(table, legend=legend) for table in tables[-1:])]
+
+
+def _table(metric: MetricComparison, bounds: UnjudgedBounds) -> Table:
+    as_is = PossibleDelta(metric.delta, metric.ci, metric.p_value, metric.p_adjusted, metric.verdict)
+    known = (("as they are", as_is), ("least", bounds.least), ("greatest", bounds.greatest))
+    rows = [[name, *_cells(found)] for name, found in (*known, ("condensed", bounds.condensed)) if found is not None]
+    title = f"what unjudged items leave open in {metric.metric}: {_extent(bounds)}"
+    return Table(_COLUMNS, rows, title, after=_shrunk(metric, bounds))
+
+
+def _shrunk(metric: MetricComparison, bounds: UnjudgedBounds) -> str:
+    """Return how wide the interval and the bounds were under older labels, and how wide they are now."""
+    earlier, least, greatest = bounds.earlier, bounds.least, bounds.greatest
+    if earlier is None or least is None or greatest is None:
+        return ""
+    then, now = _width(earlier.least, earlier.greatest), _width(least.delta, greatest.delta)
+    widths = f"least to greatest {then} wide under labels version {earlier.version}, now {now}"
+    if earlier.ci is None or metric.ci is None:
+        return widths
+    return f"{widths}; the interval of delta {_width(*earlier.ci)}, now {_width(*metric.ci)}"
+
+
+def _width(low: float | None, high: float | None) -> str:
+    return points(None if low is None or high is None else high - low)
+
+
+def _extent(bounds: UnjudgedBounds) -> str:
+    if bounds.not_supported is not None:
+        what = "this measure" if bounds.not_supported == "measure" else bounds.not_supported
+        return f"not known with {what}" if "=" in what else f"not known for {what}"
+    if not bounds.n_items:
+        return "nothing, no item in the first ranks is unjudged"
+    return f"{counted(bounds.n_items, 'item')} in {counted(bounds.n_groups, 'group')}"
+
+
+def _cells(found: PossibleDelta) -> list[object]:
+    verdict = "-" if found.verdict is None else found.verdict.replace("_", " ")
+    if found.p_value is None and found.verdict != "identical":
+        verdict = "cannot be judged"
+    return [
+        delta_cell(found.delta, None),
+        interval(found.ci, signed=True),
+        p_text(found.p_adjusted),
+        Painted(verdict, VERDICT_STYLES.get(found.verdict)),
+    ]
