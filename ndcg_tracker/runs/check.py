@@ -156,7 +156,7 @@ class _Contents:
     def __init__(self, tx: ReadTransaction, found: Checked) -> None:
         self._tx = tx
         self._found = found
-        self._kept_shares = {run_id: one.kept_share for run_id, one in tx.runs.prunings().items()}
+        self._without_all, self._without_any = tx.runs.without("items"), tx.runs.without("some items")
         self._label_sets: dict[int, LabelSetRecord] = {}
         self._sources: dict[int, Callable[[], KnownLabels]] = {}
 
@@ -199,22 +199,23 @@ class _Contents:
 
     def _blocks(self, run: RunRecord) -> Iterator[Ranking]:
         """Yield the items of a run as far as they are here."""
-        if run.id not in self._kept_shares:
+        if run.id not in self._without_all:
             yield from self._tx.runs.ranking_blocks(run)
-        elif self._kept_shares[run.id]:
+        elif run.id not in self._without_any:
             yield self._tx.runs.ranking(run.id, self._tx.runs.kept_group_ids(run.id))
 
     def _of_run(self, run: RunRecord, weights: GroupWeights | None) -> Iterator[str]:
-        is_whole = run.id not in self._kept_shares
+        is_whole, has_items = run.id not in self._without_all, run.id not in self._without_any
         evaluations = self._tx.evaluations.of_run(run.id)
         self._found.n_evaluations += len(evaluations)
         to_compute: dict[int, list[tuple[EvaluationRecord, Metric]]] = defaultdict(list)
         for one in evaluations:
             metric = parse_metric(one.metric)
             yield from _shown_as(one, metric)
-            if can_be_computed(metric, self._label_sets[one.label_set_id]) and (is_whole or self._kept_shares[run.id]):
+            is_given = can_be_computed(metric, self._label_sets[one.label_set_id])
+            if is_given and has_items:
                 to_compute[one.label_set_id].append((one, metric))
-            if not is_whole or not can_be_computed(metric, self._label_sets[one.label_set_id]):
+            if not is_whole or not is_given:
                 yield from self._without_items(one, metric)
         scores = {key: Scores([metric for _, metric in found]) for key, found in to_compute.items()}
         labels = {key: self._labels(key) for key in scores}

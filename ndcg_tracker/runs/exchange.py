@@ -83,7 +83,7 @@ def export(
     names, whole = {run.dataset_id: run.dataset for run in runs}, {one.id: one.name for one in datasets}
     runs = sorted({run.id: run for run in runs}.values(), key=lambda run: run.id)
     of_export = ExportedRecord(tx, runs, datasets) if record else None
-    are_pruned = not tx.runs.prunings().keys().isdisjoint(run.id for run in runs)
+    are_pruned = not tx.runs.without("items").isdisjoint(run.id for run in runs)
     parts = {"texts": texts, "record": record, "pruned": are_pruned}
     with ExportWriter(Path(folder), [part for part, is_wanted in parts.items() if is_wanted]) as writer:
         written = _Export(tx, writer, runs)
@@ -420,12 +420,12 @@ class _Import:
                     f"run {existing.name!r} of dataset {dataset.name!r} is already stored with other content",
                     advice=f"import into another dataset with {argument('dataset')}, {or_rename}",
                 )
-            pruning = self.tx.runs.prunings(existing.id).get(existing.id)
-            if pruning is None or gone is not None:
+            holds = self.tx.runs.holds(existing.id)
+            if "items" in holds or gone is not None:
                 return existing, "already stored", None
             self.tx.write.runs.append_missing(existing.id, dataset.id, ranking)
             self.tx.write.runs.restored(existing.id, existing.digest)
-            if pruning.summaries_only:
+            if "results" not in holds:
                 restore_results(self.tx, existing)
             return existing, "restored", ranking
         details: RunDetails = {
@@ -525,7 +525,7 @@ class _Brought:
             if (cutoff or 0) < 0 or share is None or not 0 <= share <= 1:
                 wrong = f"has a cutoff {cutoff} with the judged share {share}"
                 raise self.of_import.reader.error("label_coverage", wrong)
-        is_whole = self.run.id not in self.of_import.tx.runs.prunings(self.run.id)
+        is_whole = "items" in self.of_import.tx.runs.holds(self.run.id)
         unverified = [one for one in evaluations if not (is_whole and can_be_computed(one.metric, one.label_set))]
         for one in unverified:
             found = difference_of_means(one.metric, one.stated)

@@ -11,7 +11,6 @@ from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
-from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.labels import (
     HELD_LABELS,
     HeldLabels,
@@ -111,7 +110,7 @@ def rescore_stored(
     with store.read() as rx:
         runs = rx.runs.chosen(references, dataset)
         if references:
-            refuse_sums(rx, runs)
+            rx.runs.require("groups", *runs)
     ready = _scored_ahead(store, runs, metrics, given)
     with store.write("content") as tx:
         runs = tx.runs.chosen(references, dataset)
@@ -239,7 +238,7 @@ def rescore_runs(
     """
     refuse_external(metrics)
     if not skip_pruned:
-        refuse_sums(tx, runs)
+        tx.runs.require("groups", *runs)
     pruned = tx.runs.prunings()
     known: dict[int, _Labels] = {}
     rescored = []
