@@ -35,7 +35,7 @@ from ndcg_tracker.words.quoting import shown
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.metrics.verification import Difference, Number
-    from ndcg_tracker.rankings.ranking import GroupWeights, Ranking
+    from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.scoring import Scores
@@ -197,13 +197,6 @@ class _Contents:
             counts = f"{label_set.n_labels} in {label_set.n_groups}"
             yield f"it has {lists.n_items} labels in {lists.n_groups} groups, and says {counts}"
 
-    def _blocks(self, run: RunRecord) -> Iterator[Ranking]:
-        """Yield the items of a run as far as they are here."""
-        if run.id not in self._without_all:
-            yield from self._tx.runs.ranking_blocks(run)
-        elif run.id not in self._without_any:
-            yield self._tx.runs.ranking(run.id, self._tx.runs.kept_group_ids(run.id))
-
     def _of_run(self, run: RunRecord, weights: GroupWeights | None) -> Iterator[str]:
         is_whole, has_items = run.id not in self._without_all, run.id not in self._without_any
         evaluations = self._tx.evaluations.of_run(run.id)
@@ -220,7 +213,7 @@ class _Contents:
         scores = {key: Scores([metric for _, metric in found]) for key, found in to_compute.items()}
         labels = {key: self._labels(key) for key in scores}
         digests, n_groups, n_items = [], 0, 0
-        for ranking in self._blocks(run):
+        for ranking in self._tx.runs.kept_blocks(run, is_whole=is_whole) if has_items else ():
             if not is_descending(ranking.scores, ranking.offsets):
                 yield "the scores of some list rise, which no ranking's do"
                 return
@@ -230,6 +223,8 @@ class _Contents:
             n_groups, n_items = n_groups + ranking.n_groups, n_items + ranking.n_items
             for key, of_set in scores.items():
                 of_set.add(judged(ranking, labels[key].of(ranking.group_keys)))
+        if has_items and not digests:
+            self._tx.runs.require("items", run)
         if is_whole:
             if joined_digest(digests) != run.digest:
                 yield "its items are not those of its digest"

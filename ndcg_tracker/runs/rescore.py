@@ -249,19 +249,16 @@ def rescore_runs(
         label_set = of_dataset.label_set
         new = _missing_metrics(tx, run, metrics, label_set)
         stored: list[StoredMetric] = []
-        if new and skip_pruned and run.id in pruned:
-            why = pruned[run.id]
-            facts = (StoredMetrics(), why.created_at_utc, why.kept_share)
-            rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, *facts))
-            continue
-        if new:
+        why = pruned.get(run.id) if new and skip_pruned else None
+        facts = (None, None) if why is None else (why.created_at_utc, why.kept_share)
+        if new and why is None:
             ahead = (ready or {}).get(run.id)
             if ahead is not None and ahead.fit(run, label_set, new):
                 scores = ahead.scores
             else:
                 scores = stored_scores(tx, run, new, of_dataset.labels())
             stored = store_scores(tx, run, label_set, scores, of_dataset.weights, new)
-        rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored)))
+        rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored), *facts))
     return rescored
 
 

@@ -158,7 +158,9 @@ class EvaluationReads:
         bulk = self._session.bulk
         ids, values = bulk.results(evaluation_id)
         if not ids.size:
-            self._require_results(evaluation_id)
+            of_evaluation = sa.select(schema.evaluations.c.run_id).where(schema.evaluations.c.id == evaluation_id)
+            found = self._session.rows(of_evaluation)
+            self._runs.require("results", *(self._runs.with_id(row.run_id) for row in found))
         undefined = np.flatnonzero(np.isnan(values))
         reasons = bulk.reasons(evaluation_id) if undefined.size else []
         columns = GroupResultColumns(ids, values, undefined, reasons)
@@ -186,12 +188,6 @@ class EvaluationReads:
                     known[key], _ = unpacked(ids or b"", packed_values or b"")
                 found[evaluation_id] = known[key], values
         return [found[evaluation_id] for evaluation_id in evaluation_ids]
-
-    def _require_results(self, evaluation_id: int) -> None:
-        """Raise InputError for an evaluation whose group results were pruned, or were never stored."""
-        table = schema.evaluations
-        for row in self._session.rows(sa.select(table.c.run_id).where(table.c.id == evaluation_id)):
-            self._runs.require("results", self._runs.with_id(row.run_id))
 
     def all_sums(self, evaluation_id: int) -> list[tuple[PairedSumsRecord, str]]:
         """Return the sums of an evaluation's differences to each baseline, and when they were stored."""

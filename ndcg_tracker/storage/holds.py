@@ -38,18 +38,13 @@ class Holds(Enum):
     PRUNED = _RESULTS, "was pruned at {at}: its items are gone", _RESTORE
     MEANS = ("means", "groups"), "was pruned at {at}: its items and group results are gone", _RESTORE
 
-    def __init__(self, parts: tuple[Part, ...], state: str, advice: str) -> None:
-        self.parts = parts
-        self.state = state
-        self.advice = advice
-
     @property
     def is_pruned(self) -> bool:
         """Whether more was here once."""
         return self in (Holds.PRUNED, Holds.MEANS)
 
     def __contains__(self, part: Part) -> bool:
-        return part in self.parts
+        return part in self.value[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,5 +75,5 @@ class PruningRecord:
 
     def refusal(self, run: str) -> InputError:
         """Return the error for a question that needs a part which is not here of the run of this name."""
-        state = self.holds.state.format(at=self.created_at_utc, share=self.kept_share)
-        return InputError(f"run {run!r} {state}", advice=self.holds.advice)
+        _, state, advice = self.holds.value
+        return InputError(f"run {run!r} {state.format(at=self.created_at_utc, share=self.kept_share)}", advice=advice)

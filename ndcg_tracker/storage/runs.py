@@ -189,10 +189,6 @@ class RunReads:
             return unpacked(row.packed_group_ids, bytes(8 * row.n_groups))[0]
         return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
 
-    def kept_group_ids(self, run_id: int) -> Index:
-        """Return the ids, ascending, of the groups of which a run has items."""
-        return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
-
     def ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
         """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id.
 
@@ -284,6 +280,13 @@ class RunReads:
         n_groups = max(1, BLOCK_ITEMS * run.n_groups // run.n_items)
         for first in range(0, ids.size, n_groups):
             yield self.ranking(run.id, ids[first : first + n_groups])
+
+    def kept_blocks(self, run: RunRecord, *, is_whole: bool) -> Iterator[Ranking]:
+        """Yield the items of a run as far as they are here, in blocks where these are all."""
+        if is_whole:
+            yield from self.ranking_blocks(run)
+        elif (kept := self._session.bulk.list_group_ids(RANKED_LISTS, run.id)).size:
+            yield self.ranking(run.id, kept)
 
 
 class RunWrites:
