@@ -210,7 +210,7 @@ def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOption
 
     The slices and clusters of a run that was stored as sums come with these.
     """
-    if "sums" in tx.runs.holds(run.id):
+    if "groups" not in tx.runs.holds(run.id):
         return None, None
     slices, clusters = (
         None if name is None else attribute_values(tx, run, name) for name in (options.by, options.cluster)

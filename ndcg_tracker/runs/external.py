@@ -206,7 +206,7 @@ def _is_same(
     """Return whether a run is stored with these sums of its values."""
     holds = tx.runs.holds(run.id)
     known = {one.metric: one for one in tx.evaluations.of_run(run.id)}
-    return "sums" in holds and all(_agrees(known.get(str(parsed[one.metric])), one, label_set) for one in wholes)
+    return "groups" not in holds and all(_agrees(known.get(str(parsed[one.metric])), one, label_set) for one in wholes)
 
 
 def _agrees(stored: EvaluationRecord | None, one: SliceSummary, label_set: LabelSetRecord) -> bool:

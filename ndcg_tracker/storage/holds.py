@@ -15,11 +15,11 @@ from ndcg_tracker.errors import InputError
 Part = Literal["means", "sums", "groups", "results", "some items", "items"]
 """What a question may need of a run.
 
-"means": of each metric; "sums": of the differences to other runs; "groups": which it has; "results": of each group;
-"some items": those of a share of its groups; "items": those of all its groups.
+"means": of each metric; "sums": of its differences to another run; "groups": which it has; "results": of each group;
+"some items": those of a share of its groups; "items": those of all its groups. A whole run has every part.
 """
 
-_RESULTS = "means", "groups", "results"
+_RESULTS = "means", "sums", "groups", "results"
 _ADD = "to add them, ingest all its rows under the same name"
 _STORE = "ask where its rows are, or store the results of groups with: ndcg-track ingest"
 _RESTORE = "to restore them, ingest its file again under the same name"
