@@ -223,7 +223,7 @@ class _Contents:
             n_groups, n_items = n_groups + ranking.n_groups, n_items + ranking.n_items
             for key, of_set in scores.items():
                 of_set.add(judged(ranking, labels[key].of(ranking.group_keys)))
-        if has_items and not digests:
+        if has_items and not digests:  # of a sample, which is to have a group at least
             self._tx.runs.require("items", run)
         if is_whole:
             if joined_digest(digests) != run.digest:

@@ -1,7 +1,8 @@
 """What is here of a stored run: the kinds there are, what each can answer, and the words that refuse the rest.
 
-Three words that sound like kinds are none. An external run came with results and without items: it is whole. A staged
-run is none yet (``runs/staged.py``). An arm is several runs, each with a kind of its own (``compare/run_pair.py``).
+Three words that sound like kinds are none. An external run came with results and without items: it is whole, under
+the labels of a judge who gave none (``storage/records.py``: ``EXTERNAL_JUDGE``). A staged run is none yet
+(``runs/staged.py``). An arm is several runs, each with a kind of its own (``compare/run_pair.py``).
 """
 
 from __future__ import annotations
