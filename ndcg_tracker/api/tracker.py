@@ -332,7 +332,7 @@ class Tracker:
     def pruned_at(self, run: RunRecord) -> str | None:
         """Return when a run was pruned last, None if it has its items."""
         with self.store().read() as tx:
-            found = tx.runs.prunings(run.id).get(run.id)
+            found = tx.runs.pruning(run.id)
             return None if found is None else found.created_at_utc
 
     def aliases(self, dataset: str | None = None) -> list[AliasRecord]:
@@ -399,7 +399,6 @@ class Tracker:
 
         with self.store().read() as tx:
             runs = tx.runs.chosen(references, dataset)
-            for run in runs if references else ():
-                tx.runs.refuse_pruned(run.id)
+            tx.runs.require("items", *(runs if references else ()))
             datasets = () if references else [one for one in tx.datasets.all() if dataset in (None, one.name)]
             return export(tx, runs, os.fspath(folder), datasets=datasets, texts=texts, record=record, progress=progress)

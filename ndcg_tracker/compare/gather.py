@@ -208,8 +208,7 @@ def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOption
 
     The slices and clusters of a run that was stored as sums come with these.
     """
-    pruning = tx.runs.prunings(run.id).get(run.id)
-    if pruning is not None and pruning.is_of_sums:
+    if "groups" not in tx.runs.holds(run.id):
         return None, None
     slices, clusters = (
         None if name is None else attribute_values(tx, run, name) for name in (options.by, options.cluster)
@@ -292,7 +291,7 @@ def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
     """Return a note for each run whose items are gone, or were not all stored."""
     return [
         Note("pruned", {"run": side.run.name, "at": found.created_at_utc})
-        if found.kept_share is None
+        if found.holds.is_pruned
         else Note("without_items", {"run": side.run.name, "kept_share": found.kept_share})
         for side in both.sides
         for found in tx.runs.prunings(side.run.id).values()
@@ -375,7 +374,7 @@ def _shares_of_sides(tx: ReadTransaction, both: RunPair) -> list[dict[int | None
     stored = [judged_shares_of(tx, side) for side in both.sides]
     is_missing = any(one.n_missing for side in both.sides for one in side.evaluations.values())
     ids = [side.run.id for side in both.sides]
-    if both.is_repeated or not is_missing or any(tx.runs.prunings(run_id) for run_id in ids):
+    if both.is_repeated or not is_missing or any("items" not in tx.runs.holds(run_id) for run_id in ids):
         return stored
     if np.array_equal(tx.runs.group_ids(ids[0]), tx.runs.group_ids(ids[1])):
         return stored
@@ -410,13 +409,13 @@ def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: 
     if _has_no_group(side, metric):
         return True
     if shares.get(metric.cutoff) != 0:
-        if metric["depth"] == "all" or tx.runs.prunings(side.run.id):
+        if metric["depth"] == "all" or "items" not in tx.runs.holds(side.run.id):
             return False
         return not judged_shares(_judged(tx, side), int(metric["depth"])).any()
     if metric["unjudged"] != "drop" or metric.cutoff is None:
         return True
     # what is dropped makes room for items below the cutoff
-    return not tx.runs.prunings(side.run.id) and not _judged(tx, side).rows.size
+    return "items" in tx.runs.holds(side.run.id) and not _judged(tx, side).rows.size
 
 
 def _judged(tx: ReadTransaction, side: Side) -> JudgedRanking:

@@ -174,7 +174,7 @@ def _slice(value: str | None, sums: PairedSums) -> SliceComparison:
 def are_sums(tx: ReadTransaction, both: RunPair) -> bool:
     """Return whether one of two runs was stored as sums (InputError for one among the repeats of an arm)."""
     found = tx.runs.prunings(*(side.run.id for side in both.sides))
-    of_sums = [run_id for run_id, one in found.items() if one.is_of_sums]
+    of_sums = [run_id for run_id, one in found.items() if "groups" not in one.holds]
     if of_sums and both.is_repeated:
         name = next(side.run.name for side in both.sides if side.run.id in of_sums)
         raise InputError(

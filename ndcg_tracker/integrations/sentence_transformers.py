@@ -169,7 +169,7 @@ class InformationRetrievalEvaluator:
         with store.read() as tx:
             dataset = tx.datasets.named(self._dataset)
             run = None if dataset is None else tx.runs.named(dataset.id, name)
-            if run is None or run.id in tx.runs.prunings(run.id):
+            if run is None or "items" not in tx.runs.holds(run.id):
                 return False
             n_documents = min(self._depth, len(self._corpus))
             if (run.n_groups, run.n_items) != (len(self._queries), len(self._queries) * n_documents):

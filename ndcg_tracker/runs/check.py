@@ -35,7 +35,7 @@ from ndcg_tracker.words.quoting import shown
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.metrics.verification import Difference, Number
-    from ndcg_tracker.rankings.ranking import GroupWeights, Ranking
+    from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.scoring import Scores
@@ -156,7 +156,7 @@ class _Contents:
     def __init__(self, tx: ReadTransaction, found: Checked) -> None:
         self._tx = tx
         self._found = found
-        self._kept_shares = {run_id: one.kept_share for run_id, one in tx.runs.prunings().items()}
+        self._without_all, self._without_any = tx.runs.without("items"), tx.runs.without("some items")
         self._label_sets: dict[int, LabelSetRecord] = {}
         self._sources: dict[int, Callable[[], KnownLabels]] = {}
 
@@ -197,29 +197,23 @@ class _Contents:
             counts = f"{label_set.n_labels} in {label_set.n_groups}"
             yield f"it has {lists.n_items} labels in {lists.n_groups} groups, and says {counts}"
 
-    def _blocks(self, run: RunRecord) -> Iterator[Ranking]:
-        """Yield the items of a run as far as they are here."""
-        if run.id not in self._kept_shares:
-            yield from self._tx.runs.ranking_blocks(run)
-        elif self._kept_shares[run.id]:
-            yield self._tx.runs.ranking(run.id, self._tx.runs.kept_group_ids(run.id))
-
     def _of_run(self, run: RunRecord, weights: GroupWeights | None) -> Iterator[str]:
-        is_whole = run.id not in self._kept_shares
+        is_whole, has_items = run.id not in self._without_all, run.id not in self._without_any
         evaluations = self._tx.evaluations.of_run(run.id)
         self._found.n_evaluations += len(evaluations)
         to_compute: dict[int, list[tuple[EvaluationRecord, Metric]]] = defaultdict(list)
         for one in evaluations:
             metric = parse_metric(one.metric)
             yield from _shown_as(one, metric)
-            if can_be_computed(metric, self._label_sets[one.label_set_id]) and (is_whole or self._kept_shares[run.id]):
+            is_given = can_be_computed(metric, self._label_sets[one.label_set_id])
+            if is_given and has_items:
                 to_compute[one.label_set_id].append((one, metric))
-            if not is_whole or not can_be_computed(metric, self._label_sets[one.label_set_id]):
+            if not is_whole or not is_given:
                 yield from self._without_items(one, metric)
         scores = {key: Scores([metric for _, metric in found]) for key, found in to_compute.items()}
         labels = {key: self._labels(key) for key in scores}
         digests, n_groups, n_items = [], 0, 0
-        for ranking in self._blocks(run):
+        for ranking in self._tx.runs.kept_blocks(run, is_whole=is_whole) if has_items else ():
             if not is_descending(ranking.scores, ranking.offsets):
                 yield "the scores of some list rise, which no ranking's do"
                 return
@@ -229,6 +223,8 @@ class _Contents:
             n_groups, n_items = n_groups + ranking.n_groups, n_items + ranking.n_items
             for key, of_set in scores.items():
                 of_set.add(judged(ranking, labels[key].of(ranking.group_keys)))
+        if has_items and not digests:  # of a sample, which is to have a group at least
+            self._tx.runs.require("items", run)
         if is_whole:
             if joined_digest(digests) != run.digest:
                 yield "its items are not those of its digest"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, known_metric
-from ndcg_tracker.runs.scoring import restore_results, settle_weights, stored_scores
+from ndcg_tracker.runs.scoring import restore, settle_weights, stored_scores
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.storage.records import SUMMED_JUDGE, PairedSumsRecord
 from ndcg_tracker.words.notes import Fact, Note, in_words
@@ -83,7 +83,7 @@ def export(
     names, whole = {run.dataset_id: run.dataset for run in runs}, {one.id: one.name for one in datasets}
     runs = sorted({run.id: run for run in runs}.values(), key=lambda run: run.id)
     of_export = ExportedRecord(tx, runs, datasets) if record else None
-    are_pruned = not tx.runs.prunings().keys().isdisjoint(run.id for run in runs)
+    are_pruned = not tx.runs.without("items").isdisjoint(run.id for run in runs)
     parts = {"texts": texts, "record": record, "pruned": are_pruned}
     with ExportWriter(Path(folder), [part for part, is_wanted in parts.items() if is_wanted]) as writer:
         written = _Export(tx, writer, runs)
@@ -169,7 +169,7 @@ class _Export:
         self._writer.add("runs", owner, records=[run])
         pruning = self._prunings.get(run.id)
         n_before = self._writer.n_rows["items"]
-        for items in self._tx.runs.ranking_blocks(run) if pruning is None else self._kept(run):
+        for items in self._tx.runs.kept_blocks(run, is_whole=pruning is None):
             lengths = np.diff(items.offsets)
             rows: dict[str, Column] = {
                 "group_key": _repeated(items),
@@ -184,12 +184,6 @@ class _Export:
             counts = {"n_groups": ids.size, "n_kept_items": self._writer.n_rows["items"] - n_before}
             self._writer.add("prunings", owner | counts, records=[pruning])
             self._writer.add("pruned_groups", owner | {"group_key": keys}, ids.size)
-
-    def _kept(self, run: RunRecord) -> Iterator[Ranking]:
-        """Yield the items that are left of a pruned run."""
-        ids = self._tx.runs.kept_group_ids(run.id)
-        if ids.size:
-            yield self._tx.runs.ranking(run.id, ids)
 
     def _evaluation(self, run: RunRecord, one: EvaluationRecord, owner: dict[str, Column]) -> None:
         """Write an evaluation with its group results."""
@@ -420,13 +414,10 @@ class _Import:
                     f"run {existing.name!r} of dataset {dataset.name!r} is already stored with other content",
                     advice=f"import into another dataset with {argument('dataset')}, {or_rename}",
                 )
-            pruning = self.tx.runs.prunings(existing.id).get(existing.id)
-            if pruning is None or gone is not None:
+            if "items" in self.tx.runs.holds(existing.id) or gone is not None:
                 return existing, "already stored", None
             self.tx.write.runs.append_missing(existing.id, dataset.id, ranking)
-            self.tx.write.runs.restored(existing.id, existing.digest)
-            if pruning.summaries_only:
-                restore_results(self.tx, existing)
+            restore(self.tx, existing)
             return existing, "restored", ranking
         details: RunDetails = {
             "source": row["source"],
@@ -525,7 +516,7 @@ class _Brought:
             if (cutoff or 0) < 0 or share is None or not 0 <= share <= 1:
                 wrong = f"has a cutoff {cutoff} with the judged share {share}"
                 raise self.of_import.reader.error("label_coverage", wrong)
-        is_whole = self.run.id not in self.of_import.tx.runs.prunings(self.run.id)
+        is_whole = "items" in self.of_import.tx.runs.holds(self.run.id)
         unverified = [one for one in evaluations if not (is_whole and can_be_computed(one.metric, one.label_set))]
         for one in unverified:
             found = difference_of_means(one.metric, one.stated)

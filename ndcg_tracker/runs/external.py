@@ -204,13 +204,9 @@ def _is_same(
     label_set: LabelSetRecord,
 ) -> bool:
     """Return whether a run is stored with these sums of its values."""
-    pruning = tx.runs.prunings(run.id).get(run.id)
+    holds = tx.runs.holds(run.id)
     known = {one.metric: one for one in tx.evaluations.of_run(run.id)}
-    return (
-        pruning is not None
-        and pruning.is_of_sums
-        and all(_agrees(known.get(str(parsed[one.metric])), one, label_set) for one in wholes)
-    )
+    return "groups" not in holds and all(_agrees(known.get(str(parsed[one.metric])), one, label_set) for one in wholes)
 
 
 def _agrees(stored: EvaluationRecord | None, one: SliceSummary, label_set: LabelSetRecord) -> bool:
@@ -231,11 +227,3 @@ def _label_set(tx: WriteTransaction, dataset: DatasetRecord, digest: str | None)
         if one.digest == wanted and (one.judge == SUMMED_JUDGE or digest is not None):
             return one
     return tx.write.labels.known_by_digest(dataset.id, wanted, SUMMED_JUDGE)
-
-
-def refuse_sums(tx: ReadTransaction, runs: Sequence[RunRecord]) -> None:
-    """Raise InputError for a run that was stored as sums, in questions about groups."""
-    for run in runs:
-        found = tx.runs.prunings(run.id).get(run.id)
-        if found is not None and found.is_of_sums:
-            tx.runs.refuse_pruned(run.id)

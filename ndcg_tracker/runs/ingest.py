@@ -23,7 +23,7 @@ from ndcg_tracker.runs.scoring import (
     StoredMetric,
     StoredMetrics,
     meeting_notes,
-    restore_results,
+    restore,
     settle_weights,
     store_scores,
     stored_metric,
@@ -353,9 +353,9 @@ def _settled_run(
     if existing is None:
         run, scores = _written(tx, dataset, coming, details, metrics, known)
         return run, "stored", [], scores
-    pruning = tx.runs.prunings(existing.id).get(existing.id)
+    is_whole = "items" in tx.runs.holds(existing.id)
     if not replace or coming.whole_digest() == existing.digest:
-        is_restored = pruning is not None and coming.kept_share is None
+        is_restored = not is_whole and coming.kept_share is None
         for ranking, _ in coming.blocks():
             if is_restored:
                 tx.write.runs.append_missing(existing.id, dataset.id, ranking)
@@ -363,15 +363,13 @@ def _settled_run(
             raise _other_content(dataset, details)
         if coming.scores is not None:
             coming.scores.complete(coming.labels)
-        if pruning is None or not is_restored:
+        if not is_restored:
             return existing, "already stored", [], coming.scores
-        tx.write.runs.restored(existing.id, existing.digest)
-        if pruning.summaries_only:
-            restore_results(tx, existing)
+        restore(tx, existing)
         return existing, "restored", [], coming.scores
     aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content is another
     run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, known)
-    if run.digest == existing.digest and pruning is None:
+    if run.digest == existing.digest and is_whole:
         tx.write.runs.delete(run.id)
         return existing, "already stored", [], None
     tx.keep_marks()

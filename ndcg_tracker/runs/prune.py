@@ -78,7 +78,7 @@ def runs_to_prune(tx: ReadTransaction, question: PruneQuestion) -> Pruned:
     old = [run for run in tx.runs.chosen((), question.dataset) if run.created_at_utc < question.before_utc]
     used = tx.runs.used_ids(once=question.keep_alias)
     kept = {run.id for run in old if run.id in used or any(_has(run, tag) for tag in question.keep_tags)}
-    done = {one.run_id for one in tx.runs.prunings().values() if one.summaries_only or not question.summaries_only}
+    done = tx.runs.without("results" if question.summaries_only else "items")
     chosen = [run for run in old if run.id not in kept and run.id not in done]
     sizes = tx.runs.sizes([run.id for run in chosen], results=question.summaries_only)
     found = []

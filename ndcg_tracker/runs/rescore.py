@@ -11,7 +11,6 @@ from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
-from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.labels import (
     HELD_LABELS,
     HeldLabels,
@@ -110,7 +109,7 @@ def rescore_stored(
     with store.read() as rx:
         runs = rx.runs.chosen(references, dataset)
         if references:
-            refuse_sums(rx, runs)
+            rx.runs.require("groups", *runs)
     ready = _scored_ahead(store, runs, metrics, given)
     with store.write("content") as tx:
         runs = tx.runs.chosen(references, dataset)
@@ -238,7 +237,7 @@ def rescore_runs(
     """
     refuse_external(metrics)
     if not skip_pruned:
-        refuse_sums(tx, runs)
+        tx.runs.require("groups", *runs)
     pruned = tx.runs.prunings()
     known: dict[int, _Labels] = {}
     rescored = []
@@ -249,19 +248,16 @@ def rescore_runs(
         label_set = of_dataset.label_set
         new = _missing_metrics(tx, run, metrics, label_set)
         stored: list[StoredMetric] = []
-        if new and skip_pruned and run.id in pruned:
-            why = pruned[run.id]
-            facts = (StoredMetrics(), why.created_at_utc, why.kept_share)
-            rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, *facts))
-            continue
-        if new:
+        why = pruned.get(run.id) if new and skip_pruned else None
+        facts = (None, None) if why is None else (why.created_at_utc, why.kept_share)
+        if new and why is None:
             ahead = (ready or {}).get(run.id)
             if ahead is not None and ahead.fit(run, label_set, new):
                 scores = ahead.scores
             else:
                 scores = stored_scores(tx, run, new, of_dataset.labels())
             stored = store_scores(tx, run, label_set, scores, of_dataset.weights, new)
-        rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored)))
+        rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored), *facts))
     return rescored
 
 

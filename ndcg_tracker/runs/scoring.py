@@ -367,8 +367,12 @@ def store_scores(
     return stored
 
 
-def restore_results(tx: WriteTransaction, run: RunRecord) -> None:
-    """Compute again the group results of a run that was pruned to its means, from its items; the means stay."""
+def restore(tx: WriteTransaction, run: RunRecord) -> None:
+    """Take note that a run has its items again, and compute from them the group results that it lacks."""
+    has_results = "results" in tx.runs.holds(run.id)
+    tx.write.runs.restored(run.id, run.digest)
+    if has_results:
+        return
     of_run = tx.evaluations.of_run(run.id)
     weights = stored_weights(tx, run.dataset_id)
     for label_set in tx.labels.sets(run.dataset_id, None):

@@ -34,7 +34,7 @@ from ndcg_tracker.storage.records import (
     MetricUse,
     PairedSumsRecord,
 )
-from ndcg_tracker.storage.runs import IN_TIME, RunReads, pruned_error
+from ndcg_tracker.storage.runs import IN_TIME, RunReads
 from ndcg_tracker.storage.session import FEW, Session
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
@@ -158,7 +158,9 @@ class EvaluationReads:
         bulk = self._session.bulk
         ids, values = bulk.results(evaluation_id)
         if not ids.size:
-            self._refuse_pruned(evaluation_id)
+            of_evaluation = sa.select(schema.evaluations.c.run_id).where(schema.evaluations.c.id == evaluation_id)
+            found = self._session.rows(of_evaluation)
+            self._runs.require("results", *(self._runs.with_id(row.run_id) for row in found))
         undefined = np.flatnonzero(np.isnan(values))
         reasons = bulk.reasons(evaluation_id) if undefined.size else []
         columns = GroupResultColumns(ids, values, undefined, reasons)
@@ -186,14 +188,6 @@ class EvaluationReads:
                     known[key], _ = unpacked(ids or b"", packed_values or b"")
                 found[evaluation_id] = known[key], values
         return [found[evaluation_id] for evaluation_id in evaluation_ids]
-
-    def _refuse_pruned(self, evaluation_id: int) -> None:
-        """Raise InputError for an evaluation whose group results were pruned, or were never stored."""
-        table = schema.evaluations
-        for row in self._session.rows(sa.select(table.c.run_id, table.c.run).where(table.c.id == evaluation_id)):
-            found = self._runs.prunings(row.run_id).get(row.run_id)
-            if found is not None and found.summaries_only:
-                raise pruned_error(row.run, found)
 
     def all_sums(self, evaluation_id: int) -> list[tuple[PairedSumsRecord, str]]:
         """Return the sums of an evaluation's differences to each baseline, and when they were stored."""

@@ -81,21 +81,6 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True)
-class PruningRecord:
-    """What is gone of a run: its items and, with ``summaries_only``, the results of its groups.
-
-    ``kept_share``: of how many groups it was stored with items, None where it had all of them. ``is_of_sums``: whether
-    it was stored as sums over its groups, which nobody here knows.
-    """
-
-    run_id: int
-    created_at_utc: str
-    summaries_only: bool
-    kept_share: float | None = None
-    is_of_sums: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class PairedSumsRecord:
     """The sums of two runs' paired differences, and those of slices by the value of ``attribute``."""
 

@@ -11,7 +11,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Select
 
-from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
+from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError
 from ndcg_tracker.rankings.ranking import Ranking
 from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.storage import schema
@@ -29,10 +29,10 @@ from ndcg_tracker.storage.checks import (
     utc_now,
 )
 from ndcg_tracker.storage.datasets import DatasetReads, GroupReads, GroupWrites
+from ndcg_tracker.storage.holds import Holds, Part, PruningRecord
 from ndcg_tracker.storage.marks import AliasReads
 from ndcg_tracker.storage.records import (
     AliasRecord,
-    PruningRecord,
     RunRecord,
     RunSize,
 )
@@ -189,27 +189,23 @@ class RunReads:
             return unpacked(row.packed_group_ids, bytes(8 * row.n_groups))[0]
         return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
 
-    def kept_group_ids(self, run_id: int) -> Index:
-        """Return the ids, ascending, of the groups of which a run has items."""
-        return self._session.bulk.list_group_ids(RANKED_LISTS, run_id)
-
     def ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
         """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id.
 
         Raises: InputError for a run that was pruned, or that has not the items of these groups.
         """
         found = self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)
-        pruning = self.prunings(run_id).get(run_id)
+        pruning = self.pruning(run_id)
         if pruning is not None:
             wanted = of_run = self.group_ids(run_id)
             if group_ids is not None:
                 wanted = np.intersect1d(group_ids, of_run)
             if not found.group_ids.size or found.group_ids.size < wanted.size:
-                raise pruned_error(self.with_id(run_id).name, pruning)
+                raise pruning.refusal(self.with_id(run_id).name)
         return Ranking(*self._groups.keyed(found, self._dataset_of.get(run_id)))
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
-        """Return what is gone of pruned runs (of all, or of these), by the id of the run."""
+        """Return what is stored of runs that are not whole (of all, or of these), by the id of the run."""
         table = _prunings()
         query = sa.select(table).order_by(table.c.run_id)
 
@@ -220,11 +216,25 @@ class RunReads:
             return self._session.once("prunings", partial(read, query))
         return self._session.once_each("pruning", run_ids, lambda ids: read(query.where(table.c.run_id.in_(ids))))
 
-    def refuse_pruned(self, run_id: int, *, results: bool = False) -> None:
-        """Raise InputError for a run whose items, or group results if ``results`` says so, were pruned."""
-        found = self.prunings(run_id).get(run_id)
-        if found is not None and (found.summaries_only or not results):
-            raise pruned_error(self.with_id(run_id).name, found)
+    def pruning(self, run_id: int) -> PruningRecord | None:
+        """Return what is stored of a run that is not whole, None of one that is."""
+        return self.prunings(run_id).get(run_id)
+
+    def holds(self, run_id: int) -> Holds:
+        """Return what is here of a run."""
+        found = self.pruning(run_id)
+        return Holds.WHOLE if found is None else found.holds
+
+    def without(self, part: Part) -> set[int]:
+        """Return the ids of all runs that have not this part."""
+        return {run_id for run_id, one in self.prunings().items() if part not in one.holds}
+
+    def require(self, part: Part, *runs: RunRecord) -> None:
+        """Raise InputError for the first of some runs that has not this part."""
+        for run in runs:
+            found = self.pruning(run.id)
+            if found is not None and part not in found.holds:
+                raise found.refusal(run.name)
 
     def used_ids(self, *, once: bool) -> set[int]:
         """Return the runs that an alias points to (``once``: or pointed to), or that a gate decided on."""
@@ -270,6 +280,13 @@ class RunReads:
         n_groups = max(1, BLOCK_ITEMS * run.n_groups // run.n_items)
         for first in range(0, ids.size, n_groups):
             yield self.ranking(run.id, ids[first : first + n_groups])
+
+    def kept_blocks(self, run: RunRecord, *, is_whole: bool) -> Iterator[Ranking]:
+        """Yield the items of a run as far as they are here, in blocks where these are all."""
+        if is_whole:
+            yield from self.ranking_blocks(run)
+        elif (kept := self._session.bulk.list_group_ids(RANKED_LISTS, run.id)).size:
+            yield self.ranking(run.id, kept)
 
 
 class RunWrites:
@@ -427,8 +444,7 @@ class RunWrites:
         """Delete the items of a run and, with ``summaries_only``, its group results; its means and groups stay."""
         lists, results, evaluations = schema.ranked_lists, schema.group_results, schema.evaluations
         group_ids = self._runs.group_ids(run_id)
-        before = self._runs.prunings(run_id).get(run_id)
-        without_results = summaries_only or (before is not None and before.summaries_only)
+        without_results = summaries_only or "results" not in self._runs.holds(run_id)
         self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
         self.keep_pruning(run_id, group_ids, summaries_only=without_results)
         self._session.execute(lists.delete().where(lists.c.run_id == run_id))
@@ -447,25 +463,6 @@ class RunWrites:
     def _updated(self, run_id: int, values: Mapping[str, Any]) -> RunRecord:
         self._session.execute(schema.runs.update().where(schema.runs.c.id == run_id).values(values))
         return self._runs.with_id(run_id)
-
-
-def pruned_error(run: str, pruning: PruningRecord) -> InputError:
-    """Return the error for a question that needs what is gone of a run, or what never came."""
-    if pruning.is_of_sums:
-        return InputError(
-            f"run {run!r} was stored as sums over its groups: the groups themselves are not here",
-            advice="ask where its rows are, or store the results of groups with: ndcg-track ingest",
-        )
-    if pruning.kept_share is not None and not pruning.summaries_only:
-        kept = f"the items of {pruning.kept_share:.3g} of its groups alone" if pruning.kept_share else "no items"
-        return InputError(
-            f"run {run!r} was stored with {kept}", advice="to add them, ingest all its rows under the same name"
-        )
-    gone = "its items and group results are gone" if pruning.summaries_only else "its items are gone"
-    return InputError(
-        f"run {run!r} was pruned at {pruning.created_at_utc}: {gone}",
-        advice="to restore them, ingest its file again under the same name",
-    )
 
 
 _APART = "of_other_"

@@ -16,7 +16,6 @@ from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.statistics.similarity import SharedRanks
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def runs_diff(
     check_cutoff(depth)
     check_rbo_p(rbo_p)
     check_one_dataset(a, b, "compared list by list")
-    refuse_sums(tx, (a, b))
+    tx.runs.require("groups", a, b)
     ids_a, ids_b = tx.runs.group_ids(a.id), tx.runs.group_ids(b.id)
     shared = np.intersect1d(ids_a, ids_b, assume_unique=True)
     blocks = list(mapped(lambda pair: _lists(*pair, depth, rbo_p), pairs_of_lists(tx, a, b, shared)))

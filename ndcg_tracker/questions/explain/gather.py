@@ -44,7 +44,6 @@ from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
@@ -79,7 +78,7 @@ def explained_pair(
         refuse_what_is_not_split(metric)
     check_one_dataset(baseline, candidate, "explained")
     runs = (baseline, candidate)
-    refuse_sums(tx, runs)
+    tx.runs.require("groups", *runs)
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     if metric is None:
         metric = _shared_metric(baseline, candidate, evaluations)

@@ -187,8 +187,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
         raise InputError(
             f"the repeats have {text} for different numbers of groups ({counts})", advice="repeat all groups"
         )
-    for run in runs:
-        tx.runs.refuse_pruned(run.id, results=True)
+    tx.runs.require("results", *runs)
     learned = learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
     results = tx.evaluations.results_of([one.id for one in found])
     ids = reduce(np.intersect1d, [ids[~np.isnan(values)] for ids, values in results])

@@ -400,7 +400,7 @@ def _steps_of_version(
     pruned = tx.runs.prunings()
     are_kept = [record.run_id not in pruned or each[0].size > 0 for record, each in zip(records, results, strict=True)]
     if not all(are_kept):
-        of_sums = [pruned[record.run_id].is_of_sums for record in compress(records, map(not_, are_kept))]
+        of_sums = ["groups" not in pruned[record.run_id].holds for record in compress(records, map(not_, are_kept))]
         if False in of_sums:
             notes.append(Note("summaries_only", {"n": of_sums.count(False)}))
         if True in of_sums:

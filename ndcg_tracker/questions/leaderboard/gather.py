@@ -19,7 +19,6 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, LeaderboardTest, MetricBoard, metric_board, order_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.runs.known_metrics import advice_for_lacking, known_metric
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
@@ -82,7 +81,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     arms = _arms(tx, question)
     runs, is_named = ([run for arm in arms for run in arm.runs], True) if arms else _meant(tx, question)
     if is_named:
-        refuse_sums(tx, runs)
+        tx.runs.require("groups", *runs)
     dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
     label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels)
@@ -93,10 +92,10 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             raise no_group_of_labels(others[0], label_set)
         notes.append(Note("runs_of_other_groups", {"n": len(others), "first": others[0].name}))
         runs = [run for run in runs if run not in others]
-    pruned = tx.runs.prunings()
-    gone = [run for run in runs if run.id in pruned and pruned[run.id].summaries_only]
-    if gone and is_named:
-        tx.runs.refuse_pruned(gone[0].id, results=True)
+    without_results = tx.runs.without("results")
+    gone = [run for run in runs if run.id in without_results]
+    if is_named:
+        tx.runs.require("results", *gone[:1])
     if gone:
         notes.append(Note("runs_without_results", {"n": len(gone), "first": gone[0].name}))
         runs = [run for run in runs if run not in gone]

@@ -48,7 +48,7 @@ class _OnDataset:
 
 
 def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestion, metric: Metric) -> SuiteTable:
-    without_results = {run_id for run_id, pruning in tx.runs.prunings().items() if pruning.summaries_only}
+    without_results = tx.runs.without("results")
     found = {name: _on_dataset(tx, name, question, metric, without_results) for name in suite.datasets}
     known = {name: one for name, one in found.items() if one is not None}
     systems = dict.fromkeys(system for one in known.values() for system in one.records)

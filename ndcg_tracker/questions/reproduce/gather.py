@@ -33,7 +33,6 @@ from ndcg_tracker.questions.show.gather import shown_run
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.external import refuse_sums
 from ndcg_tracker.statistics.similarity import repro_eval_ktu
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ def reproduction(
     for cutoff in options.cutoffs:
         check_cutoff(cutoff)
     runs = (original, reproduced, *(baselines or ()))
-    refuse_sums(tx, runs)
+    tx.runs.require("groups", *runs)
     sides, metrics, newest = shared_labels(tx, runs, options.metrics)
     pairs = [RunPair.of(sides[0], sides[1], metrics, newest)]
     if baselines is not None:
@@ -79,7 +78,7 @@ def reproduction(
     results = [[paired_results(tx, both, metric, options.missing) for metric in metrics] for both in pairs]
     notes = [*pairs[0].notes(), *pruned_notes(tx, pairs[0])]
     shared = np.empty(0, np.int64)
-    if not tx.runs.prunings(original.id) and not tx.runs.prunings(reproduced.id):
+    if all("items" in tx.runs.holds(run.id) for run in (original, reproduced)):
         shared = np.intersect1d(tx.runs.group_ids(original.id), tx.runs.group_ids(reproduced.id), assume_unique=True)
     same_lists, lists = _lists(tx, original, reproduced, shared, options) if shared.size else (None, ())
     pairing = results[0][0].pairing

@@ -66,7 +66,7 @@ def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: st
     elif by is not None:
         raise InputError(f"run {run.name!r} has no results of groups to slice", advice="ingest its ranking again")
     label_sets = {one.label_set_id: one.label_set_version for one in evaluations}
-    pruning = tx.runs.prunings(run.id).get(run.id)
+    pruning = tx.runs.pruning(run.id)
     return ShownRun(
         run.name,
         run.id,

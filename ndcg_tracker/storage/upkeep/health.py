@@ -138,7 +138,7 @@ def _integrity(location: Location) -> Finding:
         return Finding("integrity", "bad", "; ".join(damage), "restore a backup, or report what was found")
     runs = f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}"
     schema = "" if expected is None else "; views, indexes and triggers are those of the schema"
-    n_pruned = sum(one.kept_share is None for one in prunings)
+    n_pruned = sum(one.holds.is_pruned for one in prunings)
     counts = {"pruned": n_pruned, "stored without all their items": len(prunings) - n_pruned}
     if prunings:
         lacking = " and ".join(f"{n:,} {how}" for how, n in counts.items() if n)

@@ -1,0 +1,117 @@
+"""What is here of a stored run: every kind, the questions that it answers, and what it says to the others."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+import pytest
+from small_shop import BM25, LABELS, frame_of, labels_frame
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import InputError, NotComparableError
+from ndcg_tracker.statistics.summary import SliceSummary, Summary
+from ndcg_tracker.storage.holds import Holds, Part
+from ndcg_tracker.storage.store import Store
+
+pytestmark = pytest.mark.both_engines
+
+AT = "2025-01-31T00:00:00.000000Z"
+GROUP = min(BM25)
+RESTORE, ADD = (
+    "to restore them, ingest its file again under the same name",
+    "to add them, ingest all its rows under the same name",
+)
+SUMS = "ask where its rows are, or store the results of groups with: ndcg-track ingest"
+
+KINDS: dict[Holds, tuple[set[Part], str]] = {
+    Holds.WHOLE: (set(get_args(Part)), ""),
+    Holds.SAMPLE: (
+        {"means", "sums", "groups", "results", "some items"},
+        f"was stored with the items of 0.125 of its groups alone; {ADD}",
+    ),
+    Holds.NO_ITEMS: ({"means", "sums", "groups", "results"}, f"was stored with no items; {ADD}"),
+    Holds.SUMS: (
+        {"means", "sums"},
+        f"was stored as sums over its groups: the groups themselves are not here; {SUMS}",
+    ),
+    Holds.PRUNED: ({"means", "sums", "groups", "results"}, f"was pruned at {AT}: its items are gone; {RESTORE}"),
+    Holds.MEANS: ({"means", "groups"}, f"was pruned at {AT}: its items and group results are gone; {RESTORE}"),
+}
+
+QUESTIONS: dict[str, tuple[Part, Callable[[nt.Tracker, str, Path], object]]] = {
+    "show": ("means", lambda tracker, run, _: tracker.show(run)),
+    "export of all": ("means", lambda tracker, run, folder: tracker.export_runs(folder / "all")),
+    "rescore of all": ("means", lambda tracker, run, _: tracker.rescore(metrics="P@5")),
+    "compare": ("results", lambda tracker, run, _: tracker.compare("other", run)),
+    "gate": ("results", lambda tracker, run, _: tracker.gate(run, baseline="other", margin=0.5, dry_run=True)),
+    "leaderboard": ("results", lambda tracker, run, _: tracker.leaderboard("other", run)),
+    "reproduce": ("results", lambda tracker, run, _: tracker.reproduce("other", run)),
+    "explain": ("some items", lambda tracker, run, _: tracker.explain("other", run, group=GROUP)),
+    "diff": ("items", lambda tracker, run, _: tracker.diff("other", run)),
+    "rescore": ("items", lambda tracker, run, _: tracker.rescore([run], metrics="P@5")),
+    "export": ("items", lambda tracker, run, folder: tracker.export_runs(folder / "one", [run])),
+}
+
+
+def fill(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        for holds in (None, *Holds):
+            if holds is not Holds.SUMS:
+                name = "other" if holds is None else holds.name
+                tracker.ingest(frame_of(BM25), name=name, labels=labels_frame(), metrics="ndcg@10")
+        tracker.log_summaries([SliceSummary("ndcg@10", Summary.of(np.array([0.5, 0.25])))], name=Holds.SUMS.name)
+    with Store.open(url) as store, store.write() as tx:
+        for holds, share in ((Holds.SAMPLE, 0.125), (Holds.NO_ITEMS, 0.0), (Holds.PRUNED, None), (Holds.MEANS, None)):
+            run = tx.runs.resolve(holds.name)
+            group_ids, ranking = tx.runs.group_ids(run.id), tx.runs.ranking(run.id)
+            tx.write.runs.prune(run.id, summaries_only=holds is Holds.MEANS)
+            tx.write.runs.restored(run.id, run.digest)
+            is_of_means = holds is Holds.MEANS
+            facts = {"summaries_only": is_of_means, "kept_share": share, "created_at_utc": AT}
+            tx.write.runs.keep_pruning(run.id, group_ids, **facts)
+            if share:
+                tx.write.runs.append(run.id, run.dataset_id, ranking.of_groups(np.arange(1)))
+
+
+@pytest.fixture
+def runs(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
+    """A run of each kind, by the name of the kind, and a whole one besides."""
+    fill_as(fill)
+    return tracker
+
+
+def test_every_kind_is_known_by_what_is_stored(runs: nt.Tracker) -> None:
+    assert list(KINDS) == list(Holds)
+    assert GROUP in LABELS
+    with runs.store().read() as tx:
+        for kind, (parts, refusal) in KINDS.items():
+            run = tx.runs.resolve(kind.name)
+            assert tx.runs.holds(run.id) is kind
+            for part in get_args(Part):
+                assert (part in kind) == (part in parts), (kind, part)
+                assert (run.id in tx.runs.without(part)) == (part not in parts), (kind, part)
+                if part in parts:
+                    tx.runs.require(part, run)
+                    continue
+                with pytest.raises(InputError) as refused:
+                    tx.runs.require(part, run)
+                assert str(refused.value) == f"run {kind.name!r} {refusal}"
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_a_question_needs_decides_which_kinds_answer(runs: nt.Tracker, tmp_path: Path, question: str) -> None:
+    """Sums are compared with sums of the same labels, and so with no other run."""
+    needed, ask = QUESTIONS[question]
+    for kind, (parts, refusal) in KINDS.items():
+        folder = tmp_path / kind.name
+        folder.mkdir()
+        if needed in parts:
+            assert ask(runs, kind.name, folder) is not None
+        elif kind is Holds.SUMS and question in ("compare", "gate"):
+            with pytest.raises(NotComparableError):
+                ask(runs, kind.name, folder)
+        else:
+            with pytest.raises(InputError) as refused:
+                ask(runs, kind.name, folder)
+            assert str(refused.value) == f"run {kind.name!r} {refusal}", kind
