@@ -1,6 +1,5 @@
 """How many planted errors the tests find: ``python tools/mutants.py [N] [SEED]``; it takes cosmic-ray.
 
-
 A random sample of N mutants (100) of the arithmetic and of all that decides is tried in a copy of the checkout: a
 mutant is one operator, number or condition changed. The tests of its folder, in the size of the suite, must fail.
 Printed are the share that is found, with its 95% interval (Wilson), and every mutant that survives.
