@@ -6,7 +6,7 @@ import inspect
 import shlex
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack, get_type_hints
 
 import typer
 
@@ -51,6 +51,16 @@ Width = Annotated[
 ]
 Theme = Annotated[ThemeName, typer.Option(help="The colours; .html follows the reader's screen.")]
 By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.")]
+
+
+class _Asked(TypedDict, total=False):
+    """What a comparison is asked, whichever picture is drawn of it."""
+
+    dataset: str | None
+    missing: Missing
+    test: Significance
+    ci: Interval
+    cluster: str | None
 
 
 def drawn(chart_of: Callable[..., Chart], name: str | None = None) -> None:
@@ -110,7 +120,8 @@ def compare(
 
     The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
     """
-    return _compared(tracker, kind, baseline, candidates, metric, dataset, missing, test, ci, by, cluster, labels)
+    asked = _Asked(dataset=dataset, missing=missing, test=test, ci=ci, cluster=cluster)
+    return _compared(tracker, kind, (baseline, *candidates), metric, labels, by, **asked)
 
 
 @drawn
@@ -126,9 +137,8 @@ def slices(
     labels: LabelsVersion = None,
 ) -> Chart:
     """Draw slices with their intervals, by one attribute or all."""
-    return _compared(
-        tracker, "slices", baseline, [candidate], metric, dataset, missing, by=by, cluster=cluster, labels=labels
-    )
+    asked = _Asked(dataset=dataset, missing=missing, cluster=cluster)
+    return _compared(tracker, "slices", (baseline, candidate), metric, labels, by, **asked)
 
 
 @drawn
@@ -143,9 +153,8 @@ def cutoffs(
     labels: LabelsVersion = None,
 ) -> Chart:
     """Draw a metric from cutoff 1 to 100, of both runs."""
-    return _compared(
-        tracker, "cutoffs", baseline, [candidate], metric, dataset, missing, cluster=cluster, labels=labels
-    )
+    asked = _Asked(dataset=dataset, missing=missing, cluster=cluster)
+    return _compared(tracker, "cutoffs", (baseline, candidate), metric, labels, **asked)
 
 
 @drawn
@@ -240,28 +249,12 @@ def of_suite(
 def _compared(
     tracker: Tracker,
     kind: ComparisonChart,
-    baseline: str,
-    candidates: list[str],
+    runs: tuple[str, ...],
     metric: list[str] | None,
-    dataset: str | None,
-    missing: Missing,
-    test: Significance = "t",
-    ci: Interval = "t",
+    labels: str | None,
     by: str | None = None,
-    cluster: str | None = None,
-    labels: str | None = None,
+    **asked: Unpack[_Asked],
 ) -> Chart:
     """Return a chart of a comparison."""
-    found = tracker.compare(
-        baseline,
-        *candidates,
-        dataset=dataset,
-        metrics=metric or (),
-        missing=missing,
-        test=test,
-        ci=ci,
-        cluster=cluster,
-        labels=labels_version(labels),
-        top=0,
-    )
+    found = tracker.compare(*runs, metrics=metric or (), labels=labels_version(labels), top=0, **asked)
     return found.plot(kind, by=by)
