@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 import typer
 
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
-
-if TYPE_CHECKING:
-    from ndcg_tracker.compare.inference import CiMethod, TestName
-    from ndcg_tracker.compare.pair import Missing as MissingName
 
 DEFAULT_COLUMNS = 100
 """The width of a report if standard output is not a terminal."""
@@ -63,15 +59,20 @@ Test = Annotated[
 Ci = Annotated[Interval, typer.Option(help="95% intervals: t, bootstrap (BCa), or betting, which holds at any n.")]
 
 
-class Asked(TypedDict):
+class Compared(TypedDict):
+    """What a comparison is asked, whatever is shown of it."""
+
+    missing: Missing
+    test: Significance
+    ci: Interval
+    cluster: str | None
+
+
+class Asked(Compared):
     """What a comparison is asked alike: under one version of the labels, under all of them, and on a suite."""
 
-    missing: MissingName
-    test: TestName
-    ci: CiMethod
     equivalence: float | None
     judge: str | None
-    cluster: str | None
 
 
 def compare(

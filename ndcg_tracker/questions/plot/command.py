@@ -6,7 +6,7 @@ import inspect
 import shlex
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, Unpack, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_type_hints
 
 import typer
 
@@ -17,11 +17,9 @@ from ndcg_tracker.compare.command import (
     Candidates,
     Ci,
     ClusterBy,
-    Interval,
+    Compared,
     LabelsVersion,
-    Missing,
     MissingGroups,
-    Significance,
     Test,
     labels_version,
 )
@@ -51,16 +49,6 @@ Width = Annotated[
 ]
 Theme = Annotated[ThemeName, typer.Option(help="The colours; .html follows the reader's screen.")]
 By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.")]
-
-
-class _Asked(TypedDict, total=False):
-    """What a comparison is asked, whichever picture is drawn of it."""
-
-    dataset: str | None
-    missing: Missing
-    test: Significance
-    ci: Interval
-    cluster: str | None
 
 
 def drawn(chart_of: Callable[..., Chart], name: str | None = None) -> None:
@@ -120,8 +108,8 @@ def compare(
 
     The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
     """
-    asked = _Asked(dataset=dataset, missing=missing, test=test, ci=ci, cluster=cluster)
-    return _compared(tracker, kind, (baseline, *candidates), metric, labels, by, **asked)
+    asked = Compared(missing=missing, test=test, ci=ci, cluster=cluster)
+    return _compared(tracker, kind, (baseline, *candidates), metric, labels, dataset, by, **asked)
 
 
 @drawn
@@ -137,8 +125,8 @@ def slices(
     labels: LabelsVersion = None,
 ) -> Chart:
     """Draw slices with their intervals, by one attribute or all."""
-    asked = _Asked(dataset=dataset, missing=missing, cluster=cluster)
-    return _compared(tracker, "slices", (baseline, candidate), metric, labels, by, **asked)
+    asked = Compared(missing=missing, test="t", ci="t", cluster=cluster)
+    return _compared(tracker, "slices", (baseline, candidate), metric, labels, dataset, by, **asked)
 
 
 @drawn
@@ -153,8 +141,8 @@ def cutoffs(
     labels: LabelsVersion = None,
 ) -> Chart:
     """Draw a metric from cutoff 1 to 100, of both runs."""
-    asked = _Asked(dataset=dataset, missing=missing, cluster=cluster)
-    return _compared(tracker, "cutoffs", (baseline, candidate), metric, labels, **asked)
+    asked = Compared(missing=missing, test="t", ci="t", cluster=cluster)
+    return _compared(tracker, "cutoffs", (baseline, candidate), metric, labels, dataset, **asked)
 
 
 @drawn
@@ -252,9 +240,10 @@ def _compared(
     runs: tuple[str, ...],
     metric: list[str] | None,
     labels: str | None,
+    dataset: str | None,
     by: str | None = None,
-    **asked: Unpack[_Asked],
+    **asked: Unpack[Compared],
 ) -> Chart:
     """Return a chart of a comparison."""
-    found = tracker.compare(*runs, metrics=metric or (), labels=labels_version(labels), top=0, **asked)
+    found = tracker.compare(*runs, metrics=metric or (), dataset=dataset, labels=labels_version(labels), top=0, **asked)
     return found.plot(kind, by=by)

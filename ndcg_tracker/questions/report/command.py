@@ -12,6 +12,7 @@ from ndcg_tracker.compare.command import (
     Baseline,
     Ci,
     ClusterBy,
+    Compared,
     LabelsVersion,
     MissingGroups,
     Test,
@@ -52,6 +53,7 @@ def report(
     if all_runs and candidates:
         raise InputError("--all compares with all other runs", advice="leave out the candidates, or --all")
     options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset, all=all_runs, texts=texts)
+    asked = Compared(missing=missing, test=test, ci=ci, cluster=cluster)
     with options.tracker() as tracker, whole_file(output, "--output") as write:
         if suite is not None and candidates:
             on_suite = tracker.compare_suite(
@@ -60,10 +62,7 @@ def report(
                 *candidates,
                 metric=metric or (),
                 by_tag=by_tag,
-                missing=missing,
-                test=test,
-                ci=ci,
-                cluster=cluster,
+                **asked,
                 labels=labels_version(labels),
             )
             page = tracker.suite_page(on_suite, by_tag=by_tag, missing=missing, labels=labels_version(labels))
@@ -92,10 +91,7 @@ def report(
                 *candidates,
                 dataset=dataset,
                 metrics=metric or (),
-                missing=missing,
-                test=test,
-                ci=ci,
-                cluster=cluster,
+                **asked,
                 labels=labels_version(labels),
                 output=output,
                 texts=texts,
