@@ -44,7 +44,7 @@ def upgrade_database() -> None:
 
 
 @app.command("current")
-def show_state(format: options.Output = options.OutputFormat.text) -> None:
+def show_state(format: options.Output = "text") -> None:
     """Show what is at the location and its schema version.
 
     Nothing is written.
@@ -53,7 +53,7 @@ def show_state(format: options.Output = options.OutputFormat.text) -> None:
     from ndcg_tracker.storage.database import current
 
     state = current(_location())
-    options.show(rows_as(format.plain, ["state", "detail"], [(state.kind.value, state.detail)]))
+    options.show(rows_as(format, ["state", "detail"], [(state.kind.value, state.detail)]))
 
 
 @app.command("check")
@@ -175,7 +175,7 @@ _SHOWN_EFFECT = 5e-5
 
 
 @doctor.callback(invoke_without_command=True)
-def examine_database(context: typer.Context, format: options.Output = options.OutputFormat.text) -> None:
+def examine_database(context: typer.Context, format: options.Output = "text") -> None:
     """Check a database; conventions: why numbers differ.
 
     Nothing is written except a test of locks next to a SQLite file. The exit code is 2 if a check is bad.
@@ -193,10 +193,10 @@ def examine_database(context: typer.Context, format: options.Output = options.Ou
         (one.check, one.state, worded(one.found, options.as_option), worded(one.advice, options.as_option))
         for one in found
     ]
-    if format is options.OutputFormat.text:
+    if format == "text":
         options.show(findings_text(rows, color=options.wants_color()))
     else:
-        options.show(rows_as(format.plain, ["check", "state", "found", "advice"], rows))
+        options.show(rows_as(format, ["check", "state", "found", "advice"], rows))
     bad = [one.check for one in found if one.state == "bad"]
     if bad:
         raise DatabaseError(f"problems found: {', '.join(bad)}", advice='see "advice"')
@@ -207,7 +207,7 @@ def show_conventions(
     run: options.Run,
     cutoff: Annotated[int, typer.Option(min=1, help="The cutoff of NDCG.")] = 10,
     dataset: options.AnyDataset = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Show one stored run's NDCG as every tool computes it.
 
@@ -219,13 +219,13 @@ def show_conventions(
 
     with options.tracker() as tracker:
         found = tracker.conventions(run, cutoff=cutoff, dataset=dataset)
-    if format is options.OutputFormat.json:
+    if format == "json":
         keys = paths("text metric mean refusal effects open_ties")
         objects = [picked(keys, convention) | {"refusal": convention.refusal or None} for convention in found]
         options.show(json_text(as_object(objects)))
         return
     ours = found[0].mean
-    exact = format is options.OutputFormat.csv
+    exact = format == "csv"
     rows = [
         (
             convention.text,
@@ -269,7 +269,7 @@ def sql(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show how the database would answer, without running the query.")
     ] = False,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Run a read-only query on the public views.
 
@@ -281,7 +281,7 @@ def sql(
     text = sys.stdin.read() if query == "-" else query
     with options.tracker() as tracker:
         result = tracker.query(text, timeout_seconds=timeout, explain=explain)
-    if explain and format is options.OutputFormat.text:  # whole lines, however long
+    if explain and format == "text":  # whole lines, however long
         options.show("\n".join(str(line) for (line,) in result.rows))
         return
     options.show_rows(format, result.columns, result.rows)

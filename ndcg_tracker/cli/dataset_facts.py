@@ -42,7 +42,7 @@ def set_groups(
 
 
 @groups.command("list")
-def list_groups(dataset: options.Dataset = "default", format: options.Output = options.OutputFormat.text) -> None:
+def list_groups(dataset: options.Dataset = "default", format: options.Output = "text") -> None:
     """List the groups of a dataset with their weights and attributes."""
 
     with options.tracker() as tracker:
@@ -108,9 +108,7 @@ def add_texts(
 
 
 @texts.command("list")
-def list_texts(
-    dataset: options.Dataset = "default", group: OneGroup = None, format: options.Output = options.OutputFormat.text
-) -> None:
+def list_texts(dataset: options.Dataset = "default", group: OneGroup = None, format: options.Output = "text") -> None:
     """List the texts of a dataset."""
 
     with options.tracker() as tracker:

@@ -38,9 +38,9 @@ def evaluate(
     columns: options.Header = None,
     scores: options.Scores = None,
     stream: options.Stream = None,
-    engine: options.Engine = options.EngineName.here,
+    engine: options.Engine = "here",
     metrics_json: options.MetricsJson = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Compute metrics of runs without storing anything."""
     from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks
@@ -65,7 +65,7 @@ def evaluate(
     if (by is None) != (groups is None):
         half, other = ("--by", "--groups FILE") if groups is None else ("--groups", "--by ATTRIBUTE")
         raise InputError(f"{half} needs {other}", advice="give both")
-    if by is not None and (per_group or engine == options.EngineName.spark):
+    if by is not None and (per_group or engine == "spark"):
         raise InputError(
             f"--by does not go with {'--per-group' if per_group else '--engine spark'}", advice="leave one out"
         )
@@ -76,7 +76,7 @@ def evaluate(
     metrics = metric or [DEFAULT_METRIC]
     found = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
-        if engine == options.EngineName.spark:
+        if engine == "spark":
             refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream, weight=weight)
             evaluated = spark_evaluations(labels, metrics, group=group, item=item, score=score, label=label)
         else:
@@ -170,9 +170,9 @@ def _shown(
     from ndcg_tracker.render.formats import columns_as
     from ndcg_tracker.render.report import Column
 
-    if format is options.OutputFormat.json:
+    if format == "json":
         added = [name for name in _COMMON if name != columns[1].name]
         columns = [*columns, *map(Column, added)]
         rows = [[row.get(name) for name in added] for row in common]
         values = [*values, *([row[place] for row in rows] for place in range(len(added)))]
-    return columns_as(format.plain, columns, values, color=options.wants_color())
+    return columns_as(format, columns, values, color=options.wants_color())

@@ -52,7 +52,7 @@ def import_runs(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder written by ndcg-track export.")],
     dataset: Annotated[str | None, typer.Option(help="New name for the dataset, if the export has only one.")] = None,
     record: options.Record = True,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Store the runs of an export and all that belongs to them.
 
@@ -112,7 +112,7 @@ def push_mlflow(
     ] = None,
     baseline: Baseline = None,
     dataset: options.AnyDataset = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Create or update the MLflow run of a stored run.
 
@@ -143,7 +143,7 @@ def push_wandb(
     ] = False,
     baseline: Baseline = None,
     dataset: options.AnyDataset = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Create or update the Weights & Biases run of a stored run.
 
@@ -182,7 +182,7 @@ def pull_mlflow(
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run.", show_default="as it was evaluated")] = None,
     replace: options.Replace = False,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Store the ranking of an MLflow run.
 
@@ -213,8 +213,13 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
     of_run = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"]
     columns: list[Column | str] = [*of_run, Column("label_set_version", "labels"), "metric", Column("mean", digits=4)]
     rows = [
-        (*(getattr(result, name) for name in of_run), result.label_set_version, format.metric(one.metric), one.mean)
+        (
+            *(getattr(result, name) for name in of_run),
+            result.label_set_version,
+            options.shown_metric(format, one.metric),
+            one.mean,
+        )
         for result in results
         for one in result.metrics
     ]
-    return rows_as(format.plain, columns, rows, color=options.wants_color())
+    return rows_as(format, columns, rows, color=options.wants_color())

@@ -58,7 +58,7 @@ def ingest(
     ] = None,
     replace: options.Replace = False,
     stream: options.Stream = None,
-    engine: options.Engine = options.EngineName.here,
+    engine: options.Engine = "here",
     items: Annotated[
         options.ItemsName | None,
         typer.Option(help="With --engine spark, executors write to Postgres; of which groups to store the items."),
@@ -102,7 +102,7 @@ def ingest(
     disjoint_clusters: Annotated[
         bool, typer.Option("--disjoint-clusters", help="No cluster has groups in several files of --summaries.")
     ] = False,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Store runs with their metrics, down to single groups.
 
@@ -113,7 +113,7 @@ def ingest(
         alone = "--results FILE" if results is not None else "--summaries FILE"
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
         taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
-        taken |= {"--engine": "" if engine == options.EngineName.here else engine, "--items": items}
+        taken |= {"--engine": "" if engine == "here" else engine, "--items": items}
         if summaries is not None:
             taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
             taken |= {"--results": results, "--direction": direction, "--range": range}
@@ -149,7 +149,7 @@ def ingest(
         if is_given:
             raise InputError(f"{spelled} belongs to --summaries FILE", advice="leave it out")
 
-    if items is not None and engine != options.EngineName.spark:
+    if items is not None and engine != "spark":
         raise InputError("--items belongs to --engine spark", advice="leave it out")
 
     from ndcg_tracker.api.evaluation import parsed_metrics
@@ -211,12 +211,12 @@ def ingest(
             if items is not None:
                 refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream, jobs=jobs, weight=weight)
                 given_facts = (metric or [DEFAULT_METRIC], commit, parameters, tags, created_at)
-                logging = SparkLogging(dataset, items.value, *given_facts, replace)
+                logging = SparkLogging(dataset, items, *given_facts, replace)
                 by_role = {"group": group, "item": item, "score": score, "label": label}
                 for result in logged_by_spark(tracker, dict(zip(names, files, strict=True)), labels, logging, by_role):
                     keep(result)
                 return
-            if engine == options.EngineName.spark:
+            if engine == "spark":
                 refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream)
                 paths, of_labels = stack.enter_context(staged_by_spark(files, labels, run_columns, label_columns))
                 run_columns = label_columns = Columns()
@@ -311,7 +311,7 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
             result.n_groups,
             result.n_items,
             result.label_set_version,
-            format.metric(metric.metric, metric.requested_as),
+            options.shown_metric(format, metric.metric, metric.requested_as),
             metric.mean,
             metric.n_missing,
             metric.n_undefined,

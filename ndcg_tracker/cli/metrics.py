@@ -13,7 +13,7 @@ app = options.command_group("The metrics: list, explain, sql.")
 
 
 @app.command("list")
-def list_metrics(format: options.Output = options.OutputFormat.text) -> None:
+def list_metrics(format: options.Output = "text") -> None:
     """List the metrics, the values of their axes, the dialects."""
     from ndcg_tracker.metrics.language.axes import AXES
     from ndcg_tracker.metrics.language.dialects import DIALECTS
@@ -41,7 +41,7 @@ def explain_metric(
         ),
     ],
     every: Annotated[bool, typer.Option("--all", help="Show all axes, not only those that differ.")] = False,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Explain a metric: its formula, and which tools agree.
 
@@ -56,7 +56,7 @@ def explain_metric(
     metric = parse_metric(text)
     axes = [setting for setting in settings(metric) if every or not setting.is_default]
     tools = agreements(metric) if metric.measure == "ndcg" else []
-    if format is options.OutputFormat.json:
+    if format == "json":
         described = {
             "metric": str(metric),
             "requested_as": metric.requested_as,
@@ -69,8 +69,8 @@ def explain_metric(
         return
     color = options.wants_color()
     rows = [(axis.axis, axis.value, axis.meaning, "" if axis.is_default else axis.default) for axis in axes]
-    table = rows_as(format.plain, ["axis", "value", "meaning", "instead of"], rows, color=color, cell_width=100)
-    if format is options.OutputFormat.csv:
+    table = rows_as(format, ["axis", "value", "meaning", "instead of"], rows, color=color, cell_width=100)
+    if format == "csv":
         options.show(table)
         return
     options.show(f"{metric}: {meaning(metric)}\n{formula(metric)}\n\n")
@@ -81,7 +81,7 @@ def explain_metric(
             for tool in tools
         ]
         options.show("\n")
-        options.show(rows_as(format.plain, ["tool", "differs in"], told, color=color, cell_width=110))
+        options.show(rows_as(format, ["tool", "differs in"], told, color=color, cell_width=110))
 
 
 @app.command("sql")

@@ -6,9 +6,8 @@ import os
 import shlex
 import sys
 from dataclasses import dataclass
-from enum import StrEnum
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
@@ -19,34 +18,25 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
-    from ndcg_tracker.render.report import Column, Format
+    from ndcg_tracker.render.report import Column
 
 
-class OutputFormat(StrEnum):
-    """How results are printed."""
+OutputFormat = Literal["text", "json", "markdown", "csv"]
+"""How results are printed."""
 
-    text = "text"
-    json = "json"
-    markdown = "markdown"
-    csv = "csv"
 
-    @property
-    def is_for_people(self) -> bool:
-        """Whether people read it, who know metrics by the names of their tools."""
-        return self in (OutputFormat.text, OutputFormat.markdown)
+def is_for_people(format: OutputFormat) -> bool:
+    """Return whether people read a format, who know metrics by the names of their tools."""
+    return format in ("text", "markdown")
 
-    def metric(self, text: str, requested_as: str = "") -> str:
-        """Return a canonical metric text, and the text it was requested as, as this format shows it."""
-        if not self.is_for_people:
-            return text
-        from ndcg_tracker.metrics.language.dialects import familiar_name
 
-        return familiar_name(text, requested_as)
+def shown_metric(format: OutputFormat, text: str, requested_as: str = "") -> str:
+    """Return a canonical metric text, and the text it was requested as, as a format shows it."""
+    if not is_for_people(format):
+        return text
+    from ndcg_tracker.metrics.language.dialects import familiar_name
 
-    @property
-    def plain(self) -> Format:
-        """The format as the reporting layer names it."""
-        return self.value
+    return familiar_name(text, requested_as)
 
 
 def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
@@ -143,19 +133,12 @@ Stream = Annotated[
 ]
 
 
-class EngineName(StrEnum):
-    """What reads the rows of a run."""
-
-    here = "here"
-    spark = "spark"
+EngineName = Literal["here", "spark"]
+"""What reads the rows of a run."""
 
 
-class ItemsName(StrEnum):
-    """Of which groups executors store the items."""
-
-    none = "none"
-    sample = "sample"
-    all = "all"
+ItemsName = Literal["none", "sample", "all"]
+"""Of which groups executors store the items."""
 
 
 Engine = Annotated[
@@ -207,12 +190,12 @@ def with_requests(
 
     columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
     told = [(str(row[list(names).index("metric")]), str(row[-1])) for row in rows]
-    if format.is_for_people and all(metric == asked_for for metric, asked_for in told):
-        return rows_as(format.plain, columns, [row[:-1] for row in rows], color=wants_color())
-    last = Column("requested_as", "asked for as" if format.is_for_people else None)
-    if format.is_for_people:
+    if is_for_people(format) and all(metric == asked_for for metric, asked_for in told):
+        return rows_as(format, columns, [row[:-1] for row in rows], color=wants_color())
+    last = Column("requested_as", "asked for as" if is_for_people(format) else None)
+    if is_for_people(format):
         rows = [(*row[:-1], "" if text == metric else text) for row, (metric, text) in zip(rows, told, strict=True)]
-    return rows_as(format.plain, [*columns, last], rows, color=wants_color())
+    return rows_as(format, [*columns, last], rows, color=wants_color())
 
 
 def show(text: str) -> None:
@@ -228,7 +211,7 @@ def show_rows(
     """Print rows in a format (see ``rows_as``)."""
     from ndcg_tracker.render.formats import rows_as
 
-    show(rows_as(format.plain, columns, rows, color=wants_color(), **layout))
+    show(rows_as(format, columns, rows, color=wants_color(), **layout))
 
 
 def show_fields(format: OutputFormat, names: Sequence[str], records: Iterable[object]) -> None:
@@ -241,9 +224,9 @@ def command_group(help: str) -> typer.Typer:
     return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
 
 
-def show_answer(said: Said, format: StrEnum, width: int = 100) -> None:
+def show_answer(said: Said, format: str, width: int = 100) -> None:
     """Print an answer in a format."""
-    show(said.in_format(format.value, color=wants_color(), width=width))
+    show(said.in_format(format, color=wants_color(), width=width))
 
 
 def say(text: str) -> None:

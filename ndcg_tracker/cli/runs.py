@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -15,11 +14,8 @@ from ndcg_tracker.questions.show.command import show
 app = options.command_group("The stored runs: list, show, rename, tag, prune, delete.")
 
 
-class SortBy(StrEnum):
-    """The order of runs."""
-
-    time = "time"
-    mean = "mean"
+SortBy = Literal["time", "mean"]
+"""The order of runs."""
 
 
 app.command("show")(show)
@@ -30,16 +26,16 @@ def list_runs(
     dataset: options.AnyDataset = None,
     tag: options.OnlyTagged = None,
     metric: Annotated[str | None, typer.Option("--metric", "-m", help="Show the mean of this metric.")] = None,
-    sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = SortBy.time,
+    sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = "time",
     top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the newest N of them.")] = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """List the runs, oldest first."""
     from ndcg_tracker.errors import InputError, NotComparableError
     from ndcg_tracker.render.report import Column
 
-    if metric is None and sort is SortBy.mean:
+    if metric is None and sort == "mean":
         raise InputError("--sort mean needs its metric", advice="add for example --metric ndcg@10")
     tags = options.pairs(tag, "--tag")
     with options.tracker() as tracker:
@@ -49,7 +45,7 @@ def list_runs(
             if all(key in run.tags and str(run.tags[key]) == tags[key] for key in tags)
         ][-(limit or 0) :]
         means = {}
-        if metric is not None and sort is SortBy.mean:
+        if metric is not None and sort == "mean":
             newest = {run.id for run in found}
             ranked = tracker.runs_by_mean(metric, dataset=dataset, tags=tags)
             means = {run.id: mean for run, mean in ranked if run.id in newest}
@@ -67,7 +63,7 @@ def list_runs(
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
     columns: list[Column | str] = ["run", "run_id", "dataset", *of_metric, "created_at_utc", "n_groups", "n_items"]
     columns += ["git_commit", "tags"]
-    as_json = format is options.OutputFormat.json
+    as_json = format == "json"
     rows = [
         (
             run.name,
@@ -132,7 +128,7 @@ def prune_runs(
     ] = False,
     apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, nothing is deleted.")] = False,
     dataset: options.AnyDataset = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Delete the items of old runs; means and group results stay.
 
@@ -152,7 +148,7 @@ def prune_runs(
         )
     names = ["run", "run_id", "dataset", "created_at_utc", "n_items", "n_results", "n_bytes"]
     rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
-    if rows or format is options.OutputFormat.json:
+    if rows or format == "json":
         options.show_rows(format, names, rows)
     n_items, n_results, n_bytes = (sum(getattr(run, name) for run in found.runs) for name in names[-3:])
     results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
@@ -214,7 +210,7 @@ def set_alias(
 
 
 @aliases.command("list")
-def list_aliases(dataset: options.AnyDataset = None, format: options.Output = options.OutputFormat.text) -> None:
+def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "text") -> None:
     """List the aliases."""
 
     with options.tracker() as tracker:
@@ -241,7 +237,7 @@ def rescore(
         int | None, typer.Option(metavar="VERSION", help="A version of the labels.", show_default="the newest")
     ] = None,
     judge: options.Judge = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Evaluate stored runs under newer labels or more metrics.
 
@@ -259,7 +255,7 @@ def rescore(
             run.run_id,
             run.dataset,
             run.label_set_version,
-            format.metric(new.metric, new.requested_as),
+            options.shown_metric(format, new.metric, new.requested_as),
             new.mean,
             new.n_missing,
             new.n_undefined,
@@ -282,5 +278,5 @@ def rescore(
         elif not run.metrics:
             options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}")
     names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
-    if rows or format is options.OutputFormat.json:
+    if rows or format == "json":
         options.show(options.with_requests(format, names, rows))

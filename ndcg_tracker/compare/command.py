@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 import typer
 
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
-
-if TYPE_CHECKING:
-    from ndcg_tracker.compare.inference import CiMethod, TestName
-    from ndcg_tracker.compare.pair import Missing as MissingName
 
 DEFAULT_COLUMNS = 100
 """The width of a report if standard output is not a terminal."""
@@ -21,32 +16,19 @@ WIDEST = 140
 """The largest width: longer lines are hard to follow."""
 
 
-class Missing(StrEnum):
-    """How to treat groups that a run does not have."""
-
-    error = "error"
-    zero = "zero"
-    intersect = "intersect"
-    skip = "skip"
+Missing = Literal["error", "zero", "intersect", "skip"]
+"""How to treat groups that a run does not have."""
 
 
 NOTHING_COMPARABLE = 5
 
 
-class Significance(StrEnum):
-    """The source of p-values."""
-
-    t = "t"
-    permutation = "permutation"
-    wilcoxon = "wilcoxon"
+Significance = Literal["t", "permutation", "wilcoxon"]
+"""The source of p-values."""
 
 
-class Interval(StrEnum):
-    """The source of intervals."""
-
-    t = "t"
-    bootstrap = "bootstrap"
-    betting = "betting"
+Interval = Literal["t", "bootstrap", "betting"]
+"""The source of intervals."""
 
 
 Baseline = Annotated[
@@ -77,15 +59,20 @@ Test = Annotated[
 Ci = Annotated[Interval, typer.Option(help="95% intervals: t, bootstrap (BCa), or betting, which holds at any n.")]
 
 
-class Asked(TypedDict):
+class Compared(TypedDict):
+    """What a comparison is asked, whatever is shown of it."""
+
+    missing: Missing
+    test: Significance
+    ci: Interval
+    cluster: str | None
+
+
+class Asked(Compared):
     """What a comparison is asked alike: under one version of the labels, under all of them, and on a suite."""
 
-    missing: MissingName
-    test: TestName
-    ci: CiMethod
     equivalence: float | None
     judge: str | None
-    cluster: str | None
 
 
 def compare(
@@ -102,8 +89,8 @@ def compare(
         ),
     ] = None,
     cluster: ClusterBy = None,
-    test: Test = Significance.t,
-    ci: Ci = Interval.t,
+    test: Test = "t",
+    ci: Ci = "t",
     equivalence: Annotated[
         float | None,
         typer.Option(metavar="MARGIN", help="Test whether delta is within +-MARGIN (TOST).", show_default=False),
@@ -117,7 +104,7 @@ def compare(
         ),
     ] = None,
     judge: options.Judge = None,
-    missing: MissingGroups = Missing.error,
+    missing: MissingGroups = "error",
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
     top: Annotated[
@@ -132,7 +119,7 @@ def compare(
     details: Annotated[
         bool, typer.Option("--details", help="Of several candidates, also show the tables of each.")
     ] = False,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
 
@@ -153,9 +140,9 @@ def compare(
     options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset)
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
     asked = Asked(
-        missing=missing.value,
-        test=test.value,
-        ci=ci.value,
+        missing=missing,
+        test=test,
+        ci=ci,
         equivalence=equivalence,
         judge=judge,
         cluster=cluster,

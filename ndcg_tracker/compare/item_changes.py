@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.compare.results import ItemMove
-from ndcg_tracker.compare.run_pair import RunPair, Side
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged, matching_rows, places_of
@@ -19,7 +18,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.compare.run_pair import RunPair, Side
     from ndcg_tracker.storage.store import ReadTransaction
 
 

@@ -7,12 +7,9 @@ name classes of its style sheet.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
-from importlib import resources
 from typing import TYPE_CHECKING, Literal
 
 from ndcg_tracker.render.json import plain_json_text
@@ -148,6 +145,8 @@ def _theme(theme: Theme) -> dict[str, object]:
 @cache
 def asset(name: str) -> str:
     """Return a file that pages carry."""
+    from importlib import resources
+
     return resources.files("ndcg_tracker.render").joinpath("pages", "assets", name).read_text("utf-8")
 
 
@@ -182,6 +181,9 @@ def _shown(value: object) -> object:
 
 
 def _source(text: str) -> str:
+    import base64  # these and ``resources`` are for pages alone, not for whoever prints a table
+    import hashlib
+
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
     return f"'sha256-{digest}'"
 

@@ -18,7 +18,6 @@ import typing
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import fields, is_dataclass
-from enum import Enum
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -210,8 +209,8 @@ def commands(command: Any = None, words: tuple[str, ...] = ()) -> Iterator[str]:
 
 def _choices(annotation: Any) -> list[str]:
     for one in (annotation, *typing.get_args(annotation)):
-        if inspect.isclass(one) and issubclass(one, Enum):
-            return [str(member.value) for member in one]
+        if typing.get_origin(one) is typing.Literal:
+            return [str(value) for value in typing.get_args(one)]
     return []
 
 

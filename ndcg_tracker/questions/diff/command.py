@@ -19,7 +19,7 @@ def diff(
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many groups to list, most changed first.")] = 10,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 6 if any list differs.")] = False,
     dataset: options.AnyDataset = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Show how the lists of two runs differ, without labels.
 

@@ -42,7 +42,7 @@ def explain(
     all_items: Annotated[
         bool, typer.Option("--all", help="Show all items, also unchanged ones; --top is ignored.")
     ] = False,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Explain why two runs differ, item by item.
 

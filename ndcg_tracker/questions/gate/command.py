@@ -7,13 +7,12 @@ import os
 import subprocess
 import sys
 from contextlib import ExitStack
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
 
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.compare.command import ClusterBy, LabelsVersion, Missing, MissingGroups, labels_version
+from ndcg_tracker.compare.command import ClusterBy, LabelsVersion, MissingGroups, labels_version
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,18 +42,12 @@ class Asked(TypedDict):
     dry_run: bool
 
 
-class Scope(StrEnum):
-    """Which groups the decision is about."""
-
-    population = "population"
-    set = "set"
+Scope = Literal["population", "set"]
+"""Which groups the decision is about."""
 
 
-class OnInconclusive(StrEnum):
-    """How INCONCLUSIVE counts."""
-
-    fail = "fail"
-    passing = "pass"
+OnInconclusive = Literal["fail", "pass"]
+"""How INCONCLUSIVE counts."""
 
 
 AlphaBudget = Annotated[
@@ -84,9 +77,7 @@ def gate(
         str | None,
         typer.Option(metavar="X|auto", help="The allowed drop, or auto to learn it from repeats.", show_default=False),
     ] = None,
-    scope: Annotated[
-        Scope, typer.Option(help="All groups like these, or only these (exact, no test).")
-    ] = Scope.population,
+    scope: Annotated[Scope, typer.Option(help="All groups like these, or only these (exact, no test).")] = "population",
     tolerance: Annotated[float | None, typer.Option(help="The allowed drop in --scope set.", show_default="0")] = None,
     repeat: Annotated[
         list[str] | None,
@@ -122,7 +113,7 @@ def gate(
     ] = None,
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
-    missing: MissingGroups = Missing.error,
+    missing: MissingGroups = "error",
     top: Annotated[
         int | None,
         typer.Option(min=0, help="How many worst and best groups to show.", show_default="none; 10 in JSON"),
@@ -140,7 +131,7 @@ def gate(
         str | None,
         typer.Option(metavar="FILE", help="Write the report page; Markdown gets its picture.", show_default=False),
     ] = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Decide whether a candidate may replace the baseline.
 
@@ -159,7 +150,7 @@ def gate(
         suite,
         by_tag=by_tag,
         dataset=dataset,
-        scope=scope is Scope.set,
+        scope=scope == "set",
         tolerance=tolerance is not None,
         repeat=repeat,
         aa=aa,
@@ -178,7 +169,7 @@ def gate(
                 baseline=baseline,
                 metric=metric,
                 alpha_budget=alpha_budget,
-                missing=missing.value,
+                missing=missing,
                 cluster=cluster,
                 labels=labels_version(labels),
                 limits=limit or (),
@@ -215,7 +206,7 @@ def gate(
                     candidate,
                     **asked,
                     margin=allowed,
-                    scope=scope.value,
+                    scope=scope,
                     tolerance=tolerance,
                     repeats=repeat or (),
                     aa=aa,
@@ -235,9 +226,9 @@ def gate(
         write_metrics(metrics_text(found.candidate_means))
         if append_summary is not None:
             append_summary(found.said(options.as_option).in_format("markdown") + picture + "\n")
-    shown = found.said(options.as_option).in_format(format.value, color=options.wants_color())
+    shown = found.said(options.as_option).in_format(format, color=options.wants_color())
     show_decision(
-        shown + (picture if format is options.OutputFormat.markdown else ""),
+        shown + (picture if format == "markdown" else ""),
         code,
         is_unneeded=acknowledge is not None and found.gated.acknowledgement is None,
     )
@@ -260,7 +251,7 @@ def exit_code(found: Gated | SuiteGated, on_inconclusive: OnInconclusive | None 
     """Return the exit code: 0 if the candidate may replace the baseline, else 3 or 4."""
     if found.is_accepted:
         return 0
-    if found.decision.decision == "fail" or on_inconclusive is OnInconclusive.fail:
+    if found.decision.decision == "fail" or on_inconclusive == "fail":
         return FAIL
     return INCONCLUSIVE if on_inconclusive is None else 0
 

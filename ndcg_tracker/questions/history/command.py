@@ -40,7 +40,7 @@ def history(
     newest_first: NewestFirst = False,
     new_steps: NewSteps = False,
     exit_code: ExitCode = False,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Show a metric over runs, and where its mean stepped.
 
@@ -89,10 +89,10 @@ def history(
                 f"{shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
             ),
         )
-    shown_as = format.metric(found.rows[0]["metric"], found.rows[-1].get("requested_as", ""))
+    shown_as = options.shown_metric(format, found.rows[0]["metric"], found.rows[-1].get("requested_as", ""))
     for row in found.rows:
         row["metric"] = shown_as
-    if not format.is_for_people:
+    if not options.is_for_people(format):
         for note in found.notes:
             options.say(f"note: {note}")
     new, notes = found.new_steps or (), of_dataset.notes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -15,15 +14,8 @@ from ndcg_tracker.compare.command import Baseline, Candidates
 app = options.command_group("Versions of labels: add, list, diff, agreement, needed.")
 
 
-class NeededFormat(StrEnum):
-    """How the items to judge are written."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
-    csv = "csv"
-    quepid = "quepid"
-    elasticsearch = "elasticsearch"
+NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
+"""How the items to judge are written."""
 
 
 @app.command("add")
@@ -75,7 +67,7 @@ def add_labels(
 def list_labels(
     dataset: options.Dataset = "default",
     judge: options.Judge = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """List the versions of a dataset's labels, oldest first.
 
@@ -86,7 +78,7 @@ def list_labels(
 
     with options.tracker() as tracker:
         found = tracker.label_versions(dataset, judge=judge)
-    options.show(label_versions_as(format.plain, found, color=options.wants_color()))
+    options.show(label_versions_as(format, found, color=options.wants_color()))
 
 
 @app.command("diff")
@@ -97,7 +89,7 @@ def diff_labels(
     ] = None,
     dataset: options.Dataset = "default",
     top: Annotated[int, typer.Option(min=0, help="How many changed labels to show.")] = 10,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Compare two versions of a dataset's labels.
 
@@ -122,7 +114,7 @@ def judges_agreement(
         str, typer.Option("--metric", "-m", help="By which runs are compared.", callback=options.metric_asked_for)
     ] = "ndcg@10",
     top: Annotated[int, typer.Option(min=0, help="How many labels to show whose grades differ.")] = 10,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Show how far two judges agree, and which verdicts turn.
 
@@ -150,7 +142,7 @@ def labels_needed(
     dataset: options.AnyDataset = None,
     judge: options.Judge = None,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
-    format: Annotated[NeededFormat, typer.Option("--format", help="How to write the items.")] = NeededFormat.text,
+    format: Annotated[NeededFormat, typer.Option("--format", help="How to write the items.")] = "text",
 ) -> None:
     """Say which unjudged items to judge next.
 
@@ -166,7 +158,7 @@ def labels_needed(
             baseline, *candidates, budget=budget, metric=asked, dataset=dataset, judge=judge
         ).needed
         color, width = output is None and options.wants_color(), shutil.get_terminal_size((100, 0)).columns
-        text = needed_said(needed).in_format(format.value, color=color, width=width)
+        text = needed_said(needed).in_format(format, color=color, width=width)
         write(text)
     if output is None:
         options.show(text)

@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ndcg_tracker.cli import options
 from ndcg_tracker.compare import command as compare
 
-
-class LeaderboardFormat(StrEnum):
-    """How a leaderboard is printed."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
-    csv = "csv"
-    latex = "latex"
-    html = "html"
+LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
+"""How a leaderboard is printed."""
 
 
-class LeaderboardTest(StrEnum):
-    """Where p-values come from."""
-
-    t = "t"
-    permutation = "permutation"
-
-
-class Missing(StrEnum):
-    """What becomes of groups that some runs have no result for."""
-
-    error = "error"
-    zero = "zero"
-    intersect = "intersect"
+LeaderboardTest = Literal["t", "permutation"]
+"""Where p-values come from."""
 
 
 def leaderboard(
@@ -48,12 +28,12 @@ def leaderboard(
     all: Annotated[bool, typer.Option("--all", help="All runs of the dataset, as without RUN.")] = False,
     test: Annotated[
         LeaderboardTest, typer.Option(help="Paired t with Holm's correction, or sign flips corrected by the largest t.")
-    ] = LeaderboardTest.t,
+    ] = "t",
     by: Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.")] = None,
     missing: Annotated[
         compare.Missing,
         typer.Option(help="Groups that some runs lack: refused, 0, or left out; skip: those that none has."),
-    ] = compare.Missing.error,
+    ] = "error",
     measure: Annotated[
         list[str] | None,
         typer.Option(help="A number of whole runs to show beside, such as latency_ms, by its tag or parameter."),
@@ -61,7 +41,7 @@ def leaderboard(
     labels: compare.LabelsVersion = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
-    format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print it.")] = LeaderboardFormat.text,
+    format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print it.")] = "text",
 ) -> None:
     """Rank runs by their means, and say which differences are real.
 
@@ -77,9 +57,7 @@ def leaderboard(
 
     if runs and all:
         raise InputError("--all and RUN are both given", advice="leave one out")
-    options.belongs_to_one_dataset(
-        suite, by_tag=by_tag, dataset=dataset, test=test is not LeaderboardTest.t, by=by, measure=measure
-    )
+    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset, test=test != "t", by=by, measure=measure)
     if suite is not None:
         from ndcg_tracker.questions.leaderboard.say import suite_tables_said
 
@@ -89,7 +67,7 @@ def leaderboard(
                 *(runs or ()),
                 metric=metric or "ndcg@10",
                 by_tag=by_tag,
-                missing=missing.value,
+                missing=missing,
                 tags=options.pairs(tag, "--tag"),
                 labels=compare.labels_version(labels),
             ).tables
@@ -101,13 +79,13 @@ def leaderboard(
             metrics=metric or ["ndcg@10"],
             tags=options.pairs(tag, "--tag"),
             dataset=dataset,
-            test=test.value,
+            test=test,
             by=by,
-            missing=missing.value,
+            missing=missing,
             measures=measure or (),
             labels=compare.labels_version(labels),
         )
-    if format not in (LeaderboardFormat.text, LeaderboardFormat.markdown, LeaderboardFormat.html):
+    if format not in ("text", "markdown", "html"):
         for note in found.notes:
             options.say(f"note: {note}")
     options.show_answer(leaderboard_said(found.leaderboard), format)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ndcg_tracker.compare.decide_suite import SuiteNote
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings.types import Floats
@@ -26,6 +25,9 @@ from ndcg_tracker.statistics.stratified import Estimate, StratumMean, of_strata,
 from ndcg_tracker.statistics.t_distribution import two_sided_t
 from ndcg_tracker.statistics.t_test import limited, t_interval
 from ndcg_tracker.words.notes import Note
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.decide_suite import SuiteNote
 
 LeaderboardTest = Literal["t", "permutation"]
 LEVEL = 0.95

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
-from ndcg_tracker.compare.say_suite import OTHER_DATASETS, OTHER_QUERIES, suite_notes
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing, SuiteRow, SuiteTable
@@ -353,6 +352,8 @@ def suite_rows(table: SuiteTable) -> list[dict[str, Any]]:
 
 def suite_table_report(table: SuiteTable) -> Report:
     """Return the report of a suite's table."""
+    from ndcg_tracker.compare.say_suite import OTHER_DATASETS, OTHER_QUERIES, suite_notes
+
     metric = familiar_name(table.metric)
     places_of = _places(table)
     has_places = any(row.standing is not None for row in table.rows)

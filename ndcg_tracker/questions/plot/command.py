@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 import shlex
 from collections.abc import Callable
-from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Unpack, get_type_hints
 
 import typer
 
@@ -18,11 +17,9 @@ from ndcg_tracker.compare.command import (
     Candidates,
     Ci,
     ClusterBy,
-    Interval,
+    Compared,
     LabelsVersion,
-    Missing,
     MissingGroups,
-    Significance,
     Test,
     labels_version,
 )
@@ -37,21 +34,12 @@ if TYPE_CHECKING:
 app = options.command_group("Pictures of comparisons, lists, histories, suites, costs.")
 
 
-class ComparisonKind(StrEnum):
-    """What of a comparison is drawn."""
-
-    every = "every"
-    scatter = "scatter"
-    histogram = "histogram"
-    forest = "forest"
-    heatmap = "heatmap"
+ComparisonKind = Literal["every", "scatter", "histogram", "forest", "heatmap"]
+"""What of a comparison is drawn."""
 
 
-class ThemeName(StrEnum):
-    """The colours of a picture."""
-
-    light = "light"
-    dark = "dark"
+ThemeName = Literal["light", "dark"]
+"""The colours of a picture."""
 
 
 Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The picture; .svg, .png, .pdf or .html.")]
@@ -82,7 +70,7 @@ def drawn(chart_of: Callable[..., Chart], name: str | None = None) -> None:
         if width is not None:
             pixels_of(width)
         with options.tracker() as tracker:
-            content = chart_of(tracker, **asked).content(ending, theme=theme.value, width=width)
+            content = chart_of(tracker, **asked).content(ending, theme=theme, width=width)
         with whole_file(output, "--output") as write:
             write(content)
         options.say(f"wrote {shlex.quote(output)}")
@@ -92,7 +80,7 @@ def drawn(chart_of: Callable[..., Chart], name: str | None = None) -> None:
         option("output", annotation=Output),
         *own[n_arguments:],
         option("width", default=None, annotation=Width),
-        option("theme", default=ThemeName.light, annotation=Theme),
+        option("theme", default="light", annotation=Theme),
     ]
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in parameters}
@@ -106,12 +94,12 @@ def compare(
     candidates: Candidates,
     kind: Annotated[
         ComparisonKind, typer.Option(help="Groups from worst to best, run against run, deltas, intervals, all pairs.")
-    ] = ComparisonKind.every,
+    ] = "every",
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
-    missing: MissingGroups = Missing.error,
-    test: Test = Significance.t,
-    ci: Ci = Interval.t,
+    missing: MissingGroups = "error",
+    test: Test = "t",
+    ci: Ci = "t",
     by: By = None,
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
@@ -120,7 +108,8 @@ def compare(
 
     The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
     """
-    return _compared(tracker, kind.value, baseline, candidates, metric, dataset, missing, test, ci, by, cluster, labels)
+    asked = Compared(missing=missing, test=test, ci=ci, cluster=cluster)
+    return _compared(tracker, kind, (baseline, *candidates), metric, labels, dataset, by, **asked)
 
 
 @drawn
@@ -131,14 +120,13 @@ def slices(
     by: By = None,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
-    missing: MissingGroups = Missing.error,
+    missing: MissingGroups = "error",
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
 ) -> Chart:
     """Draw slices with their intervals, by one attribute or all."""
-    return _compared(
-        tracker, "slices", baseline, [candidate], metric, dataset, missing, by=by, cluster=cluster, labels=labels
-    )
+    asked = Compared(missing=missing, test="t", ci="t", cluster=cluster)
+    return _compared(tracker, "slices", (baseline, candidate), metric, labels, dataset, by, **asked)
 
 
 @drawn
@@ -148,14 +136,13 @@ def cutoffs(
     candidate: Candidate,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
-    missing: MissingGroups = Missing.error,
+    missing: MissingGroups = "error",
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
 ) -> Chart:
     """Draw a metric from cutoff 1 to 100, of both runs."""
-    return _compared(
-        tracker, "cutoffs", baseline, [candidate], metric, dataset, missing, cluster=cluster, labels=labels
-    )
+    asked = Compared(missing=missing, test="t", ci="t", cluster=cluster)
+    return _compared(tracker, "cutoffs", (baseline, candidate), metric, labels, dataset, **asked)
 
 
 @drawn
@@ -240,38 +227,23 @@ def of_suite(
     by_tag: Annotated[
         str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value.")
     ] = None,
-    missing: MissingGroups = Missing.error,
+    missing: MissingGroups = "error",
 ) -> Chart:
     """Draw two systems on every dataset of a suite, and on all."""
-    found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing.value)
+    found = tracker.compare_suite(suite, baseline, candidate, metric=metric, by_tag=by_tag, missing=missing)
     return found.plot()
 
 
 def _compared(
     tracker: Tracker,
     kind: ComparisonChart,
-    baseline: str,
-    candidates: list[str],
+    runs: tuple[str, ...],
     metric: list[str] | None,
+    labels: str | None,
     dataset: str | None,
-    missing: Missing,
-    test: Significance = Significance.t,
-    ci: Interval = Interval.t,
     by: str | None = None,
-    cluster: str | None = None,
-    labels: str | None = None,
+    **asked: Unpack[Compared],
 ) -> Chart:
     """Return a chart of a comparison."""
-    found = tracker.compare(
-        baseline,
-        *candidates,
-        dataset=dataset,
-        metrics=metric or (),
-        missing=missing.value,
-        test=test.value,
-        ci=ci.value,
-        cluster=cluster,
-        labels=labels_version(labels),
-        top=0,
-    )
+    found = tracker.compare(*runs, metrics=metric or (), dataset=dataset, labels=labels_version(labels), top=0, **asked)
     return found.plot(kind, by=by)

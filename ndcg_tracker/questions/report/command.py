@@ -12,11 +12,9 @@ from ndcg_tracker.compare.command import (
     Baseline,
     Ci,
     ClusterBy,
-    Interval,
+    Compared,
     LabelsVersion,
-    Missing,
     MissingGroups,
-    Significance,
     Test,
     labels_version,
 )
@@ -31,9 +29,9 @@ def report(
     all_runs: Annotated[bool, typer.Option("--all", help="Compare the baseline with all other runs.")] = False,
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
-    missing: MissingGroups = Missing.error,
-    test: Test = Significance.t,
-    ci: Ci = Interval.t,
+    missing: MissingGroups = "error",
+    test: Test = "t",
+    ci: Ci = "t",
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
     suite: options.OnSuite = None,
@@ -55,6 +53,7 @@ def report(
     if all_runs and candidates:
         raise InputError("--all compares with all other runs", advice="leave out the candidates, or --all")
     options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset, all=all_runs, texts=texts)
+    asked = Compared(missing=missing, test=test, ci=ci, cluster=cluster)
     with options.tracker() as tracker, whole_file(output, "--output") as write:
         if suite is not None and candidates:
             on_suite = tracker.compare_suite(
@@ -63,19 +62,16 @@ def report(
                 *candidates,
                 metric=metric or (),
                 by_tag=by_tag,
-                missing=missing.value,
-                test=test.value,
-                ci=ci.value,
-                cluster=cluster,
+                **asked,
                 labels=labels_version(labels),
             )
-            page = tracker.suite_page(on_suite, by_tag=by_tag, missing=missing.value, labels=labels_version(labels))
+            page = tracker.suite_page(on_suite, by_tag=by_tag, missing=missing, labels=labels_version(labels))
         if all_runs:
             others, left_out = tracker.comparable_others(
                 baseline,
                 dataset=dataset,
                 metrics=metric or (),
-                missing=missing.value,
+                missing=missing,
                 cluster=cluster,
                 labels=labels_version(labels),
             )
@@ -95,10 +91,7 @@ def report(
                 *candidates,
                 dataset=dataset,
                 metrics=metric or (),
-                missing=missing.value,
-                test=test.value,
-                ci=ci.value,
-                cluster=cluster,
+                **asked,
                 labels=labels_version(labels),
                 output=output,
                 texts=texts,

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.compare.command import Missing, MissingGroups
+from ndcg_tracker.compare.command import MissingGroups
 from ndcg_tracker.defaults import REPRO_EVAL_P
 
 
@@ -22,7 +22,7 @@ def reproduce(
     published: Annotated[
         float | None, typer.Option(metavar="NUMBER", help="A published mean, where its run is not at hand.")
     ] = None,
-    missing: MissingGroups = Missing.error,
+    missing: MissingGroups = "error",
     cutoff: Annotated[
         list[int] | None,
         typer.Option(
@@ -31,7 +31,7 @@ def reproduce(
     ] = None,
     rbo_p: options.RboP = REPRO_EVAL_P,
     dataset: options.AnyDataset = None,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Say whether a run is the published one.
 
@@ -49,7 +49,7 @@ def reproduce(
             baseline_reproduced=baseline_reproduced,
             published=published,
             dataset=dataset,
-            missing=missing.value,
+            missing=missing,
             cutoffs=cutoff or (),
             rbo_p=rbo_p,
         ).reproduction

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ndcg_tracker.cli import options
 
-
-class ShowFormat(StrEnum):
-    """How a run is printed."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
-    csv = "csv"
-    html = "html"
-    ir_metadata = "ir-metadata"
+ShowFormat = Literal["text", "json", "markdown", "csv", "html", "ir-metadata"]
+"""How a run is printed."""
 
 
 def show(
@@ -36,7 +27,7 @@ def show(
     by: Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="The means of slices, too.")] = None,
     top: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the hardest groups.")] = 5,
     dataset: options.AnyDataset = None,
-    format: Annotated[ShowFormat, typer.Option("--format", help="How to print the result.")] = ShowFormat.text,
+    format: Annotated[ShowFormat, typer.Option("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Show one run: its metrics, its origin, its hardest groups.
 
@@ -50,23 +41,28 @@ def show(
 
     with options.tracker() as tracker:
         found = tracker.show(run, dataset=dataset, metric=metric, by=by, top=top)
-    if format is ShowFormat.json:
+    if format == "json":
         options.show(json_text(show_object(found)))
         return
-    if format is ShowFormat.ir_metadata:
+    if format == "ir-metadata":
         options.show("\n".join(metadata_lines(found)) + "\n")
         return
-    if format is ShowFormat.html:
+    if format == "html":
         options.show(show_html(found))
         return
-    plain, evaluations = options.OutputFormat(format.value), found.evaluations
+    evaluations = found.evaluations
     judge = ("judge",) if any(one.judge for one in evaluations) else ()
-    is_csv = plain is options.OutputFormat.csv
+    is_csv = format == "csv"
     names = ["metric", "label_set_version", *judge, "mean", *([] if is_csv else ["ci"])]
     names += ["n_groups", "n_missing", "n_undefined"]
     rows = [
         (
-            *(plain.metric(e.metric, e.requested_as), e.label_set_version, *(e.judge for _ in judge), e.mean),
+            *(
+                options.shown_metric(format, e.metric, e.requested_as),
+                e.label_set_version,
+                *(e.judge for _ in judge),
+                e.mean,
+            ),
             *(() if is_csv else (interval(e.ci),)),
             *(e.n_groups, e.n_missing, e.n_undefined, e.requested_as),
         )
@@ -74,9 +70,9 @@ def show(
     ]
     color = options.wants_color()
     if not is_csv:
-        options.show(rows_as(plain.plain, ["", found.run], facts(found), color=color) + "\n")
-    options.show(options.with_requests(plain, names, rows, {"ci": "95% interval"}))
+        options.show(rows_as(format, ["", found.run], facts(found), color=color) + "\n")
+    options.show(options.with_requests(format, names, rows, {"ci": "95% interval"}))
     tables = [] if is_csv else group_tables(found)
     if tables:
         below = Said(found, lambda: [Report(tables=tables)], list)
-        options.show("\n" + below.in_format(plain.value, color=color))
+        options.show("\n" + below.in_format(format, color=color))

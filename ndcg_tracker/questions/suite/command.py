@@ -38,14 +38,14 @@ def create(
 
 
 @app.command("list")
-def list_suites(format: options.Output = options.OutputFormat.text) -> None:
+def list_suites(format: options.Output = "text") -> None:
     """List the suites and their datasets."""
     from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
         found = tracker.suites()
     rows = [(suite.name, dataset, suite.created_at_utc) for suite in found for dataset in suite.datasets]
-    options.show(rows_as(format.plain, ["suite", "dataset", "created_at_utc"], rows, color=options.wants_color()))
+    options.show(rows_as(format, ["suite", "dataset", "created_at_utc"], rows, color=options.wants_color()))
 
 
 @app.command("delete")
@@ -65,8 +65,8 @@ def show(
     ] = None,
     metric: Metric = "ndcg@10",
     by_tag: options.ByTag = None,
-    missing: compare.MissingGroups = compare.Missing.error,
-    format: Annotated[LeaderboardFormat, typer.Option(help="How to print it.")] = LeaderboardFormat.text,
+    missing: compare.MissingGroups = "error",
+    format: Annotated[LeaderboardFormat, typer.Option(help="How to print it.")] = "text",
 ) -> None:
     """Show systems on every dataset, as leaderboard --suite does."""
     leaderboard(systems, [metric], suite=suite, by_tag=by_tag, missing=missing, format=format)
@@ -79,8 +79,8 @@ def compare_systems(
     candidate: Candidate,
     metric: Metric = "ndcg@10",
     by_tag: options.ByTag = None,
-    missing: compare.MissingGroups = compare.Missing.error,
-    format: options.Output = options.OutputFormat.text,
+    missing: compare.MissingGroups = "error",
+    format: options.Output = "text",
 ) -> None:
     """Compare two systems on every dataset, as compare --suite does."""
     compare.compare(baseline, [candidate], [metric], suite=suite, by_tag=by_tag, missing=missing, format=format)
@@ -94,7 +94,7 @@ def report_on_systems(
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = "suite.html",
     metric: Metric = "ndcg@10",
     by_tag: options.ByTag = None,
-    missing: compare.MissingGroups = compare.Missing.error,
+    missing: compare.MissingGroups = "error",
 ) -> None:
     """Write the page of two systems, as report --suite does."""
     report(baseline, [candidate], output, metric=[metric], suite=suite, by_tag=by_tag, missing=missing)
@@ -118,10 +118,10 @@ def gate_suite(
     acknowledge: gate.Acknowledge = None,
     dry_run: gate.DryRun = False,
     by_tag: options.ByTag = None,
-    missing: compare.MissingGroups = compare.Missing.error,
+    missing: compare.MissingGroups = "error",
     junit: gate.Junit = None,
     github_summary: gate.GithubSummary = False,
-    format: options.Output = options.OutputFormat.text,
+    format: options.Output = "text",
 ) -> None:
     """Decide whether a system may replace another (gate --suite)."""
     if strict_datasets and dataset_margin is None:
