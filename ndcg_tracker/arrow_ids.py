@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ndcg_tracker.rankings import Bytes, Index
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Bytes, Index
 
 
 def arrow_texts(data: Bytes | bytes, offsets: Index, *, binary: bool = False) -> Any:

@@ -29,7 +29,7 @@ from ndcg_tracker.errors import (
 from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.groups import GroupColumns, read_groups
 from ndcg_tracker.ingest.reading import ScatteredGroupError, read_labels, read_run
-from ndcg_tracker.integrations.libraries import MissingLibraryError
+from ndcg_tracker.integrations import MissingLibraryError
 from ndcg_tracker.storage.connection import FailedDatabaseError, LostAnswerError, Reason
 from ndcg_tracker.storage.database import upgrade
 from ndcg_tracker.storage.database_url import parsed_location

@@ -21,10 +21,10 @@ from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Run, joined_weights
-from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.runs.scoring import NO_ITEMS, GatheredValues, meeting_notes, n_unordered, unordered_notes
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparisonResult
     from ndcg_tracker.compare.inference import CiMethod, TestName
     from ndcg_tracker.compare.results import MetricComparison
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import LabelLists
-    from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.runs.ingest import IngestResult
 
 

@@ -300,7 +300,7 @@ def ui(
     address that is printed. Ctrl-C ends it.
     """
     from ndcg_tracker.api.tracker import Tracker
-    from ndcg_tracker.integrations.libraries import library
+    from ndcg_tracker.integrations import library
 
     for name in ("starlette", "uvicorn"):
         library(name, "ui")

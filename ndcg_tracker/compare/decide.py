@@ -34,7 +34,7 @@ from ndcg_tracker.compare.slices import Slicing, compare_slices, worst_first
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited

@@ -11,8 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.gather_unjudged import with_unjudged
+from ndcg_tracker.compare.gather_results import paired_results, with_unjudged
 from ndcg_tracker.compare.inference import Chance, Methods
 from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.pair import Missing
@@ -58,7 +57,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.chart import ComparisonChart
     from ndcg_tracker.compare.report_facts import PairReports
     from ndcg_tracker.compare.sums import SummedResults
-    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.rankings import Index
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction

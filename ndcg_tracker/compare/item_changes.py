@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from ndcg_tracker.compare.results import ItemMove
 from ndcg_tracker.metrics.contributions import ADDITIVE, Contributions, contributions
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.join import judged, matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side

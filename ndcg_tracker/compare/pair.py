@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.rankings.types import Floats, Index, Mask
+from ndcg_tracker.rankings import Floats, Index, Mask
 
 Missing = Literal["error", "zero", "intersect", "skip"]
 

@@ -14,8 +14,8 @@ from ndcg_tracker.compare.item_changes import ItemChanges
 from ndcg_tracker.compare.results import Comparison, SliceComparison, Verdict, corrected_verdict
 from ndcg_tracker.compare.slices import compare_slices, worst_first
 from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import limited
 from ndcg_tracker.words.quoting import GroupTexts

@@ -14,13 +14,13 @@ from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, low_information
 from ndcg_tracker.compare.results import ALPHA, SliceComparison, corrected_verdict
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.runs.groups import _MAX_SHOWN
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
 from ndcg_tracker.statistics.t_test import Information, TTest, checked_weights, limited
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.rankings import Index
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

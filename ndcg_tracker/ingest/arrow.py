@@ -16,9 +16,9 @@ from ndcg_tracker.ingest.cells import DoubtfulError, NoPlaces, Places, Ranks, Ro
 from ndcg_tracker.ingest.columns import IDS, Refused
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import first_codes
 from ndcg_tracker.rankings.keys import BLOCK, Keys
-from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.words.quoting import shown
 
 _LISTS = (list, tuple, np.ndarray)

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.rankings.types import Bytes, Index
+from ndcg_tracker.rankings import Bytes, Index
 from ndcg_tracker.words.quoting import shown
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.rankings import Index
 
 
 KEEP_ONE = "keep one of the two"

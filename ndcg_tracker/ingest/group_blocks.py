@@ -13,8 +13,8 @@ from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, Place
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Lines, Source, TextBlock
+from ndcg_tracker.rankings import Hash, Index
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Hash, Index
 
 _PIECE = 1 << 22  # bytes read at a time
 

@@ -24,9 +24,9 @@ from ndcg_tracker.ingest.records import (
 )
 from ndcg_tracker.ingest.source import Progress
 from ndcg_tracker.ingest.table import no_row, too_heavy
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT
-from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.words.quoting import shown
 
 Attribute = str | int | float

@@ -26,9 +26,9 @@ from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups,
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score, ranked_table
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.words.quoting import shown, shown_name
 
 IR_DATASETS = "ir_datasets:"

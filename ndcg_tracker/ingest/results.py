@@ -28,8 +28,8 @@ from ndcg_tracker.ingest.records import (
 )
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import no_row
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys, joined_digest
-from ndcg_tracker.rankings.types import Floats
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 from ndcg_tracker.words.quoting import shown
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.ingest.cells import KEEP_ONE, LinePlaces, Ranks
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Floats, Index
 
 Number = TypeVar("Number", np.float64, np.int32)
 

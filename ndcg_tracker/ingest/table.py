@@ -15,6 +15,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.cells import KEEP_ONE, NO_RANK, LinePlaces, Places, Ranks
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.rows import Rows
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.ranking import (
@@ -28,7 +29,6 @@ from ndcg_tracker.rankings.ranking import (
     single_means,
 )
 from ndcg_tracker.rankings.sorting import descending_order
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.quoting import shown
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations import training
-from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.integrations import library, training
 from ndcg_tracker.runs.ingest import IngestResult
 
 

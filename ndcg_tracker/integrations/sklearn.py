@@ -9,7 +9,7 @@ import numpy as np
 
 from ndcg_tracker.api.evaluation import evaluate
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.training import ValidationRows
 from ndcg_tracker.metrics.language.text import parse_metric
 

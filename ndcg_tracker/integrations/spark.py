@@ -21,6 +21,7 @@ from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, arg
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.results import merged_summaries as merged_summaries
 from ndcg_tracker.ingest.results import write_summaries as write_summaries
+from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.batches import (
     ANY_ITEM,
     OF_CLUSTERS,
@@ -36,7 +37,6 @@ from ndcg_tracker.integrations.batches import (
     together,
     usable_metrics,
 )
-from ndcg_tracker.integrations.libraries import library
 from ndcg_tracker.integrations.staging import Items, StagedPart, Staging, kept_share, logged, stage_groups
 from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.rankings.keys import joined_digest

@@ -24,7 +24,7 @@ from ndcg_tracker.errors import (
     argument,
     warn,
 )
-from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.stored_run import metric_name
 from ndcg_tracker.runs.ingest import IngestResult
 from ndcg_tracker.storage.checks import checked_name

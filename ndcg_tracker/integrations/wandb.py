@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.stored_run import REPORT, metric_name, report_page, run_identity, stored_run
 from ndcg_tracker.words.notes import Note, in_words
 

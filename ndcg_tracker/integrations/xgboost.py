@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations import training
-from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.integrations import library, training
 from ndcg_tracker.runs.ingest import IngestResult
 
 

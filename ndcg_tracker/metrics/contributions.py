@@ -15,9 +15,9 @@ from ndcg_tracker.metrics.kernel.graded_list import GradeLevels, gains, in_preci
 from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
-from ndcg_tracker.rankings.types import Floats, Index
 
 ADDITIVE = ("cg", "dcg", "ndcg")
 """The measures that are a sum of gain x discount over the items of a list."""

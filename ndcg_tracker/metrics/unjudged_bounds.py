@@ -21,12 +21,12 @@ from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
 from ndcg_tracker.metrics.language.axes import gain_table
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.join import Judged, JudgedRanking, matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
 from ndcg_tracker.rankings.sorting import similar_groups
-from ndcg_tracker.rankings.types import Floats, Index
 
 
 def judged_shares(judged: Judged, cutoff: int | None) -> Floats:

@@ -19,7 +19,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.ranking import GroupWeights
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Floats, Index, Mask
+    from ndcg_tracker.rankings import Floats, Index, Mask
 
 UNITS = 16
 """How many units in the last place of 1, or of a larger number, results may differ by: in double precision 3.6e-15."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.rankings import Index, Numbers
 from ndcg_tracker.rankings.keys import BLOCK, Keys
-from ndcg_tracker.rankings.types import Index, Numbers
 
 _MANY = 1 << 12  # of fewer ids a dictionary is as fast
 _SPARSE = 4  # up to so many times as wide as the rows are many, a range of numbers is a table

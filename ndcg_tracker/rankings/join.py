@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
+from ndcg_tracker.rankings import Hash, Index
 from ndcg_tracker.rankings.grouping import group_ranges, segment_rows
 from ndcg_tracker.rankings.keys import MULTIPLIER, Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, UnsortedRanking
 from ndcg_tracker.rankings.sorting import GroupMatrix, similar_groups
-from ndcg_tracker.rankings.types import Hash, Index
 
 _SLOTS = 4  # more cost memory, fewer cost rounds
 _BITS = 64

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.types import Bytes, Hash, Index, Mask, Numbers
+from ndcg_tracker.rankings import Bytes, Hash, Index, Mask, Numbers
 
 BLOCK = 1 << 16
 """How many rows are processed at a time, so that temporaries stay in the cache."""

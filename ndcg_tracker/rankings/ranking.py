@@ -9,10 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.rankings import Floats, Hash, Index, Mask
 from ndcg_tracker.rankings.grouping import group_ranges, grouped, is_descending, segment_rows
 from ndcg_tracker.rankings.keys import BLOCK, Keys, mixed
 from ndcg_tracker.rankings.sorting import descending_order, repeats_within_groups
-from ndcg_tracker.rankings.types import Floats, Hash, Index, Mask
 
 
 @dataclass(frozen=True)

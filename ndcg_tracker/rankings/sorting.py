@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 _BLOCK = 1 << 16  # places of a matrix, of which a few fit into the cache
 

@@ -35,8 +35,8 @@ from ndcg_tracker.words.quoting import shown
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.metrics.verification import Difference, Number
+    from ndcg_tracker.rankings import Index
     from ndcg_tracker.rankings.ranking import GroupWeights
-    from ndcg_tracker.rankings.types import Index
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.scoring import Scores
     from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord

@@ -15,10 +15,10 @@ import numpy as np
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import asked_for
 from ndcg_tracker.metrics.verification import Difference, StatedResults, are_close, difference_of_means
+from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT, GroupWeights, LabelLists, Ranking
-from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, known_metric

@@ -16,7 +16,7 @@ from ndcg_tracker.words.quoting import GroupTexts, Text, did_you_mean
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.groups import GroupTable, TextTable
-    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, RunRecord, TextRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 

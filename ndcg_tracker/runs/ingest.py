@@ -37,7 +37,7 @@ from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.rankings import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.runs import RunDetails as StoredDetails
     from ndcg_tracker.storage.staging import Attempt

@@ -20,7 +20,7 @@ from ndcg_tracker.words.notes import Fact, Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
-    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.rankings import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 

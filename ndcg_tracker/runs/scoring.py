@@ -26,7 +26,7 @@ from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.numbers import counted
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.runs.labels import KnownLabels, OrderedLabels
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction

@@ -22,8 +22,8 @@ from ndcg_tracker.runs.scoring import ScoredGroups, Scores
 from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
+    from ndcg_tracker.rankings import Floats, Index, Mask
     from ndcg_tracker.rankings.ranking import GroupWeights
-    from ndcg_tracker.rankings.types import Floats, Index, Mask
     from ndcg_tracker.runs.labels import RunLabels, WholeLabels
 
 _OWN_SEED = 9  # so that this hash is no other one

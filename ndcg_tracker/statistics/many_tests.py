@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.distribution_free import content_generator
 from ndcg_tracker.statistics.t_distribution import two_sided_p
 from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE

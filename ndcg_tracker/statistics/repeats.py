@@ -9,7 +9,7 @@ from typing import Self
 
 import numpy as np
 
-from ndcg_tracker.rankings.types import Floats, Index, Mask
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import SMALLEST_P_VALUE, TTest, paired_t, t_test, weighted_t
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ndcg_tracker.rankings.types import Floats, Index, Mask
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.t_distribution import two_sided_t
 
 

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from ndcg_tracker.rankings.types import Floats, Index, Mask
+from ndcg_tracker.rankings import Floats, Index, Mask
 
 _QUARTERS = 4
 _ROUNDING = 1e-12

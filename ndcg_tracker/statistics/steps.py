@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.distribution_free import betting_p_value
 from ndcg_tracker.statistics.repeats import (
     FEWEST_CHANGES,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import Information, TTest, skewness
 

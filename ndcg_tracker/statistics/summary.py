@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.t_test import Information, TTest, finite, t_of_clusters, t_test
 
 _SAFE_TO_SQUARE = 1e150

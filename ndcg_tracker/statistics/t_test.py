@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.t_distribution import (
     lower_tail,
     noncentrality_found,

@@ -11,9 +11,9 @@ import sqlalchemy as sa
 from sqlalchemy import Select
 
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import KeyPlaces, Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
-from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     Lists,

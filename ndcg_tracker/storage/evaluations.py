@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy import Select
 
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
-from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.summary import PairedSums, Summary, sample_std_dev
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (

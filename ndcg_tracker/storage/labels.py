@@ -7,8 +7,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     LABEL_LISTS,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.summary import PairedSums
 
 EXTERNAL_JUDGE = "external results"

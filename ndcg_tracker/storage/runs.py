@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from sqlalchemy import Select
 
 from ndcg_tracker.errors import ConflictError, ReferenceNotFoundError
+from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.ranking import Ranking
-from ndcg_tracker.rankings.types import Index
 from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     BLOCK_ITEMS,

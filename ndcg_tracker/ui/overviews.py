@@ -13,7 +13,7 @@ from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.runs.groups import texts_of
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.storage.records import (
         DatasetCounts,
         DatasetRecord,

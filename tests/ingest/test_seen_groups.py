@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ndcg_tracker.ingest.group_blocks import SeenGroups
+from ndcg_tracker.rankings import Hash
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Hash
 
 
 def few_hashes(keys: Keys) -> Hash:

@@ -18,8 +18,8 @@ from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame
 from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.words.quoting import shown
 
 _MODEL = "mteb_model_meta"

@@ -16,8 +16,8 @@ from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.compression import COMPRESSIONS, without_compression
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
 from ndcg_tracker.ingest.source import BLOCK, Lines, Source, count_lines, plain_lines
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.words.quoting import shown, shown_name
 
 _LINE = re.compile(

@@ -26,8 +26,8 @@ from ndcg_tracker.ingest.cells import (
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
+from ndcg_tracker.rankings import Bytes, Floats, Index
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Bytes, Floats, Index
 
 _BLANKS = b" \t\r\n"
 _ONE_JUDGE = f"{KEEP_ONE}, and of several judges (trec_eval -R qrels_jg) the lines of one"

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.integrations.libraries import library
+from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.stored_run import LONGEST_NAME, metric_name, run_identity
 from ndcg_tracker.words.notes import Note
 

@@ -18,9 +18,9 @@ from ndcg_tracker.metrics.kernel.ties import RankedGains, ranked_gains
 from ndcg_tracker.metrics.language.axes import numbers_of
 from ndcg_tracker.metrics.language.measures import LEAST_OF_GEOMETRIC
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_sums
 from ndcg_tracker.rankings.sorting import group_columns
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 ERR_GRADES = 4
 """ERR takes grade 4 as the highest, as gdeval does."""

@@ -13,10 +13,10 @@ from ndcg_tracker.metrics.kernel.lists import Lists, effective, family
 from ndcg_tracker.metrics.kernel.mean import ROUNDING
 from ndcg_tracker.metrics.kernel.ties import ItemOrder, as_they_came, order_of, ranked_gains
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_codes, group_sums
 from ndcg_tracker.rankings.keys import BLOCK
 from ndcg_tracker.rankings.sorting import descending_order, group_columns
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 _NARROW = 16
 _FEW = 8

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.metrics.language.axes import gain_table
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.join import JudgedItems
 from ndcg_tracker.rankings.keys import BLOCK
 from ndcg_tracker.rankings.ranking import Ranking
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 
 def gains(gain: str, grades: Floats) -> Floats:

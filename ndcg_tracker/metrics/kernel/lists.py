@@ -29,10 +29,10 @@ from ndcg_tracker.metrics.kernel.graded_list import (
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_codes, group_sums, segment_rows
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
 from ndcg_tracker.rankings.sorting import GroupMatrix, descending_order, ordered_bits, similar_groups
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 MOST_LEVELS = (1 << 16) - 1
 """The most levels that leave a score enough bits."""

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights, single_means
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 Reasons = NDArray[np.int8]
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from ndcg_tracker.metrics.kernel.graded_list import Codes, GainClasses, GradedList, Scores
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_ranges, segment_rows
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.sorting import ascending_order, id_order, repeats_before
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 
 BY_ID = ("item_desc", "item_asc")
 BY_GAIN = ("pessimistic", "optimistic")

@@ -26,11 +26,11 @@ from ndcg_tracker.metrics.kernel.mean import (
 from ndcg_tracker.metrics.kernel.ties import BY_GAIN, TieSpans, spans_around
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.join import Judged, JudgedRanking
 from ndcg_tracker.rankings.ranking import GroupWeights, Ranking
 from ndcg_tracker.rankings.sorting import id_order
-from ndcg_tracker.rankings.types import Floats, Index
 
 _AXES = ("depth", "ties", "score_type")
 

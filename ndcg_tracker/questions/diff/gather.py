@@ -21,8 +21,8 @@ from ndcg_tracker.statistics.similarity import SharedRanks
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

@@ -10,9 +10,9 @@ import numpy as np
 from ndcg_tracker.compare.item_changes import KINDS, ItemChanges, Kind, remainder_of
 from ndcg_tracker.compare.results import ItemMove, LabelSetRef, RunRef
 from ndcg_tracker.compare.slices import Slicing
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.rankings.types import Floats, Index, Mask
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.quoting import GroupTexts
 

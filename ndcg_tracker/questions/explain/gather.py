@@ -51,8 +51,8 @@ from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.quoting import GroupTexts
 
 if TYPE_CHECKING:
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import GroupWeights
-    from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import EvaluationRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction

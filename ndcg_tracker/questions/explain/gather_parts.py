@@ -34,7 +34,7 @@ from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
 from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Index, Mask
+    from ndcg_tracker.rankings import Index, Mask
     from ndcg_tracker.storage.store import ReadTransaction
 
 BLOCK_ITEMS = 1 << 17

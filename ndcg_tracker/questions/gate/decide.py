@@ -15,7 +15,7 @@ from ndcg_tracker.compare.limits import LimitCheck
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.questions.gate.decide_margin import ROUNDING
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums

@@ -27,9 +27,8 @@ from ndcg_tracker.questions.gate.decide import (
     with_summed_slices,
 )
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
-from ndcg_tracker.questions.gate.drift import drift_since_pin
 from ndcg_tracker.questions.gate.facts import GateFacts
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
+from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, drift_since_pin
 from ndcg_tracker.words.notes import Kind, Note, command_line, sentence
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from ndcg_tracker.questions.gate.decide import (
     upper_of_both,
 )
 from ndcg_tracker.questions.gate.result import Acknowledgement
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.stratified import strata_information, stratified, stratum_mean
 from ndcg_tracker.statistics.t_test import TTest, checked_margin, limited, t_lower_bound, t_upper_bound

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.render.chart import Chart
     from ndcg_tracker.storage.records import GroupWeightsById, HistoryRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction

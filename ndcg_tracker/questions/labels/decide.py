@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, MetricComparison, RunRef, Verdict, corrected_verdict
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.rankings.types import Floats, Index
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.similarity import Kappa, weighted_kappa
 from ndcg_tracker.words.notes import Note

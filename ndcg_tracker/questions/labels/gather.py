@@ -47,8 +47,8 @@ from ndcg_tracker.words.notes import Fact, Note, in_words
 if TYPE_CHECKING:
     from ndcg_tracker.compare.results import MetricComparison
     from ndcg_tracker.questions.labels.decide import GradeFrequency, LabelsDiff, LabelVersion
+    from ndcg_tracker.rankings import Floats
     from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
-    from ndcg_tracker.rankings.types import Floats
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

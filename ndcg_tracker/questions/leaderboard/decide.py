@@ -10,7 +10,7 @@ import numpy as np
 
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.many_tests import (
     AllPairs,
     Matrix,

@@ -26,7 +26,7 @@ from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.statistics.many_tests import Matrix
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction

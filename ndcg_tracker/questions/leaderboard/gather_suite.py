@@ -25,7 +25,7 @@ from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
-    from ndcg_tracker.rankings.types import Index
+    from ndcg_tracker.rankings import Index
     from ndcg_tracker.storage.records import HistoryRecord, LabelSetRecord, RunRecord, SuiteRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

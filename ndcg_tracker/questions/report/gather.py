@@ -37,8 +37,8 @@ from ndcg_tracker.runs.groups import texts_of
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
     from ndcg_tracker.questions.report.page import RunsReport
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.keys import Keys
-    from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction
     from ndcg_tracker.words.notes import Note

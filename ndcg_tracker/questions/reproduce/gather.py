@@ -36,8 +36,8 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.statistics.similarity import repro_eval_ktu
 
 if TYPE_CHECKING:
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import Ranking
-    from ndcg_tracker.rankings.types import Floats, Index
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.rankings.types import Floats, Index
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.t_test import limited, paired_t, weighted_t
 from ndcg_tracker.words.notes import Note
 

@@ -34,7 +34,7 @@ from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.words.notes import command_line
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings.types import Floats, Index
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.storage.records import EvaluationRecord, GroupWeightsById, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 

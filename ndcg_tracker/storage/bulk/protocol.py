@@ -8,8 +8,8 @@ from typing import Protocol
 
 import numpy as np
 
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.rankings.types import Floats, Index
 
 BLOCK_ITEMS = 1 << 19
 """How many items are encoded or parsed at a time, which bounds the memory of a block."""

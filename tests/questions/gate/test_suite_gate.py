@@ -16,7 +16,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate.decide import population_decision
 from ndcg_tracker.questions.gate.decide_suite import macro_decision, with_datasets
 from ndcg_tracker.questions.gate.say import reason
-from ndcg_tracker.rankings.types import Floats
+from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.stratified import strata_information
 
 Sampler = Callable[[np.random.Generator, int], Floats]
