@@ -23,7 +23,7 @@ def library(name: str, extra: str) -> Any:
 
     >>> library("nothing_like_it", "nothing")
     Traceback (most recent call last):
-    ndcg_tracker.integrations.libraries.MissingLibraryError: nothing_like_it is not installed; install it with: \
+    ndcg_tracker.integrations.MissingLibraryError: nothing_like_it is not installed; install it with: \
 pip install 'ndcg-tracker[nothing]'
     """
     top = name.partition(".")[0]
