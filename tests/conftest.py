@@ -20,7 +20,7 @@ from thorough import LONG, examples
 
 from ndcg_tracker.storage.database import upgrade
 
-pytest_plugins = ["commands", "comparisons", "gated", "trackers"]
+pytest_plugins = ["commands", "comparisons", "exchanged", "gated", "trackers"]
 
 _MEMORY = Path("/dev/shm")
 _ROOM = 3 << 30
