@@ -27,7 +27,8 @@ _PACKAGE = Path(app.__file__).parents[1]
 for _module in sorted(_PACKAGE.rglob("*.py")):
     _relative = _module.relative_to(_PACKAGE.parent).with_suffix("")
     if _relative.parts[1] not in ("integrations", "migrations") and _relative.name != "__init__":
-        import_module(".".join(_relative.parts))
+        with suppress(ModuleNotFoundError if _relative.parts[1] == "ui" else ()):  # it has an extra of its own
+            import_module(".".join(_relative.parts))
 from ndcg_tracker.api.tracker import Tracker  # noqa: E402
 from ndcg_tracker.cli.app import run  # noqa: E402
 
