@@ -31,7 +31,7 @@ _BATCH = 1 << 18  # rows
 
 
 class Kind(StrEnum):
-    """The kinds of columns; only ids may not be null."""
+    """The kinds of columns; names and ids may not be null."""
 
     NAME = "name"
     """Text that many rows share: stored as a dictionary."""
@@ -58,13 +58,20 @@ class Table:
 
     ``columns``: all, in their order; the last ones are ``later``: exports of older versions lack them, and they are
     read as null. ``part``: the part of an export that it belongs to, "" for what every export has. ``counted_by``: the
-    column that says how many of its rows belong to a row of the table that has their owner.
+    column that says how many of its rows belong to a row of the table that has their owner. ``needed``: what no row may
+    lack, beside names and ids.
     """
 
     columns: Mapping[str, Kind]
     later: tuple[str, ...] = ()
     part: str = ""
     counted_by: str = ""
+    needed: tuple[str, ...] = ()
+
+    @property
+    def never_null(self) -> list[str]:
+        """The columns that no row may lack."""
+        return [name for name, kind in self.columns.items() if kind in (Kind.NAME, Kind.KEY) or name in self.needed]
 
 
 def _columns(**names: str) -> dict[str, Kind]:
@@ -85,7 +92,8 @@ TABLES = {
             text="digest created_at_utc git_commit source",
             json="parameters tags",
             count="n_groups n_items",
-        )
+        ),
+        needed=("digest", "created_at_utc", "parameters", "tags", "n_groups", "n_items"),
     ),
     "items": Table(
         _columns(name="dataset run", key="group_key") | _columns(count="rank", key="item_key", number="score"),
@@ -95,6 +103,7 @@ TABLES = {
         _columns(name="dataset", count="label_set_version", text="digest source")
         | _columns(count="n_labels", flag="by_row_number", text="judge created_at_utc"),
         later=("by_row_number", "judge", "created_at_utc"),
+        needed=("label_set_version", "digest", "n_labels"),
     ),
     "labels": Table(
         _columns(name="dataset", count="label_set_version", key="group_key item_key", number="grade"),
@@ -106,6 +115,7 @@ TABLES = {
         | _columns(text="requested_as", number="std_dev")
         | _columns(text="created_at_utc"),
         later=("requested_as", "std_dev", "created_at_utc"),
+        needed=("label_set_version", "metric", "n_results"),
     ),
     "group_results": Table(
         _EVALUATED | _columns(name="metric", key="group_key", number="value dcg ideal_dcg", text="undefined_reason"),
@@ -312,7 +322,11 @@ class ExportReader:
         if table not in self._streams:
             return []
         stream = self._streams[table]
-        rows: list[Row] = stream.take(stream.n_left).to_pylist()
+        found = stream.take(stream.n_left)
+        for name in TABLES[table].never_null:
+            if found[name].null_count:
+                raise stream.error(f"has a row without {name}")
+        rows: list[Row] = found.to_pylist()
         for name in (name for name, kind in TABLES[table].columns.items() if kind is Kind.FLAG):
             rows = [row | {name: None if row[name] is None else bool(row[name])} for row in rows]
         return rows

@@ -173,6 +173,10 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("items", with_column("run", first_value("x")), "its rows are not in the order in which they were written: "
      "those of dataset 'default', run 'bm25'"),
     ("label_sets", lambda table: table.slice(1), "lacks version 1 of dataset 'default'"),
+    ("runs", with_column("tags", first_value(None)), "has a row without tags"),
+    ("runs", with_column("n_items", first_value(None)), "has a row without n_items"),
+    ("groups", with_column("group_key", first_value(None)), "has a row without group_key"),
+    ("evaluations", with_column("metric", first_value(None)), "has a row without metric"),
     ("group_results", with_column("metric", first_value("x")), "its rows are not in the order in which they were"),
 ]  # fmt: skip
 
