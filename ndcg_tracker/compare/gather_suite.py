@@ -120,7 +120,7 @@ def pairs_on_suite(
     if not found:
         raise ReferenceNotFoundError(
             f"{systems[0]!r} and {systems[1]!r} are on no dataset of suite {name!r} together",
-            advice=f"see what there is with: ndcg-track suite show {shlex.quote(name)}",
+            advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(name)}",
         )
     if options.metrics:
         return found, lacking
@@ -154,9 +154,10 @@ def compared_pairs(
         pair = compared_pair(tx, both, of_dataset, asked_attributes(tx, both.baseline.run, of_dataset))
         without = [metric.metric for metric in pair.comparison.metrics if metric.delta is None]
         if without:
+            command = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", dataset)
             raise NotComparableError(
                 f"{systems[1]!r} and {systems[0]!r} have no {without[0]} of the same group on {dataset!r}",
-                advice=f"see: ndcg-track compare {both.baseline.run.id} {both.candidate.run.id}",
+                advice=f"see: {shlex.join(command)}",
             )
         found[dataset] = pair
     return found

@@ -89,7 +89,10 @@ def suite_comparison_reports(
         if len({one.candidate for one in comparisons}) > 1 and not details:
             notes = dict.fromkeys(note for report in reports for note in report.notes)
             more = worded(f"{argument('details')}: the tables of each candidate", spelled)
-            return [replace(overview, legend=[*overview.legend, more], notes=list(notes), is_overview=False)]
+            facts = [(name, f"{one.candidate}: {value}") for one in comparisons for name, value in _facts(one, spelled)]
+            legend = [*overview.legend, more]
+            facts = list(dict.fromkeys(facts))
+            return [replace(overview, legend=legend, facts=facts, notes=list(notes), is_overview=False)]
         reports = [overview, *reports]
     if details:
         reports += [report for one in on_datasets for report in comparison_reports(one, spelled=spelled)]
@@ -103,7 +106,7 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
         [
             one.candidate,
             familiar_name(one.metric),
-            one.verdict.replace("_", " "),
+            one.verdict.replace("_", " ") + (" (low information)" if one.has_low_information else ""),
             delta_cell(one.macro.mean, one.verdict),
             interval(one.macro.ci, signed=True),
             p_text(one.p_adjusted),
@@ -117,7 +120,10 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
         tables=[
             Table(columns("system", "metric", "verdict", ">macro delta", ">95% interval", ">p"), rows, names=(0, 1))
         ],
-        legend=[f"delta: candidate - baseline; p: t-test of the macro mean, Holm-corrected over {len(rows)} tests"],
+        legend=[
+            f"delta: candidate - baseline; p: t-test of the macro mean, Holm-corrected over {len(rows)} tests",
+            "macro: each dataset counts once",
+        ],
         is_overview=True,
     )
 
@@ -141,23 +147,30 @@ def suite_comparison_report(found: SuiteComparison, spelled: Spelling = in_pytho
     verdict = _VERDICTS[found.verdict].format(size + few)
     if found.has_low_information and not is_open:
         verdict += " (low information: not a safe verdict)"
-    facts = [("no run of both on", ", ".join(found.missing))] if found.missing else []
-    for one in found.deltas:
-        facts += [
-            ("in neither run", f"{one.dataset}: {worded(text, spelled)}") for text in in_neither(one.metric.groups)
-        ]
+    facts = _facts(found, spelled)
+    if found.p_adjusted != found.macro.p_value:
+        told_p = f"p {p_text(found.p_adjusted)}, Holm-corrected over all metrics and candidates"
+        facts.insert(0, ("verdict", f"rests on {told_p}"))
     return Report(
         f"{found.candidate} against {found.baseline} on {where}: macro {metric} {verdict}",
         tables=[
             delta_table(found),
             Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
         ],
-        legend=[
-            "macro: each dataset counts once, the verdict rests on its first row; micro: each query counts once",
-        ],
+        legend=["macro: each dataset counts once, the verdict rests on its first row; micro: each query counts once"],
         facts=facts,
         notes=suite_notes(found.notes),
     )
+
+
+def _facts(found: SuiteComparison, spelled: Spelling) -> list[tuple[str, str]]:
+    """Return the datasets that are not in the comparison, and the labelled groups that neither run has."""
+    facts = [("no run of both on", ", ".join(found.missing))] if found.missing else []
+    for one in found.deltas:
+        facts += [
+            ("in neither run", f"{one.dataset}: {worded(text, spelled)}") for text in in_neither(one.metric.groups)
+        ]
+    return facts
 
 
 def delta_table(found: SuiteComparison) -> Table:

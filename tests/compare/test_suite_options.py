@@ -14,6 +14,7 @@ import pytest
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.statistics.many_tests import holm
+from ndcg_tracker.words.numbers import p_text
 
 DATASETS = {"beir-a": 60, "beir-b": 30}
 
@@ -111,6 +112,11 @@ def test_p_values_of_all_candidates_and_metrics_are_corrected_together(beir: nt.
     assert len(found.to_frame()) == 16
     assert len(found.to_dict()["further"]) == 7
     assert str(found).startswith("4 candidates against old-0 on suite beir\n")
+    assert "beir-a: 10 groups with labels: they count the same in both and shrink delta" in " ".join(str(found).split())
+    both = beir.compare_suite("beir", "old-0", "old-1", metric=["ndcg@10", "AP"])
+    first = both.comparison
+    assert first.p_adjusted != first.macro.p_value
+    assert f"rests on p {p_text(first.p_adjusted)}, Holm-corrected over all metrics" in " ".join(str(both).split())
     shared = beir.compare_suite("beir", "old-0", "new-0", metric=())
     assert [one.metric for one in shared.comparisons] == ["ndcg@10", "AP"]
 
@@ -154,6 +160,28 @@ def test_low_information_is_told_with_the_verdict(beir: nt.Tracker) -> None:
     assert [one["low_information"] for one in found.to_dict()["deltas"]] == [True, True]
     assert "(low information: not a safe verdict)" in " ".join(str(found).split())
     assert "low information: 6 of 60 differences are nonzero" in str(found)
+
+
+def test_what_one_candidate_lacks_is_told_beside_the_others(beir: nt.Tracker) -> None:
+    values = pd.DataFrame({"group": [f"q{n:02}" for n in range(30)], "value": np.linspace(0.2, 0.8, 30)})
+    of_clicks: dict[str, Any] = {"metric": "external:clicks", "direction": "higher", "range": (0, 1)}
+    for name, datasets in (("base", DATASETS), ("few", DATASETS), ("half", ["beir-b"])):
+        for dataset in datasets:
+            moved = values.copy()
+            moved.loc[:3, "value"] += 0.1 * (name != "base")
+            beir.log_results(moved, name=name, dataset=dataset, **of_clicks)
+    text = " ".join(str(beir.compare_suite("beir", "base", "few", "half", metric="external:clicks")).split())
+    assert "no run of both on half: beir-a" in text
+    assert "(low information)" in text
+
+
+def test_a_history_leaves_out_systems_of_means_alone(beir: nt.Tracker) -> None:
+    beir.prune("2999-01-01", dataset="beir-a", summaries_only=True, apply=True)  # all but old-1, which is @prod
+    found = beir.history_of_suite("beir")
+    (note,) = [note for note in found.history.notes if note.kind == "summaries_only"]
+    assert note.facts == {"n": 6}
+    assert {row["delta"] for row in found.rows} == {None}
+    assert len({row["mean"] for row in found.rows}) == 7
 
 
 def test_a_gate_takes_clusters_labels_limits_and_arms(beir: nt.Tracker) -> None:

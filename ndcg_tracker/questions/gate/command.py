@@ -200,7 +200,7 @@ def gate(
                 )
                 found = told_suite_gate(on_suite.gated)
                 if report is not None:
-                    write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag))
+                    write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag, labels=labels_version(labels)))
             else:
                 result = tracker.gate(
                     candidate,

@@ -50,7 +50,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     regressed: tuple[RegressedSlice, ...] = ()
     if _names_slices(question, decision):
         regressed = regressed_slices(_slice_tests(facts), direction=direction)
-    # of ties, nobody asked for the verdict
+    # a note on ties speaks of the verdict of a comparison; the gate has one on its decision
     covered = ("ties", "retraining") if basis.learned is not None else ("ties",)
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)

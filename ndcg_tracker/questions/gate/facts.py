@@ -49,7 +49,7 @@ class GateFacts:
 
     @property
     def is_lower_better(self) -> bool:
-        """Whether a gain is a fall."""
+        """Whether lower values of the metric are better."""
         return self.basis.runs.metric.direction == "lower"
 
     def gains(self, sums: PairedSums) -> PairedSums:

@@ -59,7 +59,7 @@ def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
         raise NotComparableError(
             f"{question.candidate!r} or {question.baseline!r} has no run on {', '.join(lacking)}, and a gate decides "
             f"on every dataset of suite {question.suite!r}",
-            advice=f"see what there is with: ndcg-track suite show {shlex.quote(question.suite)}",
+            advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(question.suite)}",
         )
     earlier = [
         one

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -80,7 +82,7 @@ def history_on_suite(
         what = f" and {wanted.words}" if every and wanted.words else ""
         raise ReferenceNotFoundError(
             f"no system has {metric_text}{what} on every dataset of suite {name!r}",
-            advice=f"see what there is with: ndcg-track leaderboard --suite {name}",
+            advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(name)}",
         )
     notes: list[Note] = []
     for place, dataset in enumerate(suite.datasets):
@@ -90,7 +92,8 @@ def history_on_suite(
     steps: dict[int, FoundStep] = {}
     for versions in dict.fromkeys(one.versions for one in systems):
         steps |= _steps(tx, [one for one in systems if one.versions == versions], notes)
-    rows = [_row(one, suite, metric, {run.latest.id: run for run in systems}, steps) for one in systems]
+    details = {one.latest.id: replace(one.latest, name=one.name) for one in systems}
+    rows = [_row(one, suite, metric, details, steps) for one in systems]
     distinct = [note for place, note in enumerate(notes) if note not in notes[:place]]
     return History(tuple(rows), tuple(distinct), len(every), len(every))
 
@@ -109,7 +112,7 @@ def _systems(tx: ReadTransaction, suite: SuiteRecord, metric: Metric, by_tag: st
 
 
 def _row(
-    system: _System, suite: SuiteRecord, metric: Metric, systems: dict[int, _System], steps: dict[int, FoundStep]
+    system: _System, suite: SuiteRecord, metric: Metric, details: dict[int, RunRecord], steps: dict[int, FoundStep]
 ) -> HistoryRow:
     cells: list[SuiteCell | None] = [cell_of(run, one) for run, one in zip(system.runs, system.records, strict=True)]
     macro: SuiteRow = suite_row(system.name, cells, metric.limits)
@@ -124,7 +127,6 @@ def _row(
         std_dev=None,
         n_groups=sum(one.n_groups for one in system.records),
     )
-    details = {run_id: replace(one.latest, name=one.name) for run_id, one in systems.items()}
     row = history_row(record, details, str(metric), steps.get(latest.id), True, metric.direction, metric.limits)
     row["ci"] = None if macro.macro is None else macro.macro.ci
     row["suite"] = suite.name
@@ -133,16 +135,21 @@ def _row(
 
 def _steps(tx: ReadTransaction, systems: Sequence[_System], notes: list[Note]) -> dict[int, FoundStep]:
     """Return what happened at each system that is evaluated under the same labels, by the id of its latest run."""
+    ids_of_datasets = zip(*(one.records for one in systems), strict=True)
+    evaluations = [tx.evaluations.results_of([one.evaluation_id for one in of]) for of in ids_of_datasets]
+    are_kept = [all(ids.size for ids, _ in of_system) for of_system in zip(*evaluations, strict=True)]
+    if not all(are_kept):
+        notes.append(Note("summaries_only", {"n": are_kept.count(False)}))
+        systems = list(compress(systems, are_kept))
     if len(systems) < 2:
         return {}
     values, weights, n_most = [], [], 0
-    for place in range(len(systems[0].runs)):
-        results = tx.evaluations.results_of([one.records[place].evaluation_id for one in systems])
-        defined = [(ids[~np.isnan(of_run)], of_run[~np.isnan(of_run)]) for ids, of_run in results]
+    for results in evaluations:
+        defined = [(ids[~np.isnan(of_run)], of_run[~np.isnan(of_run)]) for ids, of_run in compress(results, are_kept)]
         shared = reduce(np.intersect1d, [ids for ids, _ in defined])
         n_most += max(ids.size for ids, _ in defined)
-        if not shared.size:  # pruned to means: these are all that is known
-            notes.append(Note("summaries_only", {"n": sum(not ids.size for ids, _ in defined) or len(systems)}))
+        if not shared.size:  # the means are all that can be held against each other
+            notes.append(Note("shared_groups", {"n": 0, "most": n_most}))
             means = [replace(one.records[0], run_id=one.latest.id, mean=_macro(one)) for one in systems]
             return differences(means)
         values.append(np.stack([of_run[np.searchsorted(ids, shared)] for ids, of_run in defined]))

@@ -171,7 +171,8 @@ def _headline(board: Leaderboard, metric: str) -> str:
     first = board.metrics[0]
     best = board.runs[0].name
     tied = [run.name for run, one in zip(board.runs, first.standings, strict=True) if one.is_tied_with_best][1:]
-    leads = f"{counted(len(board.runs), 'run')} on {board.dataset}: {best} leads by {metric}"
+    what = "arm" if any(run.runs for run in board.runs) else "run"
+    leads = f"{counted(len(board.runs), what)} on {board.dataset}: {best} leads by {metric}"
     if not tied:
         return f"{leads}, and no other is tied with it"
     shown = ", ".join(tied[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")

@@ -158,13 +158,15 @@ def suite_page(
     return chart_page(found.plot().spec, reports)
 
 
-def gate_suite_page(self: HasStore, found: SuiteGateResult, *, by_tag: str | None = None) -> str:
+def gate_suite_page(
+    self: HasStore, found: SuiteGateResult, *, by_tag: str | None = None, labels: Version = None
+) -> str:
     """Return a page of HTML: what a gate on a suite decided on, then all systems of the suite."""
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
 
     asked = found.gated.comparison
     missing = asked.deltas[0].metric.groups.missing
-    return suite_page(self, SuiteComparisonResult(asked), by_tag=by_tag, missing=missing)
+    return suite_page(self, SuiteComparisonResult(asked), by_tag=by_tag, missing=missing, labels=labels)
 
 
 def gate_suite(
