@@ -14,7 +14,8 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, compare_runs
 from ndcg_tracker.compare.gather import ComparisonResult
 from ndcg_tracker.compare.inference import Methods
-from ndcg_tracker.compare.pair import Missing, pair
+from ndcg_tracker.compare.options import Missing
+from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, argument
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.compare.gather import ComparisonResult
-    from ndcg_tracker.compare.inference import CiMethod, TestName
+    from ndcg_tracker.compare.options import CiMethod, TestName
     from ndcg_tracker.compare.results import MetricComparison
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import LabelLists

@@ -10,6 +10,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from ndcg_tracker.api import storing
+from ndcg_tracker.asked import AnyDataset, Judge, MetricTexts
+from ndcg_tracker.compare.options import (
+    Baseline,
+    BySlices,
+    Candidates,
+    Ci,
+    ClusterBy,
+    Equivalence,
+    LabelsVersion,
+    MissingGroups,
+    Test,
+    TieBounds,
+    Top,
+    UnjudgedBounds,
+)
 from ndcg_tracker.defaults import DEFAULT_DATASET, SQL_TIMEOUT_SECONDS, database_location
 from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.questions import diff as of_diff
@@ -31,10 +46,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.compare.chart import ComparisonChart
     from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult
-    from ndcg_tracker.compare.inference import CiMethod, TestName
-    from ndcg_tracker.compare.pair import Missing
     from ndcg_tracker.compare.report_facts import PairReports
-    from ndcg_tracker.compare.run_pair import Version
     from ndcg_tracker.errors import NdcgTrackerError
     from ndcg_tracker.questions.show.gather import Convention
     from ndcg_tracker.runs.exchange import Exported
@@ -156,21 +168,21 @@ class Tracker:
 
     def compare(
         self,
-        baseline: str,
-        *candidates: str | Sequence[str],
-        dataset: str | None = None,
-        metrics: str | Sequence[str] = (),
-        missing: Missing = "error",
-        top: int = 10,
-        tie_bounds: bool = False,
-        unjudged_bounds: bool = False,
-        test: TestName = "t",
-        ci: CiMethod = "t",
-        equivalence: float | None = None,
-        by: str | None = None,
-        cluster: str | None = None,
-        labels: Version = None,
-        judge: str | None = None,
+        baseline: Baseline,
+        *candidates: Candidates,
+        dataset: AnyDataset = None,
+        metrics: MetricTexts = (),
+        missing: MissingGroups = "error",
+        top: Top = 10,
+        tie_bounds: TieBounds = False,
+        unjudged_bounds: UnjudgedBounds = False,
+        test: Test = "t",
+        ci: Ci = "t",
+        equivalence: Equivalence = None,
+        by: BySlices = None,
+        cluster: ClusterBy = None,
+        labels: LabelsVersion = None,
+        judge: Judge = None,
     ) -> ComparisonResult:
         """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
@@ -242,11 +254,11 @@ class Tracker:
         self,
         reference: str,
         *,
-        dataset: str | None = None,
-        metrics: str | Sequence[str] = (),
-        missing: Missing = "error",
-        cluster: str | None = None,
-        labels: Version = None,
+        dataset: AnyDataset = None,
+        metrics: MetricTexts = (),
+        missing: MissingGroups = "error",
+        cluster: ClusterBy = None,
+        labels: LabelsVersion = None,
     ) -> tuple[list[RunRecord], list[tuple[RunRecord, NdcgTrackerError]]]:
         """Return the other runs of a run's dataset that ``compare`` takes, oldest first, and why it refuses the rest.
 

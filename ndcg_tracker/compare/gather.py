@@ -14,7 +14,7 @@ from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adj
 from ndcg_tracker.compare.gather_results import paired_results, with_unjudged
 from ndcg_tracker.compare.inference import Chance, Methods
 from ndcg_tracker.compare.item_changes import item_moves
-from ndcg_tracker.compare.pair import Missing
+from ndcg_tracker.compare.options import Missing, Version
 from ndcg_tracker.compare.results import (
     Comparison,
     GroupDelta,
@@ -26,7 +26,6 @@ from ndcg_tracker.compare.results import (
 from ndcg_tracker.compare.run_pair import (
     RunPair,
     Side,
-    Version,
     adding_command,
     label_set_ref,
     no_group_of_labels,

@@ -11,7 +11,8 @@ import numpy as np
 
 from ndcg_tracker.compare.decide import PairedResults, UnjudgedDeltas, compare_metrics
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
-from ndcg_tracker.compare.pair import Missing, Pairing, pair, places_of_ids
+from ndcg_tracker.compare.options import Missing
+from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids
 from ndcg_tracker.compare.results import EarlierBounds, MetricComparison, TieBounds, TieEffect
 from ndcg_tracker.compare.run_pair import RunPair, Side
 from ndcg_tracker.errors import InputError, argument

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
+from ndcg_tracker.compare.options import CiMethod, TestName
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import (
@@ -30,9 +31,6 @@ from ndcg_tracker.statistics.t_test import (
     weighted_t,
 )
 from ndcg_tracker.words.notes import Fact, Note
-
-TestName = Literal["t", "permutation", "wilcoxon"]
-CiMethod = Literal["t", "bootstrap", "betting"]
 
 
 @dataclass(frozen=True, slots=True)

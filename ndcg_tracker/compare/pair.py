@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
+from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index, Mask
-
-Missing = Literal["error", "zero", "intersect", "skip"]
 
 _DENSE = 4  # ids that fill a quarter of their range are looked up in a table: 4 times faster than by bisection
 

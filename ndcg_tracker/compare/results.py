@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ndcg_tracker.compare.pair import Missing
+from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.repeats import VarianceParts

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.arms import Arm
+from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import LabelSetRef
 from ndcg_tracker.errors import NotComparableError
 from ndcg_tracker.metrics.language.measures import EXTERNAL
@@ -121,10 +122,6 @@ class RunPair:
         judge = self.baseline.label_set.judge
         command = adding_command([side.run for side in self.sides], list(map(str, self.metrics)), judge=judge)
         return [Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
-
-
-Version = int | Literal["newest"] | None
-"""Which labels: a version, the newest, or None for the newest under which both runs have the metrics."""
 
 
 def resolved_pair(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.decide import ComparedRuns, adjusted_jointly
 from ndcg_tracker.compare.inference import NOTHING, Inference, Methods, low_information, metric_warnings
-from ndcg_tracker.compare.pair import Missing
+from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.results import (
     Clusters,
     Comparison,
@@ -30,7 +30,7 @@ from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.inference import Methods
-    from ndcg_tracker.compare.pair import Missing
+    from ndcg_tracker.compare.options import Missing
     from ndcg_tracker.compare.results import Comparison
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.statistics.summary import PairedSums

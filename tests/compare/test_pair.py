@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ndcg_tracker.compare.pair import Missing, pair
+from ndcg_tracker.compare.options import Missing
+from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.errors import InputError
 
 GROUP_RESULTS = st.dictionaries(

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, adjusted_jointly, compare_metrics, compare_runs
-from ndcg_tracker.compare.inference import Methods, TestName
+from ndcg_tracker.compare.inference import Methods
+from ndcg_tracker.compare.options import TestName
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import LabelSetRef, MetricComparison, RunRef, TieBounds, TieEffect
 

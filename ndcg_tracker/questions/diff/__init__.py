@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from ndcg_tracker.asked import AnyDataset, Option, RboP
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.diff.gather import DiffResult
     from ndcg_tracker.storage.store import HasStore
 
 
+First = Annotated[str, Option("The one run.", metavar="A", is_positional=True)]
+Second = Annotated[str, Option("The other run.", metavar="B", is_positional=True)]
+FirstItems = Annotated[int, Option("How many first items to look at.", metavar="K", least=1)]
+MostChanged = Annotated[int, Option("How many groups to list, most changed first.", metavar="N", least=0)]
+
+
 def diff(
-    self: HasStore, a: str, b: str, *, dataset: str | None = None, cutoff: int = 10, rbo_p: float = 0.9, top: int = 10
+    self: HasStore,
+    a: First,
+    b: Second,
+    *,
+    cutoff: FirstItems = 10,
+    rbo_p: RboP = 0.9,
+    top: MostChanged = 10,
+    dataset: AnyDataset = None,
 ) -> DiffResult:
     """Show how the lists of two runs differ, without labels: overlap, rank-biased overlap, Kendall's tau.
 

@@ -7,18 +7,16 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.questions.diff import diff as ask_diff
 
 DIFFERENT = 6
 
 
+@takes(ask_diff)
 def diff(
-    a: Annotated[str, typer.Argument(metavar="A", help="The one run.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The other run.")],
-    cutoff: Annotated[int, typer.Option(min=1, metavar="K", help="How many first items to look at.")] = 10,
-    rbo_p: options.RboP = 0.9,
-    top: Annotated[int, typer.Option(min=0, metavar="N", help="How many groups to list, most changed first.")] = 10,
+    asked: Asked,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 6 if any list differs.")] = False,
-    dataset: options.AnyDataset = None,
     format: options.Output = "text",
 ) -> None:
     """Show how the lists of two runs differ, without labels.
@@ -29,7 +27,7 @@ def diff(
     from ndcg_tracker.questions.diff.say import diff_said
 
     with options.tracker() as tracker:
-        found = tracker.diff(a, b, dataset=dataset, cutoff=cutoff, rbo_p=rbo_p, top=top)
+        found = asked.of(tracker.diff)
     options.show_answer(diff_said(found.diff), format)
     if exit_code and found.diff.differs:
         raise typer.Exit(DIFFERENT)

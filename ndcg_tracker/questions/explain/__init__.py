@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import AnyDataset, Option
+from ndcg_tracker.compare.options import Baseline, Candidate
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 
@@ -15,18 +17,33 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
+Group = Annotated[str | int | None, Option("The group to explain; by default all.", metavar="KEY", typed=str | None)]
+GroupMetric = Annotated[
+    str | None,
+    Option(
+        "A cg, dcg or ndcg metric that both runs have.",
+        ("--metric", "-m"),
+        default="ndcg@10, else the first they share",
+    ),
+]
+BySlices = Annotated[str | None, Option("Say what each slice of the groups did as well.", metavar="ATTRIBUTE")]
+LabelsBaseline = Annotated[int | None, Option("Evaluate the baseline against these labels.", metavar="VERSION")]
+LabelsCandidate = Annotated[int | None, Option("Evaluate the candidate against these labels.", metavar="VERSION")]
+TopItems = Annotated[int | None, Option("How many items to show.", least=0)]
+
+
 def explain(
     self: HasStore,
-    baseline: str,
-    candidate: str,
+    baseline: Baseline,
+    candidate: Candidate,
     *,
-    group: str | int | None = None,
-    metric: str | None = None,
-    dataset: str | None = None,
-    labels_baseline: int | None = None,
-    labels_candidate: int | None = None,
-    top: int | None = 10,
-    by: str | None = None,
+    group: Group = None,
+    metric: GroupMetric = None,
+    dataset: AnyDataset = None,
+    labels_baseline: LabelsBaseline = None,
+    labels_candidate: LabelsCandidate = None,
+    top: TopItems = 10,
+    by: BySlices = None,
 ) -> ExplanationResult:
     """Say which items, grades, ranks or labels the difference of two runs comes from.
 

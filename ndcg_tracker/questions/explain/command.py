@@ -7,38 +7,13 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.compare.command import Baseline, Candidate
-
-GroupMetric = Annotated[
-    str | None,
-    typer.Option(
-        "--metric",
-        "-m",
-        help="A cg, dcg or ndcg metric that both runs have.",
-        show_default="ndcg@10, else the first they share",
-        callback=options.metric_asked_for,
-    ),
-]
-LabelsBaseline = Annotated[
-    int | None, typer.Option(metavar="VERSION", help="Evaluate the baseline against these labels.")
-]
-LabelsCandidate = Annotated[
-    int | None, typer.Option(metavar="VERSION", help="Evaluate the candidate against these labels.")
-]
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.questions.explain import explain as ask_explain
 
 
+@takes(ask_explain)
 def explain(
-    baseline: Baseline,
-    candidate: Candidate,
-    group: Annotated[str | None, typer.Option(metavar="KEY", help="The group to explain; by default all.")] = None,
-    metric: GroupMetric = None,
-    by: Annotated[
-        str | None, typer.Option(metavar="ATTRIBUTE", help="Say what each slice of the groups did as well.")
-    ] = None,
-    dataset: options.AnyDataset = None,
-    labels_baseline: LabelsBaseline = None,
-    labels_candidate: LabelsCandidate = None,
-    top: Annotated[int, typer.Option(min=0, help="How many items to show.")] = 10,
+    asked: Asked,
     all_items: Annotated[
         bool, typer.Option("--all", help="Show all items, also unchanged ones; --top is ignored.")
     ] = False,
@@ -52,17 +27,7 @@ def explain(
     """
     from ndcg_tracker.questions.explain.say import explanation_said
 
-    shown = None if all_items else top
+    every = {"top": None} if all_items else {}
     with options.tracker() as tracker:
-        found = tracker.explain(
-            baseline,
-            candidate,
-            group=group,
-            metric=metric,
-            dataset=dataset,
-            labels_baseline=labels_baseline,
-            labels_candidate=labels_candidate,
-            top=shown,
-            by=by,
-        ).explanation
-    options.show_answer(explanation_said(found, shown), format)
+        explanation = asked.of(tracker.explain, **every).explanation
+    options.show_answer(explanation_said(explanation, None if all_items else asked.named.get("top", 10)), format)

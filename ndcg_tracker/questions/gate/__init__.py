@@ -2,47 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.asked import AnyDataset
+from ndcg_tracker.compare.options import ClusterBy, LabelsVersion, MissingGroups
 from ndcg_tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.gate.options import (
+    Acknowledge,
+    Alike,
+    AllowedDrop,
+    AlphaBudget,
+    Baseline,
+    BySlices,
+    Candidate,
+    DecidingMetric,
+    DryRun,
+    Limits,
+    OfScope,
+    Repeats,
+    SliceMargin,
+    StrictSlices,
+    Tolerance,
+)
 from ndcg_tracker.questions.report import report
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.pair import Missing
-    from ndcg_tracker.compare.run_pair import Version
-    from ndcg_tracker.questions.gate.decide import Scope
     from ndcg_tracker.questions.gate.gather import GateResult
-    from ndcg_tracker.questions.gate.question import Margin
     from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.store import HasStore
 
 
 def gate(
     self: HasStore,
-    candidate: str,
+    candidate: Candidate,
     *,
-    baseline: str,
-    metric: str = DEFAULT_METRIC,
-    margin: Margin = None,
-    scope: Scope = "population",
-    tolerance: float | None = None,
-    repeats: Sequence[str] = (),
-    aa: str | None = None,
-    alpha_budget: float | None = None,
-    missing: Missing = "error",
-    dataset: str | None = None,
-    acknowledge: str | None = None,
+    baseline: Baseline,
+    metric: DecidingMetric = DEFAULT_METRIC,
+    margin: AllowedDrop = None,
+    scope: OfScope = "population",
+    tolerance: Tolerance = None,
+    repeats: Repeats = (),
+    aa: Alike = None,
+    alpha_budget: AlphaBudget = None,
+    missing: MissingGroups = "error",
+    dataset: AnyDataset = None,
+    acknowledge: Acknowledge = None,
     acknowledged_by: str | None = None,
-    dry_run: bool = False,
+    dry_run: DryRun = False,
     top: int = 10,
-    cluster: str | None = None,
-    by: str | None = None,
-    slice_margin: float | None = None,
-    strict_slices: bool = False,
-    limits: Mapping[str, str] | Sequence[str] = (),
-    labels: Version = None,
+    cluster: ClusterBy = None,
+    by: BySlices = None,
+    slice_margin: SliceMargin = None,
+    strict_slices: StrictSlices = False,
+    limits: Limits = (),
+    labels: LabelsVersion = None,
 ) -> GateResult:
     """Decide whether a candidate may replace a baseline, and record the decision.
 

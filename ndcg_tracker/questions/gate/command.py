@@ -7,118 +7,46 @@ import os
 import subprocess
 import sys
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Annotated, Literal, TypedDict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.compare.command import ClusterBy, LabelsVersion, MissingGroups, labels_version
+from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.questions.gate import gate as ask_gate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ndcg_tracker.compare.pair import Missing as MissingName
-    from ndcg_tracker.compare.run_pair import Version
+    from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
+    from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.gate.result import Gated
     from ndcg_tracker.questions.gate.say import Outcome
 
 FAIL, INCONCLUSIVE = 3, 4
 
 
-class Asked(TypedDict):
-    """What a gate on one dataset and on a suite is asked alike."""
-
-    baseline: str
-    metric: str
-    alpha_budget: float | None
-    missing: MissingName
-    cluster: str | None
-    labels: Version
-    limits: Sequence[str]
-    acknowledge: str | None
-    acknowledged_by: str | None
-    dry_run: bool
-
-
-Scope = Literal["population", "set"]
-"""Which groups the decision is about."""
-
-
 OnInconclusive = Literal["fail", "pass"]
 """How INCONCLUSIVE counts."""
 
 
-AlphaBudget = Annotated[
-    float | None,
-    typer.Option(metavar="A", help="Chance of a false FAIL over all decisions of this gate.", show_default=False),
-]
 IfInconclusive = Annotated[
     OnInconclusive | None,
     typer.Option(help="Exit code if INCONCLUSIVE: as FAIL (3) or PASS (0).", show_default="4"),
 ]
-Acknowledge = Annotated[
-    str | None,
-    typer.Option(metavar="REASON", help="Override the decision; the reason is recorded.", show_default=False),
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Record nothing.")]
 Junit = Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)]
 GithubSummary = Annotated[bool, typer.Option("--github-summary", help="Append the report to $GITHUB_STEP_SUMMARY.")]
 
 
+@takes(ask_gate)
 def gate(
-    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", help="The run to replace the baseline.")],
-    baseline: Annotated[str, typer.Option(metavar="RUN", help="Run to compare against, preferably a pinned @alias.")],
-    metric: Annotated[
-        str, typer.Option("--metric", "-m", help="The metric that decides.", callback=options.metric_asked_for)
-    ] = "ndcg@10",
-    margin: Annotated[
-        str | None,
-        typer.Option(metavar="X|auto", help="The allowed drop, or auto to learn it from repeats.", show_default=False),
-    ] = None,
-    scope: Annotated[Scope, typer.Option(help="All groups like these, or only these (exact, no test).")] = "population",
-    tolerance: Annotated[float | None, typer.Option(help="The allowed drop in --scope set.", show_default="0")] = None,
-    repeat: Annotated[
-        list[str] | None,
-        typer.Option(metavar="RUN", help="A repeat of the baseline for --margin auto; repeatable.", show_default=False),
-    ] = None,
-    aa: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Learn --margin auto from the runs tagged aa=NAME.", show_default="the baseline's"
-        ),
-    ] = None,
-    alpha_budget: AlphaBudget = None,
+    asked: Asked,
     on_inconclusive: IfInconclusive = None,
-    acknowledge: Acknowledge = None,
-    dry_run: DryRun = False,
-    by: Annotated[
-        str | None,
-        typer.Option(metavar="ATTRIBUTE", help="FAIL as well if a slice drops by its margin.", show_default=False),
-    ] = None,
-    slice_margin: Annotated[
-        float | None, typer.Option(metavar="X", help="The drop that a slice of --by is allowed.", show_default=False)
-    ] = None,
-    strict_slices: Annotated[
-        bool, typer.Option("--strict-slices", help="No PASS if a slice may have dropped by more.")
-    ] = False,
-    limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=+X[%]",
-            help="FAIL as well if a measure of the run rises (or with - falls) by more; repeatable.",
-            show_default=False,
-        ),
-    ] = None,
-    cluster: ClusterBy = None,
-    labels: LabelsVersion = None,
-    missing: MissingGroups = "error",
     top: Annotated[
         int | None,
         typer.Option(min=0, help="How many worst and best groups to show.", show_default="none; 10 in JSON"),
     ] = None,
-    dataset: options.AnyDataset = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
     junit: Junit = None,
@@ -146,17 +74,7 @@ def gate(
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import whole_file
 
-    options.belongs_to_one_dataset(
-        suite,
-        by_tag=by_tag,
-        dataset=dataset,
-        scope=scope == "set",
-        tolerance=tolerance is not None,
-        repeat=repeat,
-        aa=aa,
-        top=top is not None,
-    )
-    allowed = None if margin is None else _margin(margin)
+    options.belongs_to_one_dataset(suite, by_tag=by_tag, top=top is not None)
     summary = summary_path() if github_summary else None
     with ExitStack() as files:
         write_junit = files.enter_context(whole_file(junit, "--junit"))
@@ -165,57 +83,17 @@ def gate(
         append_summary = files.enter_context(appended_summary(summary, "--github-summary")) if summary else None
         picture = ""
         with options.tracker() as tracker:
-            asked = Asked(
-                baseline=baseline,
-                metric=metric,
-                alpha_budget=alpha_budget,
-                missing=missing,
-                cluster=cluster,
-                labels=labels_version(labels),
-                limits=limit or (),
-                acknowledge=acknowledge,
-                acknowledged_by=None if acknowledge is None else person(),
-                dry_run=dry_run,
-            )
+            by_whom = person() if "acknowledge" in asked.named else None
             if suite is not None:
                 from ndcg_tracker.questions.gate.say_suite import told_suite_gate
 
-                if allowed is None or allowed == "auto":
-                    raise InputError("--suite needs --margin X: the drop that the macro mean is allowed")
-                if by not in (None, "dataset"):
-                    raise InputError(f"--by {by} does not go with --suite", advice="give --by dataset, or leave it out")
-                if (by is None) != (slice_margin is None) or (strict_slices and by is None):
-                    raise InputError(
-                        "--by dataset, --slice-margin and --strict-slices go together",
-                        advice="say how large a drop a dataset is allowed: --by dataset --slice-margin 0.05",
-                    )
-                on_suite = tracker.gate_suite(
-                    suite,
-                    candidate,
-                    **asked,
-                    margin=allowed,
-                    dataset_margin=slice_margin,
-                    strict_datasets=strict_slices,
-                    by_tag=by_tag,
-                )
+                on_suite = _gate_on_suite(tracker, asked, suite, by_tag=by_tag, acknowledged_by=by_whom)
                 found = told_suite_gate(on_suite.gated)
                 if report is not None:
-                    write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag, labels=labels_version(labels)))
+                    labels = asked.named.get("labels")
+                    write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag, labels=labels))
             else:
-                result = tracker.gate(
-                    candidate,
-                    **asked,
-                    margin=allowed,
-                    scope=scope,
-                    tolerance=tolerance,
-                    repeats=repeat or (),
-                    aa=aa,
-                    by=by,
-                    slice_margin=slice_margin,
-                    strict_slices=strict_slices,
-                    top=10 if top is None else top,
-                    dataset=dataset,
-                )
+                result = asked.of(tracker.gate, top=10 if top is None else top, acknowledged_by=by_whom)
                 found = told_gate(result.gated, with_groups=top is not None)
                 if report is not None:
                     page = tracker.gate_report(result, output=report)
@@ -230,8 +108,26 @@ def gate(
     show_decision(
         shown + (picture if format == "markdown" else ""),
         code,
-        is_unneeded=acknowledge is not None and found.gated.acknowledgement is None,
+        is_unneeded="acknowledge" in asked.named and found.gated.acknowledgement is None,
     )
+
+
+def _gate_on_suite(tracker: Tracker, asked: Asked, suite: str, **further: object) -> SuiteGateResult:
+    """Return what the gate decided on a suite, whose slices are its datasets (InputError for other ones)."""
+    given = dict(asked.named)
+    by, slice_margin = given.pop("by", None), given.get("slice_margin")
+    if given.get("margin", "auto") == "auto":
+        raise InputError("--suite needs --margin X: the drop that the macro mean is allowed")
+    if by not in (None, "dataset"):
+        raise InputError(f"--by {by} does not go with --suite", advice="give --by dataset, or leave it out")
+    if (by is None) != (slice_margin is None) or ("strict_slices" in given and by is None):
+        raise InputError(
+            "--by dataset, --slice-margin and --strict-slices go together",
+            advice="say how large a drop a dataset is allowed: --by dataset --slice-margin 0.05",
+        )
+    renamed = {"slice_margin": "dataset_margin", "strict_slices": "strict_datasets"}
+    on_suite: SuiteGateResult = replace(asked, named=given).on_suite(tracker.gate_suite, suite, renamed, **further)
+    return on_suite
 
 
 def show_decision(text: str, code: int, *, is_unneeded: bool) -> None:
@@ -261,17 +157,6 @@ def outcome_of(found: Gated | SuiteGated, code: int) -> Outcome:
     if code:
         return "failed"
     return "passed" if found.is_accepted else "skipped"
-
-
-def _margin(text: str) -> float | Literal["auto"]:
-    if text == "auto":
-        return "auto"
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(
-            f"--margin {text!r} is not a number", advice="give one in absolute points, such as 0.01, or auto"
-        ) from None
 
 
 def summary_path() -> str:

@@ -15,6 +15,7 @@ from ndcg_tracker.compare.limits import LimitCheck
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.questions.gate.decide_margin import ROUNDING
+from ndcg_tracker.questions.gate.options import Scope
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
@@ -34,7 +35,6 @@ from ndcg_tracker.statistics.t_test import (
 from ndcg_tracker.words.notes import Note
 
 Decision = Literal["pass", "fail", "inconclusive"]
-Scope = Literal["set", "population"]
 BoundMethod = Literal["t", "betting"]
 FEWEST_IN_SLICE = 25
 PASS_LEVEL = 0.95

@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from ndcg_tracker.compare.gather import CompareOptions
 from ndcg_tracker.compare.gather_suite import check_suite_metric
 from ndcg_tracker.compare.limits import Limit
-from ndcg_tracker.compare.pair import Missing
-from ndcg_tracker.compare.run_pair import Version
+from ndcg_tracker.compare.options import Missing, Version
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.questions.gate.decide import Scope
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
+from ndcg_tracker.questions.gate.options import Margin, Scope
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence
-
-Margin = float | Literal["auto"] | None
 
 
 @dataclass(frozen=True)

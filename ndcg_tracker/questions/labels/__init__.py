@@ -9,8 +9,7 @@ from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.inference import CiMethod, TestName
-    from ndcg_tracker.compare.pair import Missing
+    from ndcg_tracker.compare.options import CiMethod, Missing, TestName
     from ndcg_tracker.questions.labels.decide import JudgesAgreement, LabelsDiff, LabelVersion
     from ndcg_tracker.questions.labels.gather import LabelsNeededResult, VersionsResult
     from ndcg_tracker.storage.store import HasStore

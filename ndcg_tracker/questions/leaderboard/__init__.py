@@ -9,8 +9,7 @@ from ndcg_tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.pair import Missing
-    from ndcg_tracker.compare.run_pair import Version
+    from ndcg_tracker.compare.options import Missing, Version
     from ndcg_tracker.questions.leaderboard.decide import LeaderboardTest
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardResult
     from ndcg_tracker.storage.records import RunRecord

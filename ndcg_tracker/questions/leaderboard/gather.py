@@ -11,8 +11,9 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of
 from ndcg_tracker.compare.limits import number_of
-from ndcg_tracker.compare.pair import Missing, places_of_ids
-from ndcg_tracker.compare.run_pair import Version, adding_command, check_one_dataset, label_set_ref, no_group_of_labels
+from ndcg_tracker.compare.options import Missing, Version
+from ndcg_tracker.compare.pair import places_of_ids
+from ndcg_tracker.compare.run_pair import adding_command, check_one_dataset, label_set_ref, no_group_of_labels
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.metrics.language.text import parse_metrics
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.inference import CiMethod, TestName
-    from ndcg_tracker.compare.pair import Missing
-    from ndcg_tracker.compare.run_pair import Version
+    from ndcg_tracker.compare.options import CiMethod, Missing, TestName, Version
     from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.store import HasStore
 

@@ -3,31 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import AnyDataset, MetricTexts, Option, RboP
+from ndcg_tracker.compare.options import MissingGroups
 from ndcg_tracker.defaults import REPRO_EVAL_P
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.pair import Missing
+    from ndcg_tracker.compare.options import Missing
     from ndcg_tracker.questions.reproduce.gather import ReproductionResult
     from ndcg_tracker.storage.store import HasStore
 
 
+Original = Annotated[str, Option("The published run; with --published, yours.", metavar="ORIGINAL", is_positional=True)]
+Reproduced = Annotated[str | None, Option("The run that reproduces it.", metavar="REPRODUCED", is_positional=True)]
+BaselineOriginal = Annotated[str | None, Option("What ORIGINAL improves on, for ER and DeltaRI.", metavar="RUN")]
+BaselineReproduced = Annotated[str | None, Option("What REPRODUCED improves on.", metavar="RUN")]
+Published = Annotated[float | None, Option("A published mean, where its run is not at hand.", metavar="NUMBER")]
+Cutoffs = Annotated[
+    Sequence[int],
+    Option(
+        "First items of KTU and RBO; repeatable.",
+        ("--cutoff",),
+        metavar="K",
+        default="10, 100 and 1000",
+        least=1,
+        typed=list[int] | None,
+    ),
+]
+
+
 def reproduce(
     self: HasStore,
-    original: str,
-    reproduced: str | None = None,
-    metrics: str | Sequence[str] = (),
+    original: Original,
+    reproduced: Reproduced = None,
+    metrics: MetricTexts = (),
     *,
-    baseline_original: str | None = None,
-    baseline_reproduced: str | None = None,
-    published: float | None = None,
-    dataset: str | None = None,
-    missing: Missing = "error",
-    cutoffs: Sequence[int] = (),
-    rbo_p: float = REPRO_EVAL_P,
+    baseline_original: BaselineOriginal = None,
+    baseline_reproduced: BaselineReproduced = None,
+    published: Published = None,
+    dataset: AnyDataset = None,
+    missing: MissingGroups = "error",
+    cutoffs: Cutoffs = (),
+    rbo_p: RboP = REPRO_EVAL_P,
 ) -> ReproductionResult:
     """Say whether a run is the published one: the measures of repro_eval (KTU, RBO, RMSE, p-value, ER, DeltaRI).
 

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from ndcg_tracker.cli import options
-from ndcg_tracker.compare.command import MissingGroups
-from ndcg_tracker.defaults import REPRO_EVAL_P
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.questions.reproduce import reproduce as ask_reproduce
 
 
+@takes(ask_reproduce)
 def reproduce(
-    original: Annotated[str, typer.Argument(metavar="ORIGINAL", help="The published run; with --published, yours.")],
-    reproduced: Annotated[str | None, typer.Argument(metavar="REPRODUCED", help="The run that reproduces it.")] = None,
-    metric: options.Metrics = None,
-    baseline_original: Annotated[
-        str | None, typer.Option(metavar="RUN", help="What ORIGINAL improves on, for ER and DeltaRI.")
-    ] = None,
-    baseline_reproduced: Annotated[str | None, typer.Option(metavar="RUN", help="What REPRODUCED improves on.")] = None,
-    published: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="A published mean, where its run is not at hand.")
-    ] = None,
-    missing: MissingGroups = "error",
-    cutoff: Annotated[
-        list[int] | None,
-        typer.Option(
-            min=1, metavar="K", help="First items of KTU and RBO; repeatable.", show_default="10, 100 and 1000"
-        ),
-    ] = None,
-    rbo_p: options.RboP = REPRO_EVAL_P,
-    dataset: options.AnyDataset = None,
+    asked: Asked,
     format: options.Output = "text",
 ) -> None:
     """Say whether a run is the published one.
@@ -41,16 +20,5 @@ def reproduce(
     from ndcg_tracker.questions.reproduce.say import reproduction_said
 
     with options.tracker() as tracker:
-        found = tracker.reproduce(
-            original,
-            reproduced,
-            metric or (),
-            baseline_original=baseline_original,
-            baseline_reproduced=baseline_reproduced,
-            published=published,
-            dataset=dataset,
-            missing=missing,
-            cutoffs=cutoff or (),
-            rbo_p=rbo_p,
-        ).reproduction
+        found = asked.of(tracker.reproduce).reproduction
     options.show_answer(reproduction_said(found), format)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.gather import pruned_notes
 from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.pair import Missing
+from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.compare.run_pair import RunPair, adding_command, label_set_ref, shared_labels
 from ndcg_tracker.concurrency import mapped

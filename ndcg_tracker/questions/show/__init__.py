@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import AnyDataset, Option, Run
 from ndcg_tracker.metrics.language.text import parse_metric
 
 if TYPE_CHECKING:
@@ -11,14 +12,19 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
+FirstMetric = Annotated[str | None, Option("Whose hardest groups and slices.", ("--metric", "-m"), default="the first")]
+BySlices = Annotated[str | None, Option("The means of slices, too.", metavar="ATTRIBUTE")]
+Hardest = Annotated[int, Option("How many of the hardest groups.", metavar="N", least=0)]
+
+
 def show(
     self: HasStore,
-    reference: str,
+    reference: Run,
     *,
-    dataset: str | None = None,
-    metric: str | None = None,
-    by: str | None = None,
-    top: int = 5,
+    metric: FirstMetric = None,
+    by: BySlices = None,
+    top: Hardest = 5,
+    dataset: AnyDataset = None,
 ) -> ShownRun:
     """Return one run with its means and their intervals, how much of it is judged, and its hardest groups.
 

@@ -7,26 +7,16 @@ from typing import Annotated, Literal
 import typer
 
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.questions.show import show as ask_show
 
 ShowFormat = Literal["text", "json", "markdown", "csv", "html", "ir-metadata"]
 """How a run is printed."""
 
 
+@takes(ask_show)
 def show(
-    run: options.Run,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            "--metric",
-            "-m",
-            help="Whose hardest groups and slices.",
-            show_default="the first",
-            callback=options.metric_asked_for,
-        ),
-    ] = None,
-    by: Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="The means of slices, too.")] = None,
-    top: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the hardest groups.")] = 5,
-    dataset: options.AnyDataset = None,
+    asked: Asked,
     format: Annotated[ShowFormat, typer.Option("--format", help="How to print the result.")] = "text",
 ) -> None:
     """Show one run: its metrics, its origin, its hardest groups.
@@ -40,7 +30,7 @@ def show(
     from ndcg_tracker.words.numbers import interval
 
     with options.tracker() as tracker:
-        found = tracker.show(run, dataset=dataset, metric=metric, by=by, top=top)
+        found = asked.of(tracker.show)
     if format == "json":
         options.show(json_text(show_object(found)))
         return

@@ -10,9 +10,7 @@ from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
-    from ndcg_tracker.compare.inference import CiMethod, TestName
-    from ndcg_tracker.compare.pair import Missing
-    from ndcg_tracker.compare.run_pair import Version
+    from ndcg_tracker.compare.options import CiMethod, Missing, TestName, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
     from ndcg_tracker.storage.records import SuiteRecord

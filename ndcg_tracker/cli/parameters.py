@@ -1,0 +1,152 @@
+"""The arguments and options of a command, made from the function of ``Tracker`` that answers it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, get_args
+
+import typer
+
+from ndcg_tracker.asked import Option
+from ndcg_tracker.cli import options
+from ndcg_tracker.errors import InputError
+
+READERS: Mapping[str, Callable[[Any], Any]] = {
+    "metric": options.metric_asked_for,
+    "metrics": options.metrics_asked_for,
+}
+"""What reads an argument of this name: a note says how a common name of a metric is read."""
+
+NOTHING = inspect.Parameter.empty
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a command is asked: the arguments of a function of ``Tracker`` that were given.
+
+    ``positional``: those without a name. ``named``: by their names, without those that were left at their defaults.
+    """
+
+    positional: tuple[Any, ...]
+    named: Mapping[str, Any]
+
+    def of(self, function: Callable[..., Any], **further: object) -> Any:
+        """Call a function with what was given; ``further`` arguments count before those."""
+        return function(*self.positional, **{**self.named, **further})
+
+    def on_suite(
+        self,
+        function: Callable[..., Any],
+        suite: str,
+        renamed: Mapping[str, str] | None = None,
+        **further: object,
+    ) -> Any:
+        """Call a function that is asked of a suite; refuse what was given and it does not take (InputError).
+
+        ``renamed``: the arguments that it takes by other names.
+        """
+        names = {"metrics": "metric", **(renamed or {})}
+        named = {names.get(name, name): value for name, value in self.named.items()}
+        for name in named.keys() - inspect.signature(function).parameters.keys():
+            raise InputError(f"{options.as_option(name, '')} does not go with --suite", advice="leave out one of them")
+        return function(suite, *self.positional, **{**named, **further})
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """An argument of a function, and how a command asks for it."""
+
+    name: str
+    option: Option
+    type: Any
+    default: Any
+    is_repeated: bool
+
+    def as_typer(self) -> inspect.Parameter:
+        """Return the parameter of the command that typer reads."""
+        typed = self.option.typed or self.type
+        if self.is_repeated:
+            typed = list[str] if self.default is NOTHING else list[str] | None
+        if self.option.is_positional:
+            told: Any = typer.Argument(metavar=self.option.metavar, help=self.option.help)
+        else:
+            told = typer.Option(
+                *(self.option.spelled or (options.as_option(self.name, ""),)),
+                metavar=self.option.metavar,
+                help=self.option.help,
+                min=self.option.least,
+                show_default=self.option.default or self.default not in (None, "", False),
+            )
+        default = None if self.default == () else self.default
+        return inspect.Parameter(
+            self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[typed, told]
+        )
+
+    def given(self, value: Any) -> bool:
+        """Return whether a value was given."""
+        return self.default is NOTHING or value not in (None, self.default)
+
+    def read(self, value: Any) -> Any:
+        """Return the argument that a value stands for."""
+        reader = self.option.read or READERS.get(self.name)
+        return value if reader is None else reader(value)
+
+
+def declared(function: Callable[..., Any]) -> list[_Declared]:
+    """Return the arguments of a function whose annotations are names of declared options."""
+    arguments = []
+    for parameter in inspect.signature(function).parameters.values():
+        annotated = function.__globals__.get(parameter.annotation)
+        options_of = [one for one in getattr(annotated, "__metadata__", ()) if isinstance(one, Option)]
+        if options_of:
+            is_repeated = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+            default = () if is_repeated and options_of[0].is_optional else parameter.default
+            arguments.append(_Declared(parameter.name, options_of[0], get_args(annotated)[0], default, is_repeated))
+    return arguments
+
+
+def takes(
+    function: Callable[..., Any], *, but: Iterable[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the arguments and options of a function, as its first argument ``asked``, before its own.
+
+    ``but``: those that the command does not have; one that it declares itself is its own as well.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        _, *own = inspect.signature(command, eval_str=True).parameters.values()
+        left_out = {*but, *(parameter.name for parameter in own)}
+        arguments = [argument for argument in declared(function) if argument.name not in left_out]
+
+        def called(**given: Any) -> None:
+            positional: list[Any] = []
+            named = {}
+            for argument in arguments:
+                value = given.pop(argument.name, None)
+                if not argument.given(value):
+                    continue
+                value = argument.read(value)
+                if not argument.option.is_positional:
+                    named[argument.name] = value
+                elif argument.is_repeated:
+                    positional += value
+                else:
+                    positional.append(value)
+            command(Asked(tuple(positional), named), **given)
+
+        return with_parameters(called, [*(argument.as_typer() for argument in arguments), *own], command)
+
+    return decorate
+
+
+def with_parameters(
+    called: Callable[..., None], parameters: Iterable[inspect.Parameter], told_by: Callable[..., Any]
+) -> Callable[..., None]:
+    """Return what is called, with these parameters and the help of another function, as typer reads them."""
+    by_keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    called.__signature__ = inspect.Signature(by_keyword)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in by_keyword}
+    called.__name__, called.__doc__ = told_by.__name__, told_by.__doc__
+    return called
