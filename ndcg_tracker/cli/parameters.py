@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 import typer
 
-from ndcg_tracker.asked import Option
+from ndcg_tracker.asked import Option, Texts
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 
@@ -18,6 +18,8 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "metrics": options.metrics_asked_for,
 }
 """What reads an argument of this name: a note says how a common name of a metric is read."""
+
+Answer = TypeVar("Answer")
 
 NOTHING = inspect.Parameter.empty
 
@@ -32,17 +34,22 @@ class Asked:
     positional: tuple[Any, ...]
     named: Mapping[str, Any]
 
-    def of(self, function: Callable[..., Any], **further: object) -> Any:
+    def of(self, function: Callable[..., Answer], **further: object) -> Answer:
         """Call a function with what was given; ``further`` arguments count before those."""
         return function(*self.positional, **{**self.named, **further})
 
+    def part(self, function: Callable[..., Any]) -> dict[str, Any]:
+        """Return what was given of the named arguments that a function takes as well."""
+        taken = inspect.signature(function).parameters
+        return {name: value for name, value in self.named.items() if name in taken}
+
     def on_suite(
         self,
-        function: Callable[..., Any],
+        function: Callable[..., Answer],
         suite: str,
         renamed: Mapping[str, str] | None = None,
         **further: object,
-    ) -> Any:
+    ) -> Answer:
         """Call a function that is asked of a suite; refuse what was given and it does not take (InputError).
 
         ``renamed``: the arguments that it takes by other names.
@@ -70,7 +77,9 @@ class _Declared:
         if self.is_repeated:
             typed = list[str] if self.default is NOTHING else list[str] | None
         if self.option.is_positional:
-            told: Any = typer.Argument(metavar=self.option.metavar, help=self.option.help)
+            told: Any = typer.Argument(
+                metavar=self.option.metavar, help=self.option.help, show_default=self.option.default or False
+            )
         else:
             told = typer.Option(
                 *(self.option.spelled or (options.as_option(self.name, ""),)),
@@ -79,14 +88,14 @@ class _Declared:
                 min=self.option.least,
                 show_default=self.option.default or self.default not in (None, "", False),
             )
-        default = None if self.default == () else self.default
+        default = None if self.default == () or typed == Texts else self.default
         return inspect.Parameter(
             self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[typed, told]
         )
 
     def given(self, value: Any) -> bool:
         """Return whether a value was given."""
-        return self.default is NOTHING or value not in (None, self.default)
+        return self.default is NOTHING or value not in (None, self.default, [])
 
     def read(self, value: Any) -> Any:
         """Return the argument that a value stands for."""
@@ -128,12 +137,12 @@ def takes(
                 if not argument.given(value):
                     continue
                 value = argument.read(value)
-                if not argument.option.is_positional:
-                    named[argument.name] = value
-                elif argument.is_repeated:
+                if argument.is_repeated:
                     positional += value
-                else:
+                elif argument.option.is_positional:
                     positional.append(value)
+                else:
+                    named[argument.name] = value
             command(Asked(tuple(positional), named), **given)
 
         return with_parameters(called, [*(argument.as_typer() for argument in arguments), *own], command)
@@ -142,11 +151,12 @@ def takes(
 
 
 def with_parameters(
-    called: Callable[..., None], parameters: Iterable[inspect.Parameter], told_by: Callable[..., Any]
+    called: Callable[..., None], parameters: Iterable[inspect.Parameter], told_by: Callable[..., Any] | None = None
 ) -> Callable[..., None]:
-    """Return what is called, with these parameters and the help of another function, as typer reads them."""
+    """Give a function these parameters, as typer reads them, and the help of ``told_by``, where it is not its own."""
     by_keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
     called.__signature__ = inspect.Signature(by_keyword)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in by_keyword}
-    called.__name__, called.__doc__ = told_by.__name__, told_by.__doc__
+    if told_by is not None:
+        called.__name__, called.__doc__ = told_by.__name__, told_by.__doc__
     return called

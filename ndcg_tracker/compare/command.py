@@ -78,7 +78,7 @@ def compare(
                 by_tag=by_tag,
                 top=(10 if details else 0) if top is None else top,
                 labels=None if labels is None else labels_version(labels),
-                **({} if "metrics" in asked.named else {"metric": ()}),
+                metric=asked.named.get("metrics", ()),
             )
         of_suite = suite_comparison_said(
             *on_suite.comparisons, on_datasets=on_suite.on_datasets, spelled=options.as_option, details=details

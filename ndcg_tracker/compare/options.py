@@ -14,6 +14,9 @@ Missing = Literal["error", "zero", "intersect", "skip"]
 TestName = Literal["t", "permutation", "wilcoxon"]
 """Where p-values come from."""
 
+LeaderboardTest = Literal["t", "permutation"]
+"""Where the p-values of all pairs come from."""
+
 CiMethod = Literal["t", "bootstrap", "betting"]
 """Where intervals come from."""
 

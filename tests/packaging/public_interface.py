@@ -167,7 +167,21 @@ def _signature(name: str, function: Callable[..., Any]) -> Iterator[str]:
             continue
         place += 1
         by_place = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-        yield f"{name}({f'{place}. ' if by_place else ''}{parameter})"
+        plain = parameter.replace(annotation=_plain_type(function, parameter.annotation))
+        yield f"{name}({f'{place}. ' if by_place else ''}{plain})"
+
+
+def _plain_type(function: Callable[..., Any], annotation: Any) -> Any:
+    """Return the type of an argument as one reads it, without how the command line asks for it."""
+    asked = getattr(function, "__globals__", {}).get(annotation) if isinstance(annotation, str) else None
+    if not isinstance(asked, type(typing.Annotated[int, ""])):
+        return annotation
+    plain = typing.get_args(asked)[0]
+    for module in ("compare.options", "questions.gate.options"):
+        for name, value in vars(import_module(f"ndcg_tracker.{module}")).items():
+            if value == plain and typing.get_origin(plain) is not None:
+                return name
+    return plain.__name__ if inspect.isclass(plain) else str(plain).replace("collections.abc.", "")
 
 
 def _written(module: str) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import Dataset, MetricText, OnlyTagged, Option
 from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 
 if TYPE_CHECKING:
@@ -14,18 +14,26 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
+Branch = Annotated[str | None, Option("Only runs with the tag branch=NAME.", metavar="NAME")]
+Commit = Annotated[str, Option("Only runs whose git commit has this prefix.", metavar="PREFIX")]
+Since = Annotated[str | None, Option("Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")]
+Until = Annotated[str | None, Option("Only runs stored until this time; a date includes that day.", metavar="DATE")]
+Last = Annotated[int | None, Option("Only the newest N.", metavar="N", least=1)]
+NewSteps = Annotated[bool, Option("Show only the steps that the newest run brings to light.")]
+
+
 def history(
     self: HasStore,
-    metric: str = DEFAULT_METRIC,
+    metric: MetricText = DEFAULT_METRIC,
     *,
-    dataset: str = DEFAULT_DATASET,
-    tags: Mapping[str, str] | None = None,
-    branch: str | None = None,
-    commit: str = "",
-    since: str | None = None,
-    until: str | None = None,
-    last: int | None = None,
-    new_steps: bool = False,
+    dataset: Dataset = DEFAULT_DATASET,
+    tags: OnlyTagged = None,
+    branch: Branch = None,
+    commit: Commit = "",
+    since: Since = None,
+    until: Until = None,
+    last: Last = None,
+    new_steps: NewSteps = False,
 ) -> pd.DataFrame:
     """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval.
 
@@ -38,8 +46,7 @@ def history(
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
-    wanted = {**(tags or {}), **({} if branch is None else {"branch": branch})}
-    chosen = HistoryFilter(wanted, commit, since, until, last)
+    chosen = HistoryFilter(tags or {}, commit, since, until, last, branch)
     return history_report(self, metric, dataset=dataset, wanted=chosen, new_steps=new_steps).to_frame()
 
 

@@ -8,37 +8,22 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.questions.history import history as ask_history
 
-Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
-Branch = Annotated[str | None, typer.Option(help="Only runs with the tag branch=NAME.", metavar="NAME")]
-Commit = Annotated[str, typer.Option(help="Only runs whose git commit has this prefix.", metavar="PREFIX")]
-Since = Annotated[
-    str | None, typer.Option(help="Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")
-]
-Until = Annotated[
-    str | None, typer.Option(help="Only runs stored until this time; a date includes that day.", metavar="DATE")
-]
-Last = Annotated[int | None, typer.Option(min=1, help="Only the newest N.", metavar="N")]
 NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Tell the newest steps first, not the largest.")]
 
-NewSteps = Annotated[bool, typer.Option("--new-steps", help="Show only the steps that the newest run brings to light.")]
 ExitCode = Annotated[bool, typer.Option("--exit-code", help="End with 6 if there is such a new step.")]
 NEW_STEP = 6
 
 
+@takes(ask_history)
 def history(
-    metric: Metric = "ndcg@10",
-    dataset: options.Dataset = "default",
+    asked: Asked,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
-    tag: options.OnlyTagged = None,
-    branch: Branch = None,
-    commit: Commit = "",
-    since: Since = None,
-    until: Until = None,
-    last: Last = None,
     newest_first: NewestFirst = False,
-    new_steps: NewSteps = False,
     exit_code: ExitCode = False,
     format: options.Output = "text",
 ) -> None:
@@ -55,15 +40,16 @@ def history(
     from ndcg_tracker.questions.history.gather import HistoryFilter
     from ndcg_tracker.questions.history.say import history_said, new_steps_said
 
-    tags = options.pairs(tag, "--tag") | ({} if branch is None else {"branch": branch})
-    wanted = HistoryFilter(tags, commit, since, until, last)
-    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset != "default")
-    wants_steps = new_steps or exit_code
+    metric, dataset = asked.named.get("metric", DEFAULT_METRIC), asked.named.get("dataset", DEFAULT_DATASET)
+    wanted = HistoryFilter(**asked.part(HistoryFilter))
+    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset="dataset" in asked.named)
+    new_steps = "new_steps" in asked.named
+    searched = new_steps or exit_code
     with options.tracker() as tracker:
         if suite is None:
-            found = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=wants_steps)
+            found = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=searched)
         else:
-            found = tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted, new_steps=wants_steps)
+            found = tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted, new_steps=searched)
     of_dataset = found.history
     if not of_dataset.n_in_dataset:
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
@@ -99,7 +85,9 @@ def history(
     if new_steps:
         said = new_steps_said(new, found.rows[-1], notes)
     else:
-        said = history_said(found.rows, notes=notes, n_shown=last, newest_first=newest_first, spelled=options.as_option)
+        said = history_said(
+            found.rows, notes=notes, n_shown=wanted.last, newest_first=newest_first, spelled=options.as_option
+        )
     options.show_answer(said, format)
     if exit_code and new:
         raise typer.Exit(NEW_STEP)

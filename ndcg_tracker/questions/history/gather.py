@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import UTC, datetime, time
 from itertools import compress, pairwise
 from operator import not_
@@ -282,7 +282,7 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[
 class HistoryFilter:
     """Which runs a history shows; an empty filter takes all.
 
-    ``tags``: all of them, with these values (``branch`` is a tag as well). ``commit``: how its git commit begins.
+    ``tags``: all of them, with these values; ``branch``: the tag of this name. ``commit``: how its git commit begins.
     ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, UTC unless they say
     otherwise. ``last``: only so many of the newest among these. Raises: InputError for anything else.
 
@@ -296,8 +296,11 @@ class HistoryFilter:
     since: str | None = None
     until: str | None = None
     last: int | None = None
+    branch: InitVar[str | None] = None
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, branch: str | None) -> None:
+        if branch is not None:
+            object.__setattr__(self, "tags", {**self.tags, "branch": branch})
         first, end = self._times()
         if first is not None and end is not None and first > end:
             raise InputError(f"since {self.since!r} is later than until {self.until!r}", advice="swap them")

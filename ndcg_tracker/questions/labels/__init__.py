@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import AnyDataset, Dataset, Judge, Option
+from ndcg_tracker.compare.options import Baseline, Candidates
 from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
@@ -15,7 +17,25 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-def label_versions(self: HasStore, dataset: str = DEFAULT_DATASET, *, judge: str | None = None) -> list[LabelVersion]:
+FirstVersion = Annotated[int, Option("A version of the labels.", metavar="VERSION", is_positional=True)]
+OtherVersion = Annotated[
+    int | None, Option("The version to hold against it.", metavar="[OTHER]", default="newest", is_positional=True)
+]
+TopLabels = Annotated[int, Option("How many changed labels to show.", least=0)]
+Judges = Annotated[
+    str,
+    Option("A judge; give one or two.", ("--judge",), metavar="NAME", default="the only named one", is_optional=True),
+]
+ByMetric = Annotated[str, Option("By which runs are compared.", ("--metric", "-m"))]
+TopContested = Annotated[int, Option("How many labels to show whose grades differ.", least=0)]
+Budget = Annotated[int, Option("How many items at most.", metavar="N")]
+SettledMetric = Annotated[
+    str | None,
+    Option("The metric to settle.", ("--metric", "-m"), default="the first with bounds that all runs have"),
+]
+
+
+def label_versions(self: HasStore, dataset: Dataset = DEFAULT_DATASET, *, judge: Judge = None) -> list[LabelVersion]:
     """Return the versions of a dataset's labels, oldest first, with what they hold and how many runs they score.
 
     ``judge``: only those of one judge ("": of no named one).
@@ -27,7 +47,12 @@ def label_versions(self: HasStore, dataset: str = DEFAULT_DATASET, *, judge: str
 
 
 def labels_diff(
-    self: HasStore, first: int, second: int | None = None, *, dataset: str = DEFAULT_DATASET, top: int = 10
+    self: HasStore,
+    first: FirstVersion,
+    second: OtherVersion = None,
+    *,
+    dataset: Dataset = DEFAULT_DATASET,
+    top: TopLabels = 10,
 ) -> LabelsDiff:
     """Return what differs between two versions of a dataset's labels; by default the second is the newest.
 
@@ -41,7 +66,11 @@ def labels_diff(
 
 
 def labels_agreement(
-    self: HasStore, *judges: str, dataset: str = DEFAULT_DATASET, metric: str = DEFAULT_METRIC, top: int = 10
+    self: HasStore,
+    *judges: Judges,
+    dataset: Dataset = DEFAULT_DATASET,
+    metric: ByMetric = DEFAULT_METRIC,
+    top: TopContested = 10,
 ) -> JudgesAgreement:
     """Return how far two judges agree, by their newest labels, and what becomes of the runs under each.
 
@@ -58,12 +87,12 @@ def labels_agreement(
 
 def labels_needed(
     self: HasStore,
-    baseline: str,
-    *candidates: str | Sequence[str],
-    budget: int = 100,
-    metric: str | None = None,
-    dataset: str | None = None,
-    judge: str | None = None,
+    baseline: Baseline,
+    *candidates: Candidates,
+    budget: Budget = 100,
+    metric: SettledMetric = None,
+    dataset: AnyDataset = None,
+    judge: Judge = None,
 ) -> LabelsNeededResult:
     """Return which unjudged items to judge next, those first that could move a difference most.
 

@@ -9,7 +9,8 @@ from typing import Annotated, Literal
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.compare.command import Baseline, Candidates
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed
 
 app = options.command_group("Versions of labels: add, list, diff, agreement, needed.")
 
@@ -64,11 +65,8 @@ def add_labels(
 
 
 @app.command("list")
-def list_labels(
-    dataset: options.Dataset = "default",
-    judge: options.Judge = None,
-    format: options.Output = "text",
-) -> None:
+@takes(label_versions)
+def list_labels(asked: Asked, format: options.Output = "text") -> None:
     """List the versions of a dataset's labels, oldest first.
 
     Shows how many groups, items and labels each has, how often each grade was given, and how many runs are evaluated
@@ -77,20 +75,13 @@ def list_labels(
     from ndcg_tracker.questions.labels.say import label_versions_as
 
     with options.tracker() as tracker:
-        found = tracker.label_versions(dataset, judge=judge)
+        found = asked.of(tracker.label_versions)
     options.show(label_versions_as(format, found, color=options.wants_color()))
 
 
 @app.command("diff")
-def diff_labels(
-    first: Annotated[int, typer.Argument(metavar="VERSION", help="A version of the labels.")],
-    second: Annotated[
-        int | None, typer.Argument(metavar="[OTHER]", help="The version to hold against it.", show_default="newest")
-    ] = None,
-    dataset: options.Dataset = "default",
-    top: Annotated[int, typer.Option(min=0, help="How many changed labels to show.")] = 10,
-    format: options.Output = "text",
-) -> None:
+@takes(labels_diff)
+def diff_labels(asked: Asked, format: options.Output = "text") -> None:
     """Compare two versions of a dataset's labels.
 
     Shows how far they agree where both have a label, which grades became which, and which groups and labels are new or
@@ -99,23 +90,13 @@ def diff_labels(
     from ndcg_tracker.questions.labels.say import labels_diff_said
 
     with options.tracker() as tracker:
-        found = tracker.labels_diff(first, second, dataset=dataset, top=top)
+        found = asked.of(tracker.labels_diff)
     options.show_answer(labels_diff_said(found), format)
 
 
 @app.command("agreement")
-def judges_agreement(
-    judge: Annotated[
-        list[str] | None,
-        typer.Option("--judge", metavar="NAME", help="A judge; give one or two.", show_default="the only named one"),
-    ] = None,
-    dataset: options.Dataset = "default",
-    metric: Annotated[
-        str, typer.Option("--metric", "-m", help="By which runs are compared.", callback=options.metric_asked_for)
-    ] = "ndcg@10",
-    top: Annotated[int, typer.Option(min=0, help="How many labels to show whose grades differ.")] = 10,
-    format: options.Output = "text",
-) -> None:
+@takes(labels_agreement)
+def judges_agreement(asked: Asked, format: options.Output = "text") -> None:
     """Show how far two judges agree, and which verdicts turn.
 
     Holds the newest labels of a named judge against those of the unnamed one, or of two named ones against each other:
@@ -124,23 +105,14 @@ def judges_agreement(
     from ndcg_tracker.questions.labels.say import agreement_said
 
     with options.tracker() as tracker:
-        found = tracker.labels_agreement(*(judge or ()), dataset=dataset, metric=metric, top=top)
+        found = asked.of(tracker.labels_agreement)
     options.show_answer(agreement_said(found), format)
 
 
 @app.command("needed")
-def labels_needed(
-    baseline: Baseline,
-    candidates: Candidates,
-    budget: Annotated[int, typer.Option(metavar="N", help="How many items at most.")] = 100,
-    metric: Annotated[
-        str | None,
-        typer.Option(
-            "--metric", "-m", help="The metric to settle.", show_default="the first with bounds that all runs have"
-        ),
-    ] = None,
-    dataset: options.AnyDataset = None,
-    judge: options.Judge = None,
+@takes(labels_needed)
+def needed_labels(
+    asked: Asked,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
     format: Annotated[NeededFormat, typer.Option("--format", help="How to write the items.")] = "text",
 ) -> None:
@@ -152,11 +124,8 @@ def labels_needed(
     from ndcg_tracker.questions.labels.say import needed_said
     from ndcg_tracker.render.whole_file import whole_file
 
-    asked = options.metric_asked_for(metric)
     with options.tracker() as tracker, whole_file(output, "--output") as write:
-        needed = tracker.labels_needed(
-            baseline, *candidates, budget=budget, metric=asked, dataset=dataset, judge=judge
-        ).needed
+        needed = asked.of(tracker.labels_needed).needed
         color, width = output is None and options.wants_color(), shutil.get_terminal_size((100, 0)).columns
         text = needed_said(needed).in_format(format, color=color, width=width)
         write(text)
@@ -164,6 +133,7 @@ def labels_needed(
         options.show(text)
     else:
         n_items = f"{len(needed.items)} item{'' if len(needed.items) == 1 else 's'}"
+        judge = asked.named.get("judge")
         whose = ("--judge", judge) if judge else ()
         words = ("ndcg-track", "labels", "add", output, "--extend", "--rescore", "--dataset", needed.dataset, *whose)
         options.say(f"wrote {n_items} to judge; with their grades filled in: {shlex.join(words)}")

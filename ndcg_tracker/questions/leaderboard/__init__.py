@@ -3,30 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import AnyDataset, MetricTexts, OnlyTagged, Option, Texts
+from ndcg_tracker.compare.options import LabelsVersion, LeaderboardTest, Missing
 from ndcg_tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.options import Missing, Version
-    from ndcg_tracker.questions.leaderboard.decide import LeaderboardTest
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardResult
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import HasStore
 
 
+Runs = Annotated[
+    str,
+    Option(
+        "Runs, or patterns such as 'bm25*'; without any, all.",
+        metavar="[RUN]...",
+        is_positional=True,
+        is_optional=True,
+    ),
+]
+Test = Annotated[LeaderboardTest, Option("Paired t with Holm's correction, or sign flips corrected by the largest t.")]
+BySlices = Annotated[str | None, Option("The first metric by slices as well.", metavar="ATTRIBUTE")]
+MissingGroups = Annotated[
+    Missing, Option("Groups that some runs lack: refused, 0, or left out; skip: those that none has.")
+]
+Measures = Annotated[
+    Sequence[str],
+    Option(
+        "A number of whole runs to show beside, such as latency_ms, by its tag or parameter.",
+        ("--measure",),
+        typed=Texts,
+    ),
+]
+
+
 def leaderboard(
     self: HasStore,
-    *runs: str,
-    metrics: str | Sequence[str] = DEFAULT_METRIC,
-    dataset: str | None = None,
-    tags: Mapping[str, str] | None = None,
-    test: LeaderboardTest = "t",
-    by: str | None = None,
-    missing: Missing = "error",
-    measures: Sequence[str] = (),
-    labels: Version = None,
+    *runs: Runs,
+    metrics: MetricTexts = DEFAULT_METRIC,
+    dataset: AnyDataset = None,
+    tags: OnlyTagged = None,
+    test: Test = "t",
+    by: BySlices = None,
+    missing: MissingGroups = "error",
+    measures: Measures = (),
+    labels: LabelsVersion = None,
 ) -> LeaderboardResult:
     """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
 

@@ -7,38 +7,17 @@ from typing import Annotated, Literal
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.compare import command as compare
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.questions.leaderboard import leaderboard as ask_leaderboard
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 """How a leaderboard is printed."""
 
 
-LeaderboardTest = Literal["t", "permutation"]
-"""Where p-values come from."""
-
-
+@takes(ask_leaderboard)
 def leaderboard(
-    runs: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[RUN]...", help="Runs, or patterns such as 'bm25*'; without any, all."),
-    ] = None,
-    metric: options.Metrics = None,
-    tag: options.OnlyTagged = None,
-    dataset: options.AnyDataset = None,
+    asked: Asked,
     all: Annotated[bool, typer.Option("--all", help="All runs of the dataset, as without RUN.")] = False,
-    test: Annotated[
-        LeaderboardTest, typer.Option(help="Paired t with Holm's correction, or sign flips corrected by the largest t.")
-    ] = "t",
-    by: Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="The first metric by slices as well.")] = None,
-    missing: Annotated[
-        compare.Missing,
-        typer.Option(help="Groups that some runs lack: refused, 0, or left out; skip: those that none has."),
-    ] = "error",
-    measure: Annotated[
-        list[str] | None,
-        typer.Option(help="A number of whole runs to show beside, such as latency_ms, by its tag or parameter."),
-    ] = None,
-    labels: compare.LabelsVersion = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
     format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print it.")] = "text",
@@ -53,38 +32,17 @@ def leaderboard(
     like these, would give.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.questions.leaderboard.say import leaderboard_said
+    from ndcg_tracker.questions.leaderboard.say import leaderboard_said, suite_tables_said
 
-    if runs and all:
+    if asked.positional and all:
         raise InputError("--all and RUN are both given", advice="leave one out")
-    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset, test=test != "t", by=by, measure=measure)
-    if suite is not None:
-        from ndcg_tracker.questions.leaderboard.say import suite_tables_said
-
-        with options.tracker() as tracker:
-            tables = tracker.suite(
-                suite,
-                *(runs or ()),
-                metric=metric or "ndcg@10",
-                by_tag=by_tag,
-                missing=missing,
-                tags=options.pairs(tag, "--tag"),
-                labels=compare.labels_version(labels),
-            ).tables
-        options.show_answer(suite_tables_said(*tables), format)
-        return
+    options.belongs_to_one_dataset(suite, by_tag=by_tag)
     with options.tracker() as tracker:
-        found = tracker.leaderboard(
-            *(runs or ()),
-            metrics=metric or ["ndcg@10"],
-            tags=options.pairs(tag, "--tag"),
-            dataset=dataset,
-            test=test,
-            by=by,
-            missing=missing,
-            measures=measure or (),
-            labels=compare.labels_version(labels),
-        )
+        if suite is not None:
+            tables = asked.on_suite(tracker.suite, suite, by_tag=by_tag).tables
+            options.show_answer(suite_tables_said(*tables), format)
+            return
+        found = asked.of(tracker.leaderboard)
     if format not in ("text", "markdown", "html"):
         for note in found.notes:
             options.say(f"note: {note}")

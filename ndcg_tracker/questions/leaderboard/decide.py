@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.compare.options import LeaderboardTest
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats
@@ -29,7 +30,6 @@ from ndcg_tracker.words.notes import Note
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide_suite import SuiteNote
 
-LeaderboardTest = Literal["t", "permutation"]
 LEVEL = 0.95
 MOST_PAIRED = 50
 """Of more runs the pairs with the best one are kept alone; ranks rest on all of them."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import Dataset, MetricText, OnlyTagged, Option
 from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 
 if TYPE_CHECKING:
@@ -12,7 +12,16 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-def plot_training(self: HasStore, name: str, metric: str = DEFAULT_METRIC, *, dataset: str = DEFAULT_DATASET) -> Chart:
+Training = Annotated[str, Option("The training: its tag training=NAME.", metavar="NAME", is_positional=True)]
+Parameter = Annotated[
+    str,
+    Option("A parameter or tag that is a number, such as latency_ms.", metavar="PARAMETER", is_positional=True),
+]
+
+
+def plot_training(
+    self: HasStore, name: Training, metric: MetricText = DEFAULT_METRIC, *, dataset: Dataset = DEFAULT_DATASET
+) -> Chart:
     """Draw a metric over the stored iterations of a training (``TrainingRuns``), with its 95% intervals.
 
     Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
@@ -25,11 +34,11 @@ def plot_training(self: HasStore, name: str, metric: str = DEFAULT_METRIC, *, da
 
 def plot_runs(
     self: HasStore,
-    parameter: str,
-    metric: str = DEFAULT_METRIC,
+    parameter: Parameter,
+    metric: MetricText = DEFAULT_METRIC,
     *,
-    dataset: str = DEFAULT_DATASET,
-    tags: Mapping[str, str] | None = None,
+    dataset: Dataset = DEFAULT_DATASET,
+    tags: OnlyTagged = None,
 ) -> Chart:
     """Draw a metric of runs against a number that they cost, such as ``latency_ms``, with the Pareto front.
 

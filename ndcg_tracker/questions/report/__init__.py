@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import AnyDataset, MetricTexts, Option
+from ndcg_tracker.compare.options import Baseline, Candidates, Ci, ClusterBy, LabelsVersion, MissingGroups, Test
 from ndcg_tracker.metrics.language.text import parse_metrics
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.options import CiMethod, Missing, TestName, Version
     from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.store import HasStore
 
 
+Page = Annotated[str, Option("The page.", ("--output", "-o"), metavar="FILE")]
+WithTexts = Annotated[bool, Option("Show query texts, titles and links (see ndcg-track texts).")]
+
+
 def report(
     self: HasStore,
-    baseline: str,
-    *candidates: str | Sequence[str],
-    dataset: str | None = None,
-    metrics: str | Sequence[str] = (),
-    missing: Missing = "error",
-    test: TestName = "t",
-    ci: CiMethod = "t",
-    cluster: str | None = None,
-    labels: Version = None,
-    output: str = "report.html",
-    texts: bool = False,
+    baseline: Baseline,
+    *candidates: Candidates,
+    dataset: AnyDataset = None,
+    metrics: MetricTexts = (),
+    missing: MissingGroups = "error",
+    test: Test = "t",
+    ci: Ci = "t",
+    cluster: ClusterBy = None,
+    labels: LabelsVersion = None,
+    output: Page = "report.html",
+    texts: WithTexts = False,
 ) -> ReportResult:
     """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 

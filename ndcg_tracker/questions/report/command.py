@@ -3,42 +3,26 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.compare.command import (
-    Baseline,
-    Ci,
-    ClusterBy,
-    Compared,
-    LabelsVersion,
-    MissingGroups,
-    Test,
-    labels_version,
-)
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.questions.report import report as ask_report
 
 
+@takes(ask_report)
 def report(
-    baseline: Baseline,
+    asked: Asked,
     candidates: Annotated[
         list[str] | None, typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
     ] = None,
     output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = "report.html",
     all_runs: Annotated[bool, typer.Option("--all", help="Compare the baseline with all other runs.")] = False,
-    metric: options.Metrics = None,
-    dataset: options.AnyDataset = None,
-    missing: MissingGroups = "error",
-    test: Test = "t",
-    ci: Ci = "t",
-    cluster: ClusterBy = None,
-    labels: LabelsVersion = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
-    texts: Annotated[
-        bool, typer.Option("--texts", help="Show query texts, titles and links (see ndcg-track texts).")
-    ] = False,
 ) -> None:
     """Write a page that shows a comparison.
 
@@ -52,50 +36,27 @@ def report(
 
     if all_runs and candidates:
         raise InputError("--all compares with all other runs", advice="leave out the candidates, or --all")
-    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset=dataset, all=all_runs, texts=texts)
-    asked = Compared(missing=missing, test=test, ci=ci, cluster=cluster)
+    options.belongs_to_one_dataset(suite, by_tag=by_tag, all=all_runs)
+    runs, dataset = [*asked.positional, *(candidates or ())], asked.named.get("dataset")
     with options.tracker() as tracker, whole_file(output, "--output") as write:
-        if suite is not None and candidates:
-            on_suite = tracker.compare_suite(
-                suite,
-                baseline,
-                *candidates,
-                metric=metric or (),
-                by_tag=by_tag,
-                **asked,
-                labels=labels_version(labels),
-            )
-            page = tracker.suite_page(on_suite, by_tag=by_tag, missing=missing, labels=labels_version(labels))
         if all_runs:
-            others, left_out = tracker.comparable_others(
-                baseline,
-                dataset=dataset,
-                metrics=metric or (),
-                missing=missing,
-                cluster=cluster,
-                labels=labels_version(labels),
-            )
+            others, left_out = tracker.comparable_others(*runs, **asked.part(tracker.comparable_others))
             for run, why in left_out:
                 options.say(f"note: left out {run.name}: {worded(why.message, options.as_option)}")
-            candidates = [run.name for run in others]  # a name counts before the id of another run
+            runs += [run.name for run in others]  # a name counts before the id of another run
             dataset = others[0].dataset if others else dataset
-        if all_runs and not candidates:
-            raise InputError(f"no other run can be compared with {baseline!r}", advice="store one, or name another")
-        if not candidates:
+            if not others:
+                raise InputError(f"no other run can be compared with {runs[0]!r}", advice="store one, or name another")
+        if len(runs) == 1:
             raise InputError(
                 "a report needs a candidate", advice="name one after the baseline, or give --all", joint=": "
             )
-        if suite is None:
-            found = tracker.report(
-                baseline,
-                *candidates,
-                dataset=dataset,
-                metrics=metric or (),
-                **asked,
-                labels=labels_version(labels),
-                output=output,
-                texts=texts,
-            )
-            page = found.to_html()
+        of_runs = replace(asked, positional=tuple(runs))
+        if suite is not None:
+            metric = asked.named.get("metrics", ())
+            on_suite = of_runs.on_suite(tracker.compare_suite, suite, by_tag=by_tag, metric=metric)
+            page = tracker.suite_page(on_suite, by_tag=by_tag, **asked.part(tracker.suite_page))
+        else:
+            page = of_runs.of(tracker.report, dataset=dataset, output=output).to_html()
         write(page)
     options.say(f"wrote {shlex.quote(output)}: open it in a browser")

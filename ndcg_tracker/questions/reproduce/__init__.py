@@ -12,7 +12,6 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.options import Missing
     from ndcg_tracker.questions.reproduce.gather import ReproductionResult
     from ndcg_tracker.storage.store import HasStore
 

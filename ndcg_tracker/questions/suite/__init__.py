@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from ndcg_tracker.asked import ByTag, MetricTexts, Option
+from ndcg_tracker.compare.options import Ci, ClusterBy, LabelsVersion, MissingGroups, Test
 from ndcg_tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
-    from ndcg_tracker.compare.options import CiMethod, Missing, TestName, Version
+    from ndcg_tracker.compare.options import Missing, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
     from ndcg_tracker.storage.records import SuiteRecord
     from ndcg_tracker.storage.store import HasStore
 
 
-def create_suite(self: HasStore, name: str, datasets: Sequence[str], *, replace: bool = False) -> SuiteRecord:
+SuiteName = Annotated[str, Option("The name of the suite.", metavar="SUITE", is_positional=True)]
+BaselineSystem = Annotated[str, Option("The name of its runs.", metavar="BASELINE", is_positional=True)]
+CandidateSystem = Annotated[
+    str, Option("The name of the runs to compare with it.", metavar="CANDIDATE", is_positional=True)
+]
+Datasets = Annotated[
+    Sequence[str],
+    Option("Datasets, or patterns: 'beir-*'.", metavar="DATASET", is_positional=True, typed=list[str]),
+]
+ReplaceDatasets = Annotated[bool, Option("Give a suite that exists these datasets.")]
+
+
+def create_suite(
+    self: HasStore, name: SuiteName, datasets: Datasets, *, replace: ReplaceDatasets = False
+) -> SuiteRecord:
     """Name datasets that are looked at together, and return the suite.
 
     Parameters: ``datasets``: names or patterns such as ``"beir-*"``. ``replace``: give a suite that
@@ -45,7 +61,7 @@ def suites(self: HasStore) -> list[SuiteRecord]:
         return tx.suites.all()
 
 
-def delete_suite(self: HasStore, name: str) -> SuiteRecord:
+def delete_suite(self: HasStore, name: SuiteName) -> SuiteRecord:
     """Delete a suite and return what it was; its datasets and their runs stay."""
     with self.store().write("marks") as tx:
         return tx.write.suites.delete(name)
@@ -89,22 +105,22 @@ def suite(
 
 def compare_suite(
     self: HasStore,
-    name: str,
-    baseline: str,
-    candidate: str,
+    name: SuiteName,
+    baseline: BaselineSystem,
+    candidate: CandidateSystem,
     *further: str,
-    metric: str | Sequence[str] = DEFAULT_METRIC,
-    by_tag: str | None = None,
-    missing: Missing = "error",
+    metric: MetricTexts = DEFAULT_METRIC,
+    by_tag: ByTag = None,
+    missing: MissingGroups = "error",
     top: int = 0,
     tie_bounds: bool = False,
     unjudged_bounds: bool = False,
-    test: TestName = "t",
-    ci: CiMethod = "t",
+    test: Test = "t",
+    ci: Ci = "t",
     equivalence: float | None = None,
     by: str | None = None,
-    cluster: str | None = None,
-    labels: Version = None,
+    cluster: ClusterBy = None,
+    labels: LabelsVersion = None,
     judge: str | None = None,
 ) -> SuiteComparisonResult:
     """Compare systems on every dataset of a suite, as ``compare`` does, and on all together.

@@ -2,39 +2,34 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from ndcg_tracker.cli import options
-from ndcg_tracker.compare import command as compare
+from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
+from ndcg_tracker.compare.command import compare
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.questions.gate import command as gate
-from ndcg_tracker.questions.leaderboard.command import LeaderboardFormat, leaderboard
+from ndcg_tracker.questions.gate.command import gate
+from ndcg_tracker.questions.leaderboard.command import leaderboard
 from ndcg_tracker.questions.report.command import report
+from ndcg_tracker.questions.suite import create_suite, delete_suite
 
-app = typer.Typer(
-    help="Datasets together: create, list, delete; ask with --suite.",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = options.command_group("Datasets together: create, list, delete; ask with --suite.")
 
 Suite = Annotated[str, typer.Argument(metavar="SUITE", help="The name of the suite.")]
-Baseline = Annotated[str, typer.Argument(metavar="BASELINE", help="The name of its runs.")]
-Candidate = Annotated[str, typer.Argument(metavar="CANDIDATE", help="The name of the runs to compare with it.")]
-Metric = Annotated[str, typer.Option("--metric", "-m", help="The metric.", callback=options.metric_asked_for)]
 
 
 @app.command("create")
-def create(
-    suite: Suite,
-    datasets: Annotated[list[str], typer.Argument(metavar="DATASET", help="Datasets, or patterns: 'beir-*'.")],
-    replace: Annotated[bool, typer.Option("--replace", help="Give a suite that exists these datasets.")] = False,
-) -> None:
+@takes(create_suite)
+def create(asked: Asked) -> None:
     """Name datasets that are looked at together."""
     with options.tracker() as tracker:
-        found = tracker.create_suite(suite, datasets, replace=replace)
-    options.say(f"suite {found.name!r} has {len(found.datasets)} datasets: {', '.join(found.datasets)}")
+        suite = asked.of(tracker.create_suite)
+    options.say(f"suite {suite.name!r} has {len(suite.datasets)} datasets: {', '.join(suite.datasets)}")
 
 
 @app.command("list")
@@ -43,108 +38,81 @@ def list_suites(format: options.Output = "text") -> None:
     from ndcg_tracker.render.formats import rows_as
 
     with options.tracker() as tracker:
-        found = tracker.suites()
-    rows = [(suite.name, dataset, suite.created_at_utc) for suite in found for dataset in suite.datasets]
+        suites = tracker.suites()
+    rows = [(suite.name, dataset, suite.created_at_utc) for suite in suites for dataset in suite.datasets]
     options.show(rows_as(format, ["suite", "dataset", "created_at_utc"], rows, color=options.wants_color()))
 
 
 @app.command("delete")
-def delete(suite: Suite) -> None:
+@takes(delete_suite)
+def delete(asked: Asked) -> None:
     """Delete a suite; its datasets and their runs stay."""
     with options.tracker() as tracker:
-        found = tracker.delete_suite(suite)
-    options.say(f"deleted suite {found.name!r}; its datasets stay")
+        suite = asked.of(tracker.delete_suite)
+    options.say(f"deleted suite {suite.name!r}; its datasets stay")
+
+
+def _on_suite(command: Callable[..., None], *but: str, **defaults: object) -> list[inspect.Parameter]:
+    """Return SUITE and the parameters of a command on a suite, ``but`` some, with ``defaults`` of its own."""
+    parameters = inspect.signature(command).parameters
+    return [
+        inspect.Parameter("suite", inspect.Parameter.KEYWORD_ONLY, annotation=Suite),
+        *(
+            parameter.replace(default=defaults.get(name, parameter.default))
+            for name, parameter in parameters.items()
+            if name not in ("suite", "dataset", *but)
+        ),
+    ]
 
 
 @app.command("show")
-def show(
-    suite: Suite,
-    systems: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[SYSTEM]", help="Names of runs, or patterns such as 'bm25*'; without any, all."),
-    ] = None,
-    metric: Metric = "ndcg@10",
-    by_tag: options.ByTag = None,
-    missing: compare.MissingGroups = "error",
-    format: Annotated[LeaderboardFormat, typer.Option(help="How to print it.")] = "text",
-) -> None:
+@partial(with_parameters, parameters=_on_suite(leaderboard, "all", "test", "by", "measures"))
+def show(**given: object) -> None:
     """Show systems on every dataset, as leaderboard --suite does."""
-    leaderboard(systems, [metric], suite=suite, by_tag=by_tag, missing=missing, format=format)
+    leaderboard(**given)
 
 
 @app.command("compare")
-def compare_systems(
-    suite: Suite,
-    baseline: Baseline,
-    candidate: Candidate,
-    metric: Metric = "ndcg@10",
-    by_tag: options.ByTag = None,
-    missing: compare.MissingGroups = "error",
-    format: options.Output = "text",
-) -> None:
-    """Compare two systems on every dataset, as compare --suite does."""
-    compare.compare(baseline, [candidate], [metric], suite=suite, by_tag=by_tag, missing=missing, format=format)
+@partial(with_parameters, parameters=_on_suite(compare, metrics=["ndcg@10"]))
+def compare_systems(**given: object) -> None:
+    """Compare systems on every dataset, as compare --suite does."""
+    compare(**given)
 
 
 @app.command("report")
-def report_on_systems(
-    suite: Suite,
-    baseline: Baseline,
-    candidate: Candidate,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = "suite.html",
-    metric: Metric = "ndcg@10",
-    by_tag: options.ByTag = None,
-    missing: compare.MissingGroups = "error",
-) -> None:
-    """Write the page of two systems, as report --suite does."""
-    report(baseline, [candidate], output, metric=[metric], suite=suite, by_tag=by_tag, missing=missing)
+@partial(with_parameters, parameters=_on_suite(report, "all_runs", "texts", output="suite.html", metrics=["ndcg@10"]))
+def report_on_systems(**given: object) -> None:
+    """Write the page of systems, as report --suite does."""
+    report(**given)
+
+
+DATASET_MARGIN = inspect.Parameter(
+    "dataset_margin",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[
+        float | None, typer.Option(metavar="X", help="FAIL as well if a dataset drops by more than this.")
+    ],
+)
+STRICT_DATASETS = inspect.Parameter(
+    "strict_datasets",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=False,
+    annotation=Annotated[
+        bool, typer.Option("--strict-datasets", help="No PASS if a dataset may have dropped by more.")
+    ],
+)
+OF_ONE_DATASET = ("scope", "tolerance", "repeats", "aa", "top", "by", "slice_margin", "strict_slices")
 
 
 @app.command("gate")
-def gate_suite(
-    suite: Suite,
-    candidate: Candidate,
-    baseline: Annotated[str, typer.Option(metavar="SYSTEM", help="The name of the runs to compare against.")],
-    margin: Annotated[str, typer.Option(metavar="X", help="The drop that the macro mean is allowed.")],
-    metric: Metric = "ndcg@10",
-    dataset_margin: Annotated[
-        float | None, typer.Option(metavar="X", help="FAIL as well if a dataset drops by more than this.")
-    ] = None,
-    strict_datasets: Annotated[
-        bool, typer.Option("--strict-datasets", help="No PASS if a dataset may have dropped by more.")
-    ] = False,
-    alpha_budget: gate.AlphaBudget = None,
-    on_inconclusive: gate.IfInconclusive = None,
-    acknowledge: gate.Acknowledge = None,
-    dry_run: gate.DryRun = False,
-    by_tag: options.ByTag = None,
-    missing: compare.MissingGroups = "error",
-    junit: gate.Junit = None,
-    github_summary: gate.GithubSummary = False,
-    format: options.Output = "text",
-) -> None:
+@partial(with_parameters, parameters=[*_on_suite(gate, *OF_ONE_DATASET), DATASET_MARGIN, STRICT_DATASETS])
+def gate_on_suite(dataset_margin: float | None = None, strict_datasets: bool = False, **given: object) -> None:
     """Decide whether a system may replace another (gate --suite)."""
     if strict_datasets and dataset_margin is None:
         raise InputError(
             "--strict-datasets needs --dataset-margin: how large a drop a dataset is allowed, in absolute points, such "
             "as --dataset-margin 0.05"
         )
-    gate.gate(
-        candidate,
-        baseline,
-        metric,
-        margin,
-        alpha_budget=alpha_budget,
-        on_inconclusive=on_inconclusive,
-        acknowledge=acknowledge,
-        dry_run=dry_run,
-        by=None if dataset_margin is None else "dataset",
-        slice_margin=dataset_margin,
-        strict_slices=strict_datasets,
-        missing=missing,
-        suite=suite,
-        by_tag=by_tag,
-        junit=junit,
-        github_summary=github_summary,
-        format=format,
-    )
+    by = None if dataset_margin is None else "dataset"
+    gate(by=by, slice_margin=dataset_margin, strict_slices=strict_datasets, **given)
