@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from ndcg_tracker.asked import Pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 
@@ -125,7 +126,7 @@ def ingest(
             "name": name[0] if name else None,
             "dataset": dataset,
             "tags": tags,
-            "parameters": options.pairs(param, "--param"),
+            "parameters": Pairs("--param")(param or ()),
             "git_commit": git_commit if git_commit is not None else _head(),
             "created_at": created_at,
             "replace": replace,
@@ -185,7 +186,7 @@ def ingest(
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
     names = run_names(files, name)
-    parameters = options.pairs(param, "--param")
+    parameters = Pairs("--param")(param or ())
     run_columns, label_columns = columns_of(
         labels, group=group, item=item, score=score, label=label, weight=weight, header=columns
     )
@@ -275,8 +276,8 @@ def _stored_results(
 
 def _tags(tag: list[str] | None, measure: list[str] | None) -> tuple[dict[str, str], str | None]:
     """Return the tags of a run, its measures among them, and which measure of --results is asked for."""
-    tags = options.pairs(tag, "--tag")
-    for name, number in options.pairs([one for one in measure or () if "=" in one], "--measure").items():
+    tags = Pairs("--tag")(tag or ())
+    for name, number in Pairs("--measure")([one for one in measure or () if "=" in one]).items():
         try:
             is_number = math.isfinite(float(number))
         except ValueError:

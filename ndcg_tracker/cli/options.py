@@ -7,14 +7,16 @@ import shlex
 import sys
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
 
+from ndcg_tracker import asked
+from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
@@ -63,41 +65,50 @@ def metric_asked_for(text: str | None) -> str | None:
     return (metrics_asked_for([text]) or [text])[0]
 
 
+def told(asked: Any, spelled: str = "", default: object = None, callback: Callable[..., Any] | None = None) -> Any:
+    """Return a declared argument (``Annotated[TYPE, Option(...)]``) as typer takes it.
+
+    ``spelled``: the option, where the declaration leaves it to the argument's name. ``default``: of the argument; the
+    help shows what it is. ``callback``: reads the value while the command line is parsed.
+    """
+    option: Option = asked.__metadata__[0]
+    shown = option.default or default not in (None, "", False, ())
+    if option.is_positional:
+        return typer.Argument(metavar=option.metavar, help=option.help, show_default=option.default or False)
+    return typer.Option(
+        *(option.spelled or (spelled,)),
+        metavar=option.metavar,
+        help=option.help,
+        min=option.least,
+        show_default=shown,
+        callback=callback,
+    )
+
+
 Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
-Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups and labels to compare runs on.")]
+Dataset = Annotated[str, told(asked.Dataset, "--dataset", "default")]
 Record = Annotated[
     bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions and suites.")
 ]
 OnSuite = Annotated[
     str | None, typer.Option("--suite", metavar="NAME", help="On every dataset of a suite, and on all together.")
 ]
-ByTag = Annotated[
-    str | None, typer.Option(metavar="KEY", help="Runs of one system share this tag's value, not their name.")
-]
-AnyDataset = Annotated[str | None, typer.Option("--dataset", help="Only look for runs in this dataset.")]
-Metrics = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--metric",
-        "-m",
-        help="A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.",
-        callback=metrics_asked_for,
-    ),
-]
+ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
+AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
+Metrics = Annotated[asked.Texts, told(asked.MetricTexts, callback=metrics_asked_for)]
 Labels = Annotated[
     str | None,
     typer.Option(
         "--labels", "--qrels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a known set."
     ),
 ]
-OnlyTagged = Annotated[list[str] | None, typer.Option(help="key=value: only runs with this tag; repeatable.")]
-Run = Annotated[str, typer.Argument(metavar="RUN", help="Name, id, @alias, latest, latest~2 or a unique prefix.")]
+OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
+Run = Annotated[str, told(asked.Run)]
 SomeRuns = Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")]
 EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")]
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
-RboP = Annotated[float, typer.Option("--rbo-p", metavar="P", help="How much a rank counts beside the one before it.")]
-Judge = Annotated[str | None, typer.Option("--judge", metavar="NAME", help="Whose labels, if a judge is named.")]
+Judge = Annotated[str | None, told(asked.Judge, "--judge")]
 Names = Annotated[list[str] | None, typer.Option("--name", help="Name of the run, one per file; else the file's.")]
 Reader = Annotated[
     str | None, typer.Option(help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.")
@@ -276,17 +287,6 @@ def discard(stream: TextIO) -> None:
 def wants_color() -> bool:
     """Return whether results may be coloured: only on a terminal, and not if NO_COLOR is set."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def pairs(texts: list[str] | None, option: str) -> dict[str, str]:
-    """Return the mapping that a repeatable option of the form key=value spells."""
-    found = {}
-    for text in texts or []:
-        key, equals, value = text.partition("=")
-        if not equals or not key:
-            raise InputError(f"{option} {text!r} is not of the form key=value", advice=f"write {option} model=bm25")
-        found[key] = value
-    return found
 
 
 def belongs_to_one_dataset(suite: str | None, **given: object) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_args
 
-import typer
-
 from ndcg_tracker.asked import Option, Texts
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
@@ -76,18 +74,7 @@ class _Declared:
         typed = self.option.typed or self.type
         if self.is_repeated:
             typed = list[str] if self.default is NOTHING else list[str] | None
-        if self.option.is_positional:
-            told: Any = typer.Argument(
-                metavar=self.option.metavar, help=self.option.help, show_default=self.option.default or False
-            )
-        else:
-            told = typer.Option(
-                *(self.option.spelled or (options.as_option(self.name, ""),)),
-                metavar=self.option.metavar,
-                help=self.option.help,
-                min=self.option.least,
-                show_default=self.option.default or self.default not in (None, "", False),
-            )
+        told = options.told(Annotated[typed, self.option], options.as_option(self.name, ""), self.default)
         default = None if self.default == () or typed == Texts else self.default
         return inspect.Parameter(
             self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[typed, told]

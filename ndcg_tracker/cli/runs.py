@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from ndcg_tracker.asked import Pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.questions.show.command import show
 
@@ -37,7 +38,7 @@ def list_runs(
 
     if metric is None and sort == "mean":
         raise InputError("--sort mean needs its metric", advice="add for example --metric ndcg@10")
-    tags = options.pairs(tag, "--tag")
+    tags = Pairs("--tag")(tag or ())
     with options.tracker() as tracker:
         found = [
             run
@@ -102,7 +103,7 @@ def tag_run(
 
     A pattern such as 'bm25*' means every run that fits it.
     """
-    added = options.pairs(tags, "tag")
+    added = Pairs("tag")(tags or ())
     with options.tracker() as tracker:
         found = tracker.runs_named([run], dataset)
         kept = [tracker.tag_run(str(one.id), added, remove=remove or (), dataset=one.dataset) for one in found]
