@@ -83,7 +83,7 @@ class GroupTieBounds:
 
 @dataclass(frozen=True, slots=True)
 class PossibleDelta:
-    """A difference that further labels could make of a metric's, with the p-value and the verdict it would have."""
+    """A difference that a metric could have after further labels, with its p-value and its verdict."""
 
     delta: float | None
     ci: tuple[float, float] | None
@@ -202,8 +202,8 @@ class JudgedShare:
 class MetricComparison:
     """One metric in two runs.
 
-    ``requested_as``: the text that the candidate was asked for it by; if that is the canonical one, the baseline; ""
-    where that is not known.
+    ``requested_as``: the text by which the metric was requested for the candidate, or for the baseline where that of
+    the candidate is the canonical one; "" where it is not known.
 
     ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
     ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
@@ -370,14 +370,14 @@ def coverage_notes(
     """
     if positives_only:
         return [Note("positives_only")]
-    found: dict[str, list[int | None]] = {}
+    cutoffs_of: dict[str, list[int | None]] = {}
     for share in coverage:
         if share.baseline is None or share.candidate is None:
             continue
         gap = share.baseline - share.candidate
         if abs(gap) >= COVERAGE_GAP:
-            found.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
-    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}, command) for run, cutoffs in found.items()]
+            cutoffs_of.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
+    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}, command) for run, cutoffs in cutoffs_of.items()]
     shares = {
         "baseline": [share.baseline for share in coverage],
         "candidate": [share.candidate for share in coverage],
