@@ -395,7 +395,7 @@ def _mean_share(of_arm: Sequence[dict[int | None, float]], cutoff: int | None) -
 
 
 def _single_repeats(both: RunPair) -> list[Note]:
-    """Return a note where the repeats of one system are held against a single run."""
+    """Return a note where the repeats of one system are compared with a single run."""
     single = [arm.name for arm in both.arms if len(arm.runs) == 1]
     return [Note("one_repeat", {"run": name}) for name in single] if both.is_repeated else []
 

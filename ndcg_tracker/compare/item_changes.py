@@ -103,7 +103,7 @@ class ItemChanges:
         ]
 
     def only(self, rows: Index) -> ItemChanges:
-        """Return some rows, in their order."""
+        """Return the given rows, in the given order."""
         return ItemChanges(
             self.groups[rows],
             self.item_keys.take(rows),
@@ -206,7 +206,7 @@ def joined_changes(parts: Sequence[ItemChanges]) -> ItemChanges:
 
 
 def remainder_of(delta: float, contributions: Floats) -> float:
-    """Return what of a delta is not in its contributions; exactly 0 where that is no more than a rounding error.
+    """Return the part of a delta that is not in its contributions; exactly 0 where it is no more than a rounding error.
 
     >>> remainder_of(0.3, np.array([0.1, 0.2])), remainder_of(0.5, np.array([0.25]))
     (0.0, 0.25)

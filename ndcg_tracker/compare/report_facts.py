@@ -155,7 +155,7 @@ def group_lists(
     """Return the lists of some groups.
 
     Parameters: ``keys``: of the groups, as ``changes`` numbers them. ``changes``: their items within the cutoff.
-    ``labels``: of these groups. ``n_rows``: so many items of each list at most. ``cutoff``: of the ideal list.
+    ``labels``: of these groups. ``n_rows``: how many items of each list at most. ``cutoff``: of the ideal list.
     ``is_split``: whether the metric shown is the sum of the contributions.
     """
     beyond = np.iinfo(np.int64).max

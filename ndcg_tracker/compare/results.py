@@ -307,12 +307,11 @@ class SliceComparison:
 class Comparison:
     """Everything that was found between two runs of a dataset under one label set.
 
-    ``groups``, ``worst`` (most negative delta first) and ``best`` (most positive first) belong to the first metric.
+    ``groups``, ``worst`` (the largest loss first) and ``best`` (the largest gain first) belong to the first metric.
     ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know.
     ``tie_groups``: the groups that ties leave most open in the first metric, and ``n_tie_groups`` how many they leave
     open in either run, None where nobody asked. ``slices``: the
-    first metric by the values of the group attribute ``slice_attribute``, most negative delta first, None where nobody
-    asked.
+    first metric by the values of the group attribute ``slice_attribute``, the worst first, None where nobody asked.
     """
 
     baseline: RunRef
@@ -391,7 +390,7 @@ def coverage_notes(
 def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:
     """Return the items that explain most of a group's delta: those that pulled its way, the largest pull first.
 
-    Parameters: ``delta``: of the group. ``n``: how many at most. Items that pulled the other way come behind.
+    Parameters: ``delta``: of the group. ``n``: how many at most. Items that pulled the other way come last.
 
     >>> lost, less, won = (ItemMove(name, 1.0, 1, 2, 0.0, 0.0, part) for name, part in zip("abc", (-0.5, -0.1, 0.4)))
     >>> [move.item for move in most_telling([won, less, lost], -0.2, 2)]

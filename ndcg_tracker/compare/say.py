@@ -84,7 +84,7 @@ _CSV_COLUMNS = {
 
 
 def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> Said:
-    """Return what there is to say of one comparison, or of several candidates with one baseline.
+    """Return the output for one comparison, or for several candidates with one baseline.
 
     Parameters: ``spelled``: how arguments are spelled for people. ``details``: whether a report per candidate follows
     the table of several, for people.
@@ -328,7 +328,7 @@ def sign(metric: MetricComparison) -> str:
 
 
 def _is_judged(metric: MetricComparison) -> bool:
-    """Whether the verdict is one of a test, or needs none: of identical runs, or of a metric that is only shown."""
+    """Return whether a test gave the verdict, or none is needed: for identical runs and metrics that are only shown."""
     return metric.p_value is not None or metric.verdict in ("identical", None)
 
 
@@ -401,7 +401,7 @@ def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -
 
 
 def n_tested(comparisons: Sequence[Comparison]) -> int:
-    """Return over how many p-values Holm's correction went."""
+    """Return how many p-values Holm's correction covers."""
     return sum(metric.p_value is not None for comparison in comparisons for metric in comparison.metrics)
 
 
@@ -467,18 +467,18 @@ def test_name(metric: MetricComparison) -> str:
 
 
 def _is_detectable_shown(metric: MetricComparison) -> bool:
-    """Whether to say which difference would have been found: only where none was."""
+    """Return whether to show which difference would have been detected: only where none was."""
     return metric.verdict == "no_difference_detected" and metric.detectable_delta is not None
 
 
 def _could_bet(metric: MetricComparison) -> bool:
-    """Whether the verdict rests on a t interval of few nonzero differences."""
+    """Return whether the verdict rests on a t interval of few nonzero differences."""
     is_detected = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
     return is_detected and metric.wins + metric.losses < FEW_FOR_ONE_SIDE
 
 
 def _equivalence_tables(comparison: Comparison) -> list[Table]:
-    """Return what the test of equivalence says of each metric, one table; none where nobody asked."""
+    """Return the table with the test of equivalence of each metric; none where it was not asked for."""
     equivalences = [
         (metric.metric, metric.equivalence) for metric in comparison.metrics if metric.equivalence is not None
     ]
@@ -514,7 +514,7 @@ def _equivalence_in_words(equivalence: Equivalence) -> str:
 
 
 def _count_footnotes(groups: GroupCounts) -> list[str]:
-    """Return a sentence for every count of groups that were not simply there in both runs."""
+    """Return a sentence for every count of groups that do not have a result in both runs."""
     fate = "counted as 0 in the other" if groups.missing == "zero" else "left out"
     in_neither = 0 if groups.missing == "skip" else groups.in_neither
     sentences = [

@@ -39,7 +39,7 @@ def suite_comparison_said(
     spelled: Spelling = in_python,
     details: bool = False,
 ) -> Said:
-    """Return what there is to say of comparisons on a suite; CSV has a row per dataset.
+    """Return the output for comparisons on a suite; CSV has a row per dataset.
 
     ``on_datasets`` and ``details``: the comparisons on each dataset, and whether to show them as well.
     """
@@ -226,7 +226,7 @@ def suite_notes(notes: Sequence[SuiteNote]) -> list[Told]:
 
 
 def suite_forest(comparison: SuiteComparison) -> Spec:
-    """Return the difference on each dataset with its interval, then those of all datasets together."""
+    """Return the chart of the difference on each dataset with its interval, then of all datasets together."""
     bars = [
         Bar(delta.dataset, None, delta.delta, delta.ci, delta.verdict, delta.p_adjusted, delta.n)
         for delta in comparison.deltas

@@ -41,7 +41,7 @@ def delta_cell(delta: float | None, verdict: Verdict | None) -> Painted:
 
 
 def slice_tables(comparison: Comparison) -> list[Table]:
-    """Return the slices, the worst first, one table; none where nobody asked. Of many, the middle is left out."""
+    """Return the table of slices, the worst first and without the middle of many; none where it was not asked for."""
     slices, attribute, first = comparison.slices, comparison.slice_attribute, comparison.metrics[0]
     if slices is None or attribute is None:
         return []
@@ -152,7 +152,7 @@ def _ranks(move: ItemMove) -> str:
 
 
 def tie_tables(comparison: Comparison) -> list[Table]:
-    """Return the groups that ties in scores leave most open, one table; none where nobody asked."""
+    """Return the table of the groups that ties in scores leave most open; none where it was not asked for."""
     if comparison.tie_groups is None:
         return []
     numbers = [
@@ -275,7 +275,7 @@ def _of_all_metrics(comparison: Comparison) -> list[str]:
 
 
 def _is_seen_open(bounds: TieBounds) -> bool:
-    """Whether the digits shown tell the bounds apart."""
+    """Return whether the digits shown tell the bounds apart."""
     return points(bounds.worst) != points(bounds.best)
 
 
@@ -293,7 +293,7 @@ _CONDENSED = "condensed: unjudged items taken out of both lists"
 
 
 def unjudged_tables(comparison: Comparison) -> list[Table]:
-    """Return what unjudged items leave open, one table per metric; none where nobody asked."""
+    """Return a table per metric of what unjudged items leave open; none where it was not asked for."""
     bounded = [(metric, metric.unjudged_bounds) for metric in comparison.metrics if metric.unjudged_bounds is not None]
     legend = list(_LEGEND if any(bounds.least is not None for _, bounds in bounded) else ())
     legend += [_CONDENSED] if any(bounds.condensed is not None for _, bounds in bounded) else []

@@ -55,7 +55,7 @@ class SummedResults:
 
 
 def refuse_groups(**asked: object) -> None:
-    """Raise InputError for the first argument that is given, since it asks for groups."""
+    """Raise InputError for the first argument that is given; all of these need the groups."""
     for name, value in asked.items():
         if value:
             raise InputError(

@@ -112,7 +112,7 @@ class _Export:
         self._prunings = tx.runs.prunings()
 
     def texts(self, dataset_id: int, name: str) -> None:
-        """Write the texts of a dataset: without a group those of an item in every group, without an item of a group."""
+        """Write the texts of a dataset; without a group one is of an item in all groups, without an item of a group."""
         texts = self._tx.texts.all(dataset_id)
         ids, keys = self._tx.groups.all(dataset_id)
         key_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))

@@ -36,7 +36,7 @@ class GroupRecord:
 
 @dataclass(frozen=True, slots=True)
 class GroupsSet:
-    """What became of a table of groups.
+    """The outcome of storing a table of groups.
 
     ``n_groups``: its groups that the dataset has. ``attributes``: which were set or taken away. ``has_weights``:
     whether weights were. ``n_unknown``, ``first_unknown``: its groups that the dataset does not have. ``n_recomputed``:
@@ -173,7 +173,7 @@ def _resting_on(tx: ReadTransaction, run: RunRecord, changed: Index) -> list[Eva
 
 @dataclass(frozen=True, slots=True)
 class TextsAdded:
-    """What became of a table of texts.
+    """The outcome of storing a table of texts.
 
     ``n_groups``: groups with texts of their own. ``n_items``: items with texts for every group. ``n_pairs``: items with
     texts for one group. ``n_unknown``, ``first_unknown``: groups that the dataset does not have.

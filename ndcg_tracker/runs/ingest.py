@@ -100,7 +100,7 @@ class RunDetails:
 
 @dataclass(frozen=True)
 class IngestResult:
-    """What became of an ingested run.
+    """The outcome of ingesting a run.
 
     ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (nothing
     was added but the metrics marked new). ``metrics``: in the order they were asked for, and by their texts:

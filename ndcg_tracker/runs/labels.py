@@ -35,7 +35,7 @@ HELD_LABELS = 1 << 22
 def numbered_labels(
     tx: ReadTransaction, dataset_id: int, dataset: str, version: int | None = None, judge: str | None = None
 ) -> LabelSetRecord:
-    """Return a version of a dataset's labels; None for the newest of ``judge``, or without that of no named judge.
+    """Return a version of a dataset's labels, by default the newest of ``judge``, or else of no named judge.
 
     Raises: InputError for a dataset or judge without labels; ReferenceNotFoundError for an unknown version, or one that
     is not of this judge.
@@ -374,7 +374,7 @@ def settled_lists(
 
 
 def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends: bool = False) -> list[Note]:
-    """Return notes on labels of the same judge's version before that a version lacks, and on its new groups.
+    """Return notes on what a version of the labels lacks of the same judge's version before, and on its new groups.
 
     ``extends``: whether it was to extend the judge's version before; a note tells where there is none.
     """

@@ -43,8 +43,8 @@ HELD_RESULTS = 1 << 20
 class RescoredRun:
     """A run after rescoring: the label version it was evaluated against, and the metrics that this added.
 
-    ``pruned_at_utc``: None but for a run that has no items left to compute further metrics from. ``kept_share``: None
-    but for one that was stored with the items of a share of its groups alone, at that time.
+    ``pruned_at_utc``: None unless the run has no items left to compute further metrics from. ``kept_share``: None
+    unless it was stored with the items of only a share of its groups, at that time.
     """
 
     run: str
@@ -128,7 +128,7 @@ def store_labels(
 ) -> LabelsAdded:
     """Make labels the newest version of a judge in one transaction (see ``add_labels``).
 
-    ``rescore``: with the evaluations of all runs of the dataset under them: nobody sees the labels without these.
+    ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without these.
     """
     ready: dict[int, ReadyScores] = {}
     if rescore:

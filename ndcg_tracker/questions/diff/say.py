@@ -63,7 +63,7 @@ _COLUMNS = ("group", "overlap", "rbo", "tau", "n_shared", "first_change")
 
 
 def diff_said(diff: RunsDiff) -> Said:
-    """Return what there is to say of a difference; CSV has a row per group that changed most."""
+    """Return the output for a difference; CSV has a row per group that changed most."""
     return Said(diff, lambda: [diff_report(diff)], lambda: list(map(fields_of, diff.most_changed)), _COLUMNS)
 
 

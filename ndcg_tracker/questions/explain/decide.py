@@ -82,7 +82,7 @@ class GroupExplanation:
 
 @dataclass(frozen=True, slots=True)
 class RunExplanation:
-    """The difference of two means, split by items, grades and ranks, or by what runs and labels did.
+    """The difference of two means, split by items, grades and ranks, or into the parts of runs and labels.
 
     ``n_groups``: the groups that count. ``totals``: None where the runs are evaluated against different labels,
     ``parts``: None where they are evaluated against the same. ``worst_group``: the group with the most negative delta,
@@ -116,7 +116,7 @@ def explained_items(changes: ItemChanges) -> tuple[ExplainedItem, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LabelDifferences:
-    """How two label sets differ: the pairs of both whose grade is another one, and the pairs of one of them alone."""
+    """How two label sets differ: the pairs of both with another grade, and the pairs that only one of them has."""
 
     n_changed: int
     n_added: int
@@ -150,7 +150,7 @@ class GroupDifferences:
 
     @property
     def is_any(self) -> bool:
-        """Whether there are others than common groups."""
+        """Whether there are groups other than the common ones."""
         return bool(self.n_came or self.n_went or self.n_between)
 
 

@@ -52,7 +52,7 @@ _TOTAL_COLUMNS = ("metric", "table", "row", "n", "contribution", "group", "grade
 
 
 def explanation_said(explanation: Explanation, top: int | None = TOP) -> Said:
-    """Return what there is to say of an explanation.
+    """Return the output for an explanation.
 
     ``top``: how many items people see of those that changed something, None for all; programs have all.
     """

@@ -64,7 +64,7 @@ class SliceDecision:
 
 @dataclass(frozen=True, slots=True)
 class GateSlices:
-    """The slices of a gate, most negative delta first.
+    """The slices of a gate, the worst first.
 
     ``attribute``: whose values make them. ``margin``: the drop that each is allowed. ``is_strict``: whether PASS is
     blocked by an open slice, by a small one that regressed, and where no slice is judged. ``rows``: those of
@@ -169,7 +169,7 @@ class GateDecision:
         )
 
     def moved(self, by: float) -> Decision:
-        """Return what would have been decided with delta, and its bounds, moved by so much.
+        """Return what would have been decided if delta and its bounds were moved by an amount.
 
         >>> GateDecision("pass", "population", 0.01, 9, 0.0, lower=-0.005, upper=0.005).moved(-0.25)
         'fail'
@@ -532,11 +532,9 @@ def _low_information(information: Information) -> Note | None:
         )
     if information.are_few_for_one_side:
         return few_note(information, FEW_FOR_ONE_SIDE)
-    return (
-        Note("low_information", {"n": information.n, "skewness": information.skewness})
-        if information.is_low_for_one_side
-        else None
-    )
+    if not information.is_low_for_one_side:
+        return None
+    return Note("low_information", {"n": information.n, "skewness": information.skewness})
 
 
 def upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:

@@ -20,7 +20,7 @@ ROUNDING = 1e-12
 class LearnedMargin:
     """A margin and what it was learned from.
 
-    ``margin``: below which the means of two further repeats lie apart, with confidence ``level``. ``runs``: the names
+    ``margin``: the most that the means of two further repeats differ by, with confidence ``level``. ``runs``: the names
     of the repeats. ``n_pairs``: the pairs they make. ``sd``: the standard deviation of their means. ``largest``: the
     largest difference of means among the pairs. ``run_variance``: how much of it other groups would not change.
     """

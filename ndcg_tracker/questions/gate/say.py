@@ -70,7 +70,7 @@ class ToldDecision:
 
 
 def told_gate(gated: Gated, *, with_groups: bool) -> ToldDecision:
-    """Return a decision on two runs as it is told; ``with_groups``: with the worst and best groups."""
+    """Return a decision on two runs with its output; ``with_groups``: with the worst and best groups."""
     return ToldDecision(
         gated,
         lambda spelled: gate_said(gated, spelled, with_groups=with_groups),
@@ -80,7 +80,7 @@ def told_gate(gated: Gated, *, with_groups: bool) -> ToldDecision:
 
 
 def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Said:
-    """Return what there is to say of a decision.
+    """Return the output for a decision.
 
     ``spelled``: how arguments are spelled for people. ``with_groups``: whether people see the worst and the best
     groups; programs always do.

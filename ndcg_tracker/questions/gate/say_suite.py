@@ -43,7 +43,7 @@ _ROW = paths(
 
 
 def suite_gate_said(gated: SuiteGated, spelled: Spelling = in_python) -> Said:
-    """Return what there is to say of a decision on a suite; ``spelled``: how arguments are spelled for people."""
+    """Return the output for a decision on a suite; ``spelled``: how arguments are spelled for people."""
     return Said(gated, lambda: [suite_gate_report(gated, spelled)], lambda: [suite_gate_row(gated)])
 
 
@@ -114,7 +114,7 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
 
 
 def told_suite_gate(gated: SuiteGated) -> ToldDecision:
-    """Return a decision on a suite as it is told; its means are those of each dataset and of the macro mean."""
+    """Return a decision on a suite with its output; its means are those of each dataset and the macro mean."""
     comparison = gated.comparison
     means = [delta.candidate_mean or 0.0 for delta in comparison.deltas]
     named = [(f"{delta.dataset}/{comparison.metric}", delta.candidate_mean) for delta in comparison.deltas]

@@ -87,9 +87,11 @@ class HistoryResult:
         return Chart(history_chart(self.rows, self.rows[0]["metric"]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per run, or of the new steps alone if they were asked for; ``step_between`` and
-        ``drift_between`` hold the names of two runs, both included, and ``step_parameters`` by name what a parameter
-        was before the step and what after it."""
+        """Return one row per run, or per new step if these were asked for.
+
+        ``step_between`` and ``drift_between`` hold the names of two runs, both included, and ``step_parameters`` the
+        values of each parameter before the step and after it, by name.
+        """
         import pandas as pd
 
         table = []
@@ -134,9 +136,8 @@ def history_of(
         steps = steps_of(tx, dataset, text, records, newest, notes)
     else:
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
-    if all(
-        run.tags.get("stage") == "iteration" for run in details.values()
-    ):  # iterations of a training are no retrainings
+    # iterations of a training are no retrainings
+    if all(run.tags.get("stage") == "iteration" for run in details.values()):
         notes = [note for note in notes if note.kind != "few_runs"]
     notes += lacking_groups(list(details.values()), records, parsed)
     notes += _study(list(details.values()), records, dataset, metric)

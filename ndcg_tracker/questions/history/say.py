@@ -84,7 +84,7 @@ def history_said(
     newest_first: bool = False,
     spelled: Spelling = in_python,
 ) -> Said:
-    """Return what there is to say of a history.
+    """Return the output for a history.
 
     Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
     to read them. ``n_shown``: how many runs a table has, by default the newest 40. ``newest_first``: the newest steps
@@ -105,7 +105,7 @@ def history_said(
 
 
 def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequence[Note] = ()) -> Said:
-    """Return what there is to say of the new steps of a history; ``newest``: the run that would have shown them.
+    """Return the output for the new steps of a history; ``newest``: the run that would have shown them.
 
     People read a sentence for each, or that there is none; JSON and CSV have their rows.
     """

@@ -60,9 +60,9 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
     dataset = tx.datasets.known(dataset_name)
     n_runs = tx.evaluations.runs_by_label_set(dataset.id)
     versions = []
-    for label_set in (
-        label_set for label_set in tx.labels.sets(dataset.id, judge) if label_set.judge not in NO_LABELS_HERE
-    ):
+    for label_set in tx.labels.sets(dataset.id, judge):
+        if label_set.judge in NO_LABELS_HERE:
+            continue
         n_items, grades = _contents(tx, label_set)
         sizes = label_set.n_groups, n_items, label_set.n_labels, grades, n_runs.get(label_set.id, 0), label_set.judge
         versions.append(

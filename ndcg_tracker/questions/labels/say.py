@@ -78,7 +78,7 @@ def _grades(version: LabelVersion, equals: str, between: str, most: int | None =
 
 
 def labels_diff_said(diff: LabelsDiff) -> Said:
-    """Return what there is to say of two label sets; CSV has a row per pair of grades."""
+    """Return the output for two label sets; CSV has a row per pair of grades."""
     return Said(diff, lambda: [labels_diff_report(diff)], lambda: _grade_rows(diff), _GRADE_COLUMNS)
 
 
@@ -163,7 +163,7 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
-    """Return what there is to say of two judges; CSV has a row per pair of grades."""
+    """Return the output for two judges; CSV has a row per pair of grades."""
     return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), _GRADE_COLUMNS)
 
 
@@ -228,7 +228,7 @@ def _pair_cells(pair: PairVerdict) -> list[object]:
 
 
 def versions_said(versions: VersionsComparison) -> Said:
-    """Return what there is to say of a comparison under every version; CSV has a row per candidate, version, metric."""
+    """Return the output for a comparison under every version; CSV has a row per candidate, version and metric."""
     return Said(
         versions,
         lambda: versions_reports(versions),
@@ -337,7 +337,7 @@ _LEGEND = "could move: by how much the grade of this item alone could move the m
 
 
 def needed_said(needed: NeededLabels) -> Said:
-    """Return what there is to say of what to judge next.
+    """Return the output for the labels to give next.
 
     CSV has an empty column ``label``, Quepid's CSV an empty ``rating``, Elasticsearch's requests of ``_rank_eval`` have
     a ``rating`` of null: where it is filled in, ``labels add`` reads a label. Raises: InputError for CSV of an id that

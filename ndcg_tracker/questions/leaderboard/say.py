@@ -39,7 +39,7 @@ _LIGATURE = re.compile(r"(?<=([-'`:]))(?=\1)")  # :: is no ligature, but begins 
 
 
 def leaderboard_said(board: Leaderboard) -> Said:
-    """Return what there is to say of a leaderboard; CSV has a row per metric, slice and run."""
+    """Return the output for a leaderboard; CSV has a row per metric, slice and run."""
     return Said(
         board,
         lambda: [leaderboard_report(board)],
@@ -111,11 +111,8 @@ def ranks(standing: Standing) -> str:
     >>> ranks(Standing(0.5, None, 1, 1, 3, True, ()))
     '1-3'
     """
-    return (
-        str(standing.rank_low)
-        if standing.rank_low == standing.rank_high
-        else f"{standing.rank_low}-{standing.rank_high}"
-    )
+    low, high = standing.rank_low, standing.rank_high
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def leaderboard_report(board: Leaderboard) -> Report:
@@ -174,9 +171,8 @@ def _numbers(board: Leaderboard, place: int) -> list[str]:
 def _headline(board: Leaderboard, metric: str) -> str:
     first = board.metrics[0]
     best = board.runs[0].name
-    tied = [run.name for run, standing in zip(board.runs, first.standings, strict=True) if standing.is_tied_with_best][
-        1:
-    ]
+    standings = zip(board.runs, first.standings, strict=True)
+    tied = [run.name for run, standing in standings if standing.is_tied_with_best][1:]
     what = "arm" if any(run.runs for run in board.runs) else "run"
     leads = f"{counted(len(board.runs), what)} on {board.dataset}: {best} leads by {metric}"
     if not tied:
@@ -309,7 +305,7 @@ def latex_text(text: str) -> str:
 
 
 def suite_tables_said(*tables: SuiteTable) -> Said:
-    """Return what there is to say of the tables of a suite, one per metric; CSV has a row per cell."""
+    """Return the output for the tables of a suite, one per metric; CSV has a row per cell."""
     return Said(
         lambda: suite_tables_object(*tables),
         lambda: list(map(suite_table_report, tables)),

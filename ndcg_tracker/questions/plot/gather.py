@@ -140,7 +140,7 @@ def _row(point: RunPoint) -> dict[str, object]:
 
 
 def group_chart(tx: ReadTransaction, both: RunPair, group: str) -> Chart:
-    """Return both lists of a group, each item joined to itself.
+    """Return the chart of both lists of a group, each item joined to itself.
 
     Raises: ReferenceNotFoundError for a group that the dataset does not have.
     """
@@ -150,7 +150,7 @@ def group_chart(tx: ReadTransaction, both: RunPair, group: str) -> Chart:
 
 
 def training_chart(tx: ReadTransaction, name: str, dataset: str, metric: str) -> Chart:
-    """Return a metric over the stored iterations of a training.
+    """Return the chart of a metric over the stored iterations of a training.
 
     Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
     """
@@ -171,7 +171,7 @@ def training_chart(tx: ReadTransaction, name: str, dataset: str, metric: str) ->
 
 
 def quality_chart(tx: ReadTransaction, parameter: str, dataset: str, metric: str, tags: Mapping[str, str]) -> Chart:
-    """Return a metric of runs against a parameter, or a tag, whose values are numbers.
+    """Return the chart of a metric of runs against a parameter, or a tag, whose values are numbers.
 
     Raises: ReferenceNotFoundError where no run has the metric; InputError where no run has such a number.
     """

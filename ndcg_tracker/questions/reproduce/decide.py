@@ -17,7 +17,7 @@ from ndcg_tracker.words.notes import Note
 class ListAgreement:
     """How alike the first ``cutoff`` items of both lists are, means over groups, None where there are none to average.
 
-    ``ktu``: see ``statistics.rank_similarity.repro_eval_ktu``; of lists of different length as many ranks as the
+    ``ktu``: see ``statistics.similarity.repro_eval_ktu``; of lists of different length as many ranks as the
     shorter one has, and groups of one rank are left out. ``rbo``: see ``SharedRanks.repro_eval_rbo``.
     """
 

@@ -27,7 +27,7 @@ def _published_shape(beside: PublishedMean) -> Mapping[str, object]:
 
 
 def reproduction_said(reproduction: Reproduction | PublishedMean) -> Said:
-    """Return what there is to say of a reproduction; CSV has a row per metric, without what is of lists."""
+    """Return the output for a reproduction; CSV has a row per metric, without the numbers of lists."""
     return Said(reproduction, lambda: [reproduction_report(reproduction)], lambda: reproduction_rows(reproduction))
 
 

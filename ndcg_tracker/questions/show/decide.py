@@ -61,7 +61,7 @@ class ShownSlice:
 
 @dataclass(frozen=True, slots=True)
 class ShownRun:
-    """What there is to say of one run.
+    """One run with its facts, its means and its groups.
 
     ``by_group``: whose groups ``hardest`` and ``slices`` show, None where the run has no mean. ``attribute``: of the
     slices.

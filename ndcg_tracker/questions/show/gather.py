@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: str | None, top: int) -> ShownRun:
-    """Return what there is to say of a run (see ``Tracker.show``).
+    """Return the facts, the means and the groups of a run (see ``Tracker.show``).
 
     Raises: ReferenceNotFoundError for a metric that it does not have; InputError for slices of a run without results of
     groups, or by an attribute that no group has.
