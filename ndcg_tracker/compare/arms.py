@@ -1,4 +1,4 @@
-"""What the words of a comparison name: runs, patterns of them, and repeats of one system, asked for or found."""
+"""The runs that the references of a comparison name: single runs, patterns, and repeats of one system."""
 
 from __future__ import annotations
 
@@ -45,23 +45,25 @@ class Arm:
 
     @property
     def ref(self) -> RunRef:
-        """How reports name it."""
+        """The arm as reports name it."""
         if len(self.runs) == 1:
             return RunRef(self.name, self.runs[0].id)
         return RunRef(self.name, None, tuple(RunRef(run.name, run.id) for run in self.runs))
 
     @property
     def tags(self) -> Mapping[str, Any]:
-        """The tags of its run; of several, the means of those that are numbers in all."""
+        """The tags of its run, or of several runs the means of the tags that are numbers in all of them."""
         if len(self.runs) == 1:
             return self.runs[0].tags
         numbers = {name: [number_of(name, {}, run.tags) for run in self.runs] for name in self.runs[0].tags}
-        known = {name: [one for one in of_runs if one is not None] for name, of_runs in numbers.items()}
-        return {name: sum(of_runs) / len(of_runs) for name, of_runs in known.items() if len(of_runs) == len(self.runs)}
+        numeric = {name: [number for number in of_runs if number is not None] for name, of_runs in numbers.items()}
+        return {
+            name: sum(of_runs) / len(of_runs) for name, of_runs in numeric.items() if len(of_runs) == len(self.runs)
+        }
 
 
 def arms_of(tx: ReadTransaction, references: Sequence[str], dataset: str | None = None) -> list[Arm]:
-    """Return what each reference names; single runs are read together. Raises: see ``arm_or_run``."""
+    """Return the arm that each reference names; single runs are read together. Raises: see ``arm_or_run``."""
     if any(reference.startswith(ARM) for reference in references):
         return [arm_or_run(tx, reference, dataset) for reference in references]
     return [Arm.of(run) for run in tx.runs.resolve_all(references, dataset)]
@@ -70,8 +72,8 @@ def arms_of(tx: ReadTransaction, references: Sequence[str], dataset: str | None 
 def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) -> Arm:
     """Return the arm ``tag:KEY=VALUE``, which is all runs with this tag, or the one run that a reference names.
 
-    A run whose name is the reference comes first. Raises: ReferenceNotFoundError for an arm that is not of this form,
-    has no run, or runs of several datasets; InputError for one of a single run.
+    A run with the reference as its name takes precedence. Raises: ReferenceNotFoundError for an arm that is not of this
+    form, has no run, or has runs of several datasets; InputError for an arm of a single run.
     """
     every = tx.runs.all(dataset) if reference.startswith(ARM) else []
     if not reference.startswith(ARM) or any(run.name == reference for run in every):
@@ -103,48 +105,52 @@ def named_runs(
 ) -> list[str]:
     """Return the references of candidates, each pattern replaced by the names of the runs that fit it.
 
-    The baseline is not among those. Raises: ReferenceNotFoundError for a pattern that fits no other run.
+    Patterns leave out the baseline. Raises: ReferenceNotFoundError for a pattern that fits no other run.
     """
     if not isinstance(baseline, str):
         advice = "name it first, and the candidates after it"
         raise InputError(f"the baseline is one run's name, id or @alias as text, not {baseline!r}", advice=advice)
-    found: list[str] = []
-    for one in one_by_one(candidates):
-        if not is_pattern(one):
-            found.append(one)
+    references: list[str] = []
+    for reference in one_by_one(candidates):
+        if not is_pattern(reference):
+            references.append(reference)
             continue
         pinned = tx.runs.resolve(baseline, dataset) if baseline and ":" not in baseline else None
-        runs = tx.runs.matching(one, dataset if pinned is None else pinned.dataset)
+        runs = tx.runs.matching(reference, dataset if pinned is None else pinned.dataset)
         names = [run.name for run in runs if pinned is None or run.id != pinned.id]
         if not names:
-            raise ReferenceNotFoundError(f"no run but the baseline fits {one!r}", advice="name a candidate")
-        found += names
-    return list(dict.fromkeys(found))
+            raise ReferenceNotFoundError(f"no run but the baseline fits {reference!r}", advice="name a candidate")
+        references += names
+    return list(dict.fromkeys(references))
 
 
 def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
     """Return the references of runs that were given one by one or in lists (InputError for anything else)."""
-    found: list[str] = []
+    references: list[str] = []
     for given in candidates:
         each = [given] if isinstance(given, str) else given
-        if not isinstance(each, (list, tuple)) or not all(isinstance(one, str) for one in each):
+        if not isinstance(each, (list, tuple)) or not all(isinstance(reference, str) for reference in each):
             raise InputError(f"a candidate is a run's name, id or @alias as text, or a list of these, not {given!r}")
-        found += each
-    return found
+        references += each
+    return references
 
 
 def family_of(run: RunRecord, runs: Sequence[RunRecord]) -> list[RunRecord]:
-    """Return the runs of a run's family, itself among them; none where nothing says that it has one.
+    """Return the runs of a run's family, itself included, or none if nothing says that it has a family.
 
-    Those with its tag ``aa``; without that tag those whose parameters are its own but for the seed. Checkpoints of one
-    training (``stage=iteration``) are no repeats.
+    A family shares the tag ``aa``, or without that tag all parameters but the seed. Checkpoints of one training
+    (``stage=iteration``) are no repeats.
     """
     if AA_TAG in run.tags:
         return tagged(str(run.tags[AA_TAG]), runs)
     if not SEEDS & run.parameters.keys() or is_checkpoint(run):
         return []
     recipe = _recipe(run)
-    return [one for one in runs if not is_checkpoint(one) and SEEDS & one.parameters.keys() and _recipe(one) == recipe]
+    return [
+        other
+        for other in runs
+        if not is_checkpoint(other) and SEEDS & other.parameters.keys() and _recipe(other) == recipe
+    ]
 
 
 def tagged(aa: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
@@ -155,36 +161,38 @@ def tagged(aa: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
 def retraining_note(
     tx: ReadTransaction, sides: Sequence[RunRecord], label_set_id: int, first: MetricComparison
 ) -> Note | None:
-    """Return the note that an interval over groups does not cover other trainings, with how much those differ.
+    """Return the note that an interval over groups does not cover retraining, with how much retrained runs differ.
 
-    None where no family of 3 runs or more is known, or its runs do not differ. ``first``: the comparison of the first
-    metric. ``n_seeds``: how many trainings a side would find a true difference of this size with 80% power, None where
-    more of them would not.
+    None where there is no family of 3 runs or more, or its runs do not differ. ``first``: the comparison of the first
+    metric. Its fact ``n_seeds``: how many trainings per side would detect a true difference of this size with 80%
+    power, None where no number of them would.
     """
     if not any(AA_TAG in run.tags or SEEDS & run.parameters.keys() for run in sides) or first.standard_error is None:
         return None
     every = tx.runs.all(sides[0].dataset)
     records = tx.evaluations.history(sides[0].dataset_id, first.metric, label_set_id)
-    mean_of = {one.run_id: one.mean for one in records if one.mean is not None}
+    mean_of = {record.run_id: record.mean for record in records if record.mean is not None}
     families: dict[tuple[int, ...], tuple[str, list[float]]] = {}
     for run in sides:
-        family = [one for one in family_of(run, every) if one.id in mean_of]
+        family = [member for member in family_of(run, every) if member.id in mean_of]
         if len(family) >= FEWEST_IN_FAMILY:
             name = f"{AA_TAG}={run.tags[AA_TAG]}" if AA_TAG in run.tags else f"the recipe of {run.name}"
-            families.setdefault(tuple(one.id for one in family), (name, [mean_of[one.id] for one in family]))
+            families.setdefault(
+                tuple(member.id for member in family), (name, [mean_of[member.id] for member in family])
+            )
     if not families:
         return None
-    known = list(families.values())
-    variance = float(np.mean([np.var(means, ddof=1) for _, means in known]))
+    named_means = list(families.values())
+    variance = float(np.mean([np.var(means, ddof=1) for _, means in named_means]))
     if not variance > 0:
         return None
     return Note(
         "retraining",
         {
             "sd": math.sqrt(variance),
-            "n_runs": sum(len(means) for _, means in known),
-            "families": [name for name, _ in known],
-            "n_seeds": None if len(known) < len(sides) else _seeds(first, variance),
+            "n_runs": sum(len(means) for _, means in named_means),
+            "families": [name for name, _ in named_means],
+            "n_seeds": None if len(named_means) < len(sides) else _seeds(first, variance),
         },
     )
 
@@ -200,5 +208,5 @@ def _recipe(run: RunRecord) -> dict[str, Any]:
 
 
 def is_checkpoint(run: RunRecord) -> bool:
-    """Return whether a run is a training that was not finished yet."""
+    """Return whether a run is a checkpoint of an unfinished training."""
     return run.tags.get("stage") == "iteration"

@@ -22,7 +22,7 @@ from ndcg_tracker.words.numbers import counted, interval, p_text, points
 def cutoffs(
     rows: Sequence[AtCutoff], baseline: str, candidate: str, *, metric: str, cutoff: int | None, height: int = 220
 ) -> Spec:
-    """Return a metric at every cutoff; where the band leaves the baseline, the runs differ there.
+    """Return the chart of a metric at every cutoff; the runs differ where the band leaves the baseline.
 
     The band is the 95% interval of the difference, drawn around the candidate: one for each cutoff, not for all at
     once. ``cutoff``: of the metric that was compared.
@@ -82,10 +82,10 @@ def _moved(mean: float, end: float | None) -> float | None:
 
 
 COLUMNS = 1_200
-"""More groups than an eye tells apart share columns; each shows the group in it that changed most."""
+"""Above this number of groups, several share a column, which shows the one that changed most."""
 DOTS = 4_000
-"""More groups than this share dots where they stand closest together."""
-_CELLS = 150  # a side of the scatter has so many places
+"""Above this number of groups, those that stand close together share a dot."""
+_CELLS = 150  # places along each side of the scatter
 MOST_BINS = 40
 MOST_COLORS = 8
 """An attribute of more values shows the largest of them and the rest together."""
@@ -100,11 +100,11 @@ _GROUP_TOOLTIP = [
 
 
 Slices = Mapping[str, Mapping[str | None, str]]
-"""For each attribute that colours tell, what each of its values is shown as."""
+"""For each attribute that colours can show, how each of its values is shown."""
 
 
 def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, height: int = 200) -> Spec:
-    """Return every group from the worst to the best; those that did not change take one place in the middle.
+    """Return the chart of every group, worst to best; those that did not change take one place in the middle.
 
     ``by``: the attribute that colours the columns, by default better and worse.
     """
@@ -149,7 +149,7 @@ def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, heigh
 class Columns:
     """The columns of ``every_group``: places of groups, from the worst to the best, and where each column begins.
 
-    ``n_each``: so many groups share a column. ``n_same``: groups that did not change, which stand at ``same_at``, None
+    ``n_each``: how many groups share a column. ``n_same``: groups that did not change, which stand at ``same_at``, None
     where there are none. ``end``: where the last column ends.
     """
 
@@ -199,16 +199,16 @@ def _group_row(groups: EveryGroup, place: int, slices: Slices) -> dict[str, obje
 
 
 def colored(groups: EveryGroup) -> dict[str, dict[str | None, str]]:
-    """Return for each attribute that colours can tell what each of its values is shown as."""
-    found = {}
+    """Return, for each attribute that colours can show, how each of its values is shown."""
+    slices = {}
     for name, values in groups.attributes.items():
         sizes = Counter(values)
         if not 2 <= len(sizes) <= MOST_SLICES:
             continue
         n_alone = MOST_COLORS if len(sizes) <= MOST_COLORS else MOST_COLORS - 1
         alone = {value for value, _ in sizes.most_common(n_alone)}
-        found[name] = {value: (NO_VALUE if value is None else value) if value in alone else OTHERS for value in sizes}
-    return found
+        slices[name] = {value: (NO_VALUE if value is None else value) if value in alone else OTHERS for value in sizes}
+    return slices
 
 
 def slice_color(slices: Slices, attribute: str) -> Spec:
@@ -237,7 +237,7 @@ def _short(number: float) -> float:
 
 
 def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = None, *, height: int = 320) -> Spec:
-    """Return one run against the other, a dot per group; above the diagonal the candidate is better."""
+    """Return the chart of one run against the other, a dot per group; above the diagonal the candidate is better."""
     places, slices = thinned(groups), colored(groups)
     rows = [_group_row(groups, place, slices) for place in places]
     values = np.concatenate([groups.baseline, groups.candidate, np.array([0.0])])
@@ -277,16 +277,18 @@ def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = 
 
 
 def thinned(groups: EveryGroup) -> list[int]:
-    """Return which groups a scatter shows: of those in one place the first, and the 200 that changed most."""
+    """Return the groups that a scatter shows: the first in each place, and the 200 that changed most."""
     n = len(groups.keys)
     if n <= DOTS:
         return list(range(n))
     cells = _CELLS
     values = [groups.baseline, groups.candidate]
-    low, high = min(float(one.min()) for one in values), max(float(one.max()) for one in values)
+    low, high = min(float(of_run.min()) for of_run in values), max(float(of_run.max()) for of_run in values)
     while True:
         width = (high - low) / cells or 1.0
-        codes = sum((((one - low) / width).astype(np.int64) * (cells + 1) ** power) for power, one in enumerate(values))
+        codes = sum(
+            (((of_run - low) / width).astype(np.int64) * (cells + 1) ** power) for power, of_run in enumerate(values)
+        )
         _, first = np.unique(codes, return_index=True)
         if first.size <= DOTS or cells <= 20:
             return list(dict.fromkeys([*first.tolist(), *groups.most_changed(200).tolist()]))
@@ -294,7 +296,7 @@ def thinned(groups: EveryGroup) -> list[int]:
 
 
 def histogram(groups: EveryGroup, *, height: int = 320) -> Spec:
-    """Return how many groups changed by how much; those that did not change are told, not drawn."""
+    """Return the chart of how much groups changed; those that did not change are counted in its subtitle."""
     delta = groups.delta
     changed = delta[delta != 0]
     reach = float(np.abs(changed).max(initial=0.0)) or 1.0
@@ -349,9 +351,9 @@ class Bar:
 
 def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]]) -> list[Bar]:
     """Return the metrics of a comparison, and the first of them slice by slice."""
-    found = [metric_bar(metric) for metric in comparison.metrics if metric.delta is not None]
+    bars = [metric_bar(metric) for metric in comparison.metrics if metric.delta is not None]
     for attribute, rows in slices.items():
-        found += [
+        bars += [
             Bar(
                 NO_VALUE if row.value is None else row.value,
                 attribute,
@@ -364,7 +366,7 @@ def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceCompariso
             for row in rows
             if row.delta is not None
         ]
-    return found
+    return bars
 
 
 def metric_bar(metric: MetricComparison, name: str = "") -> Bar:
@@ -374,7 +376,7 @@ def metric_bar(metric: MetricComparison, name: str = "") -> Bar:
 
 
 def forest(bars: Sequence[Bar], title: str = "Differences with their 95% intervals", *, row_height: int = 22) -> Spec:
-    """Return differences with their intervals, one below the other; grey where no difference was detected."""
+    """Return the chart of differences with their intervals; grey where no difference was detected."""
     rows = [
         {
             "name": bar.label,
@@ -409,25 +411,25 @@ def forest(bars: Sequence[Bar], title: str = "Differences with their 95% interva
 
 
 def _is_lost_by_correction(bar: Bar) -> bool:
-    """Whether the interval of a bar leaves out 0, and yet no difference was detected."""
+    """Return whether the interval of a bar excludes 0, though no difference was detected after correction."""
     return bar.verdict == "no_difference_detected" and bar.ci is not None and not bar.ci[0] <= 0 <= bar.ci[1]
 
 
 def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *, row_height: int = 30) -> Spec:
-    """Return the difference of any two runs; hatched where none was detected."""
-    reach = max((abs(one.delta) for one in deltas), default=1.0) or 1.0
+    """Return the chart of the difference between any two runs, hatched where none was detected."""
+    reach = max((abs(pair.delta) for pair in deltas), default=1.0) or 1.0
     rows = [
         {
-            "baseline": one.baseline,
-            "candidate": one.candidate,
-            "delta": one.delta,
-            "shown": points(one.delta, signed=True),
-            "p": p_text(one.p_adjusted),
-            "verdict": one.verdict.replace("_", " "),
-            "hatch": "" if one.verdict in ("improved", "regressed") else "╱" * 8,
-            "strength": 1.0 if one.verdict in ("improved", "regressed") else 0.35,
+            "baseline": pair.baseline,
+            "candidate": pair.candidate,
+            "delta": pair.delta,
+            "shown": points(pair.delta, signed=True),
+            "p": p_text(pair.p_adjusted),
+            "verdict": pair.verdict.replace("_", " "),
+            "hatch": "" if pair.verdict in ("improved", "regressed") else "╱" * 8,
+            "strength": 1.0 if pair.verdict in ("improved", "regressed") else 0.35,
         }
-        for one in deltas
+        for pair in deltas
     ]
     x = {
         "field": "candidate",
@@ -468,7 +470,7 @@ ComparisonChart = Literal["every", "scatter", "histogram", "forest", "slices", "
 
 
 def checked_kind(kind: str) -> None:
-    """Raise InputError for what is no kind of chart."""
+    """Raise InputError unless there is such a kind of chart."""
     if kind not in get_args(ComparisonChart):
         raise InputError(f"unknown chart {kind!r}", advice=f"choose {', '.join(get_args(ComparisonChart))}", joint=": ")
 
@@ -477,7 +479,7 @@ _WITH_INTERVALS = ("forest", "slices", "cutoffs", "heatmap")
 
 
 def comparison_chart(kind: ComparisonChart, reports: PairReports, by: str | None = None) -> Spec:
-    """Return a chart of a comparison, of the first candidate where it shows one; it names the runs and the dataset.
+    """Return a chart of a comparison, naming the runs and the dataset; a chart of one candidate shows the first.
 
     ``by``: a group attribute (see ``ComparisonResult.plot``). Raises: InputError for a chart that cannot be drawn.
     """
@@ -499,8 +501,8 @@ def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) 
     metric = comparison.metrics[0].metric
     baseline, candidate = comparison.baseline.name, comparison.candidate.name
     if by is not None and by not in first.groups.attributes:
-        known = ", ".join(first.groups.attributes) or "none"
-        raise InputError(f"no group that was compared has an attribute {by!r}; there is {known}")
+        attributes = ", ".join(first.groups.attributes) or "none"
+        raise InputError(f"no group that was compared has an attribute {by!r}; there is {attributes}")
     if by is not None and kind in ("every", "scatter") and by not in colored(first.groups):
         raise InputError(f"attribute {by!r} has one value, or more than {MOST_SLICES}, which colours do not tell")
     if kind == "every":
@@ -525,9 +527,9 @@ def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) 
         return heatmap(reports.deltas, names, metric)
     several = [for_people(pair.comparison) for pair in pairs]
     bars = [
-        metric_bar(one, f"{each.candidate.name}: {one.metric}" if len(pairs) > 1 else "")
+        metric_bar(shown, f"{each.candidate.name}: {shown.metric}" if len(pairs) > 1 else "")
         for each in several
-        for one in each.metrics
-        if one.delta is not None
+        for shown in each.metrics
+        if shown.delta is not None
     ]
     return forest(bars, f"{candidate if len(pairs) == 1 else 'Candidates'} against {baseline}")

@@ -47,7 +47,7 @@ T_TEST = Methods()
 
 @dataclass(frozen=True, slots=True)
 class UnjudgedDeltas:
-    """What the results of the paired groups would be with other labels of unjudged items, as far as it is known.
+    """The results that the paired groups would have if unjudged items were labelled, as far as known.
 
     ``n_items`` and ``n_groups``: see ``UnjudgedBounds``. ``least`` and ``greatest``: float64, shape (n,), the extreme
     differences of every group. ``condensed``: float64, shape (n,) each, the results of baseline and candidate without
@@ -100,7 +100,7 @@ class PairedResults:
 
     @property
     def chance_of_gain(self) -> Chance:
-        """What a test of the gain takes as chance."""
+        """The sources of chance in a test of the gain."""
         if self.direction == "higher" or self.chance.repeats is None:
             return self.chance
         baseline, candidate = self.chance.repeats
@@ -138,22 +138,22 @@ def compare_runs(
 
     Parameters: ``results``: at least one metric; the first one decides the counts of groups and the worst and best
     groups. ``group_names``: gives the ids of groups from their numbers (int64), in the same order. ``top``: how many
-    worst and best groups to keep. ``by``: slices of the first metric's groups to compare as well, by t-tests whatever
-    the test of ``methods`` is. Raises: ValueError without any metric; InputError for methods that do not apply (weights
-    with "wilcoxon", differences beyond 1 with "betting", slices where no test applies).
+    worst and best groups to keep. ``by``: slices of the first metric's groups to compare as well, always by t-tests.
+    Raises: ValueError without any metric; InputError for methods that do not apply (weights with "wilcoxon",
+    differences beyond 1 with "betting", slices where no test applies).
     """
     if not results:
         raise ValueError("a comparison needs at least one metric")
     metrics = compare_metrics(results, methods)
     first = results[0]
-    top = top if first.shown_only is None else 0  # there are no worst and best groups of what says nothing of quality
+    top = top if first.shown_only is None else 0  # a metric that says nothing of quality has no worst and best groups
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
     coverage = coverage_notes(runs.coverage, bounds_command(runs), positives_only=runs.positives_only)
-    deepened = {"baseline": "regressed", "candidate": "improved"}  # what better labels of that run can only deepen
+    deepened = {"baseline": "regressed", "candidate": "improved"}  # more judged items of that run can only deepen it
     verdicts = {metric.verdict for metric in metrics if metric.verdict is not None}
     coverage = [note for note in coverage if verdicts != {deepened.get(str(note.facts.get("run")))}]
-    if any(one.unjudged is not None for one in results):  # then the bounds stand in the place of the guess
+    if any(paired.unjudged is not None for paired in results):  # the bounds replace this guess
         coverage = [note for note in coverage if note.kind != "fewer_judged"]
     comparison = Comparison(
         runs.baseline,
@@ -188,21 +188,23 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
     if unjudged:
         notes.append(Note("nothing_judged", {"metrics": unjudged}, labels_command(comparison.dataset)))
     same = [metric for metric in metrics if metric.verdict == "identical"]
-    notes += all_one_notes((one.requested_as or one.metric, one.baseline, one.n) for one in same)
+    notes += all_one_notes((metric.requested_as or metric.metric, metric.baseline, metric.n) for metric in same)
     return replace(comparison, notes=tuple(notes))
 
 
 def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricComparison]) -> list[Note]:
     """Return a note on the first two tested metrics that are equal in every group of both runs."""
-    tested = [(one.pairing, metric.metric) for one, metric in zip(results, metrics, strict=True) if metric.p_value]
-    for (one, name), (other, other_name) in combinations(tested, 2):
-        if np.array_equal(one.baseline, other.baseline) and np.array_equal(one.candidate, other.candidate):
+    tested = [
+        (paired.pairing, metric.metric) for paired, metric in zip(results, metrics, strict=True) if metric.p_value
+    ]
+    for (pairing, name), (other, other_name) in combinations(tested, 2):
+        if np.array_equal(pairing.baseline, other.baseline) and np.array_equal(pairing.candidate, other.candidate):
             return [Note("equal_metrics", {"metrics": [name, other_name]})]
     return []
 
 
 def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
-    """Return the command that says how far unjudged items leave the difference open: of two runs, the first of arms."""
+    """Return the command that tells how far unjudged items leave the difference open; of an arm it names one run."""
     names = (run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate))
     judge = ("--judge", runs.label_set.judge) if runs.label_set.judge else ()
     return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *judge, *runs.asked, "--unjudged-bounds"
@@ -245,7 +247,7 @@ def adjusted_jointly(comparisons: Sequence[Comparison]) -> tuple[Comparison, ...
 
 
 def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int, sign: int) -> tuple[GroupDelta, ...]:
-    """Return the groups that became worse or better by most, the largest move first, equal ones by key in byte order.
+    """Return the groups that got worse or better by most, the largest move first, equal ones by key in byte order.
 
     Parameters: ``top``: how many at most. ``sign``: -1 for the worst groups, 1 for the best. Groups that did not move
     that way, or have weight 0, are never among them.
@@ -290,17 +292,17 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     unknown: NotComparable | None = "no_group" if not test.n else "nothing_judged" if same and not identical else None
     if results.shown_only is not None:
         unknown = None
-    known = chance.information(delta, weights)
-    found = infer(delta, weights, test, methods, results.metric) if inferred else NOTHING
+    information = chance.information(delta, weights)
+    inference = infer(delta, weights, test, methods, results.metric) if inferred else NOTHING
     return MetricComparison(
         metric=results.metric,
         baseline=means[0],
         candidate=means[1],
         delta=None if unknown else mean,
-        ci=limited(found.ci, results.limits),
+        ci=limited(inference.ci, results.limits),
         ci_method=methods.ci,
-        p_value=found.p_value,
-        p_adjusted=found.p_value,
+        p_value=inference.p_value,
+        p_adjusted=inference.p_value,
         test=methods.test,
         n=test.n,
         wins=n_wins,
@@ -310,7 +312,9 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         detectable_delta=detectable_delta(test) if inferred and test.t is not None else None,
         warnings=(results.no_inference,)
         if results.shown_only is not None and results.no_inference is not None
-        else metric_warnings(results.no_inference, pairing.group_ids.size - test.n, known, found, methods.test),
+        else metric_warnings(
+            results.no_inference, pairing.group_ids.size - test.n, information, inference, methods.test
+        ),
         verdict=_before_correction(results, identical, unknown),
         groups=GroupCounts(
             paired=pairing.group_ids.size,
@@ -323,14 +327,14 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
             in_neither=pairing.in_neither.size,
         ),
         tie_effect=results.tie_effect,
-        equivalence=_within(found.equivalence, results.limits)
+        equivalence=_within(inference.equivalence, results.limits)
         if inferred
         else _uninferred(None if results.shown_only else methods.equivalence, equivalent=identical),
         not_comparable=unknown,
         standard_error=test.standard_error,
         df=test.df,
         variance=variance if inferred else None,
-        clusters=None if results.clustered_by is None else Clusters(results.clustered_by, known.n),
+        clusters=None if results.clustered_by is None else Clusters(results.clustered_by, information.n),
         shown_only=results.shown_only,
         unjudged_bounds=_unjudged_bounds(results, methods),
         direction=results.direction,
@@ -338,9 +342,9 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
 
 
 def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds | None:
-    """Return what unjudged items leave open, each extreme inferred as if it had been found."""
-    known, pairing = results.unjudged, results.pairing
-    if known is None:
+    """Return what unjudged items leave open, each extreme tested as if it had been observed."""
+    unjudged, pairing = results.unjudged, results.pairing
+    if unjudged is None:
         return None
 
     def possible(baseline: Floats | None, candidate: Floats | None) -> PossibleDelta | None:
@@ -350,15 +354,19 @@ def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds
         groups = replace(pairing, group_ids=pairing.group_ids[kept], baseline=baseline[kept], candidate=candidate[kept])
         weights = None if results.weights is None else results.weights[kept]
         of_groups = replace(results, pairing=groups, weights=weights, chance=results.chance.of(kept), unjudged=None)
-        found = _compared(of_groups, methods)
-        return PossibleDelta(found.delta, found.ci, found.p_value, found.p_value, found.verdict)
+        comparison = _compared(of_groups, methods)
+        return PossibleDelta(
+            comparison.delta, comparison.ci, comparison.p_value, comparison.p_value, comparison.verdict
+        )
 
     least, greatest = (
         possible(pairing.baseline, None if deltas is None else pairing.baseline + deltas)
-        for deltas in (known.least, known.greatest)
+        for deltas in (unjudged.least, unjudged.greatest)
     )
-    condensed = possible(*known.condensed) if known.condensed is not None else None
-    return UnjudgedBounds(known.n_items, known.n_groups, least, greatest, condensed, known.not_supported, known.earlier)
+    condensed = possible(*unjudged.condensed) if unjudged.condensed is not None else None
+    return UnjudgedBounds(
+        unjudged.n_items, unjudged.n_groups, least, greatest, condensed, unjudged.not_supported, unjudged.earlier
+    )
 
 
 def _before_correction(results: PairedResults, identical: bool, unknown: NotComparable | None) -> Verdict | None:
@@ -380,8 +388,8 @@ def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None
     return None if margin is None else Equivalence(margin, None, None, equivalent)
 
 
-def _within(found: Equivalence | None, limits: tuple[float, float] | None) -> Equivalence | None:
-    return None if found is None else replace(found, ci=limited(found.ci, limits))
+def _within(equivalence: Equivalence | None, limits: tuple[float, float] | None) -> Equivalence | None:
+    return None if equivalence is None else replace(equivalence, ci=limited(equivalence.ci, limits))
 
 
 def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ...]:
@@ -402,15 +410,15 @@ def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ..
 def _adjusted_bounds(
     bounds: UnjudgedBounds | None, p_values: Sequence[float | None], place: int
 ) -> UnjudgedBounds | None:
-    """Return the bounds with p-values corrected together with those of the other metrics as they are."""
+    """Return the bounds with p-values corrected together with the observed ones of the other metrics."""
     if bounds is None:
         return None
 
-    def adjusted(found: PossibleDelta | None) -> PossibleDelta | None:
-        if found is None:
+    def adjusted(possible: PossibleDelta | None) -> PossibleDelta | None:
+        if possible is None:
             return None
-        p = holm([*p_values[:place], found.p_value, *p_values[place + 1 :]])[place]
-        return replace(found, p_adjusted=p, verdict=corrected_verdict(found.verdict, found.delta, p))
+        p = holm([*p_values[:place], possible.p_value, *p_values[place + 1 :]])[place]
+        return replace(possible, p_adjusted=p, verdict=corrected_verdict(possible.verdict, possible.delta, p))
 
     least, greatest, condensed = map(adjusted, (bounds.least, bounds.greatest, bounds.condensed))
     return replace(bounds, least=least, greatest=greatest, condensed=condensed)

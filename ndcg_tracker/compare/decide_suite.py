@@ -19,7 +19,7 @@ SuiteVerdict = Literal["improved", "regressed", "no_difference_detected", "ident
 
 @dataclass(frozen=True, slots=True)
 class SuiteNote:
-    """What else to know of one dataset."""
+    """A note on one dataset."""
 
     dataset: str
     note: Note
@@ -27,7 +27,7 @@ class SuiteNote:
 
 @dataclass(frozen=True, slots=True)
 class SuiteDelta:
-    """A comparison on one dataset; ``p_adjusted``: Holm-corrected over the datasets; ``metric``: all that it found."""
+    """A comparison on one dataset; ``p_adjusted``: Holm-corrected over the datasets; ``metric``: all of it."""
 
     dataset: str
     label_set_version: int | None
@@ -82,7 +82,7 @@ class SuiteComparison:
 
 @dataclass(frozen=True, slots=True)
 class OnDataset:
-    """What was found on one dataset: the runs by name, the version of their labels, the comparison, its results.
+    """The comparison on one dataset: the runs by name, the version of their labels, the metric and its results.
 
     ``results``: None where only sums are known.
     """
@@ -96,81 +96,92 @@ class OnDataset:
 def suite_comparison(
     suite: str,
     names: tuple[str, str],
-    found: Mapping[str, OnDataset],
+    by_dataset: Mapping[str, OnDataset],
     missing: Sequence[str],
     notes: Sequence[SuiteNote] = (),
 ) -> SuiteComparison:
-    """Return the comparison on a suite. Parameters: ``names``: of the systems. ``found``: by dataset."""
-    metrics = [one.metric for one in found.values()]
+    """Return the comparison on a suite. Parameters: ``names``: of the systems."""
+    metrics = [on_dataset.metric for on_dataset in by_dataset.values()]
     first = metrics[0]
-    adjusted = holm([one.p_value for one in metrics])
+    adjusted = holm([metric.p_value for metric in metrics])
     strata = [
-        StratumMean(one.n, one.delta or 0.0, 0.0 if one.verdict == "identical" else one.standard_error, one.df)
-        for one in metrics
+        StratumMean(
+            metric.n, metric.delta or 0.0, 0.0 if metric.verdict == "identical" else metric.standard_error, metric.df
+        )
+        for metric in metrics
     ]
     macro = stratified(strata, [1.0] * len(strata))
-    is_identical = all(one.verdict == "identical" for one in metrics)
+    is_identical = all(metric.verdict == "identical" for metric in metrics)
     return SuiteComparison(
         suite,
         first.metric,
         *names,
         "identical" if is_identical else verdict_of(macro.mean, macro.p_value, first.direction),
         macro,
-        of_strata([one.mean for one in strata]),
-        stratified(strata, [float(one.n) for one in strata]),
-        tuple(_delta(dataset, one, p) for (dataset, one), p in zip(found.items(), adjusted, strict=True)),
+        of_strata([stratum.mean for stratum in strata]),
+        stratified(strata, [float(metric.n) for metric in strata]),
+        tuple(
+            _delta(dataset, on_dataset, p)
+            for (dataset, on_dataset), p in zip(by_dataset.items(), adjusted, strict=True)
+        ),
         tuple(missing),
         tuple(notes),
         first.direction,
         macro.p_value,
-        _information([one.results for one in found.values()]),
+        _information([on_dataset.results for on_dataset in by_dataset.values()]),
     )
 
 
-def _delta(dataset: str, found: OnDataset, p_adjusted: float | None) -> SuiteDelta:
-    one = found.metric
+def _delta(dataset: str, on_dataset: OnDataset, p_adjusted: float | None) -> SuiteDelta:
+    metric = on_dataset.metric
     return SuiteDelta(
         dataset,
-        found.label_set_version,
-        *found.runs,
-        n=one.n,
-        baseline_mean=one.baseline,
-        candidate_mean=one.candidate,
-        delta=one.delta,
-        ci=one.ci,
-        p_value=one.p_value,
+        on_dataset.label_set_version,
+        *on_dataset.runs,
+        n=metric.n,
+        baseline_mean=metric.baseline,
+        candidate_mean=metric.candidate,
+        delta=metric.delta,
+        ci=metric.ci,
+        p_value=metric.p_value,
         p_adjusted=p_adjusted,
-        verdict="identical" if one.verdict == "identical" else verdict_of(one.delta, p_adjusted, one.direction),
-        wins=one.wins,
-        ties=one.ties,
-        losses=one.losses,
-        low_information=one.has_low_information,
-        metric=one,
+        verdict="identical"
+        if metric.verdict == "identical"
+        else verdict_of(metric.delta, p_adjusted, metric.direction),
+        wins=metric.wins,
+        ties=metric.ties,
+        losses=metric.losses,
+        low_information=metric.has_low_information,
+        metric=metric,
     )
 
 
 def _information(results: Sequence[PairedResults | None]) -> Information | None:
-    """Return how much the differences of all datasets say, those of clusters where there are any."""
-    known = [one for one in results if one is not None]
-    if len(known) < len(results):
+    """Return the information that the differences of all datasets carry, those of clusters where there are any."""
+    paired = [of_dataset for of_dataset in results if of_dataset is not None]
+    if len(paired) < len(results):
         return None
-    return strata_information([one.chance.independent(one.gain, None)[0] for one in known])
+    return strata_information([of_dataset.chance.independent(of_dataset.gain, None)[0] for of_dataset in paired])
 
 
 def adjusted_jointly(comparisons: Sequence[SuiteComparison]) -> tuple[SuiteComparison, ...]:
     """Return the comparisons with p-values of their macro means corrected together (Holm), and their verdicts."""
     return tuple(
         replace(
-            one,
+            comparison,
             p_adjusted=p,
-            verdict="identical" if one.verdict == "identical" else verdict_of(one.macro.mean, p, one.direction),
+            verdict="identical"
+            if comparison.verdict == "identical"
+            else verdict_of(comparison.macro.mean, p, comparison.direction),
         )
-        for one, p in zip(comparisons, holm([one.macro.p_value for one in comparisons]), strict=True)
+        for comparison, p in zip(
+            comparisons, holm([comparison.macro.p_value for comparison in comparisons]), strict=True
+        )
     )
 
 
 def verdict_of(delta: float | None, p_value: float | None, direction: Direction) -> SuiteVerdict:
-    """Return what a p-value says of a difference."""
+    """Return the verdict that a p-value gives a difference."""
     if delta is None or p_value is None or p_value >= ALPHA:
         return "no_difference_detected"
     return "improved" if (delta > 0) == (direction == "higher") else "regressed"

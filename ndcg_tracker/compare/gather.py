@@ -63,15 +63,15 @@ if TYPE_CHECKING:
 
 
 MOVES = 3
-"""So many items at most are kept for each of the worst and best groups."""
+"""At most this many items are kept for each of the worst and best groups."""
 _ROUNDING = 1e-12
 _MUCH_SHORTER = 0.8
-"""What share of the length of lists is so much less that it is told."""
+"""Lists of at most this share of the other run's length get a note."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
-    """What a comparison is asked for beside the runs (see ``Tracker.compare``).
+    """The options of a comparison (see ``Tracker.compare``).
 
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
     in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
@@ -92,7 +92,7 @@ class CompareOptions:
     unjudged_bounds: bool = False
 
     def words(self) -> tuple[str, ...]:
-        """Return what a command says to ask the same: metrics, version of the labels, missing groups, clusters."""
+        """Return these options as a command takes them: metrics, version of the labels, missing groups, clusters."""
         metrics = [word for metric in self.metrics for word in ("--metric", metric.requested_as)]
         chosen = (
             ("--labels", None if self.labels is None else str(self.labels)),
@@ -102,7 +102,7 @@ class CompareOptions:
         return (*metrics, *(word for option, value in chosen if value is not None for word in (option, value)))
 
     def __post_init__(self) -> None:
-        """Refuse what is no version of labels (InputError)."""
+        """Refuse labels that are no version (InputError)."""
         if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
             advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
             raise InputError(f"labels {self.labels!r} is no version", advice=advice)
@@ -149,12 +149,12 @@ def compared(
     each = [compared_pair(tx, both, options, attributes) for both in pairs]
     if len(each) == 1:
         return each
-    corrected = adjusted_jointly([one.comparison for one in each])
-    return [replace(one, comparison=comparison) for one, comparison in zip(each, corrected, strict=True)]
+    corrected = adjusted_jointly([pair.comparison for pair in each])
+    return [replace(pair, comparison=comparison) for pair, comparison in zip(each, corrected, strict=True)]
 
 
 def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
-    """Refuse what cannot be asked of repeated runs, and one run on both sides of these (InputError)."""
+    """Refuse options that repeated runs do not support, and a run that is in both arms (InputError)."""
     if len(baseline.runs) == len(candidate.runs) == 1:
         return
     options.methods.check_t_only("arms of repeated runs")
@@ -168,7 +168,7 @@ def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
         raise InputError(
             f"{argument('unjudged_bounds')} takes single runs, not arms", advice="leave it out, or name two runs"
         )
-    both = [run for run in candidate.runs if run.id in {one.id for one in baseline.runs}]
+    both = [run for run in candidate.runs if run.id in {other.id for other in baseline.runs}]
     if both:
         raise InputError(
             f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}",
@@ -181,7 +181,7 @@ def comparable_others(
 ) -> tuple[list[RunRecord], list[tuple[RunRecord, NdcgTrackerError]]]:
     """Return the other runs of a run's dataset that can be compared with it, oldest first, and why the rest cannot."""
     run = tx.runs.resolve(reference, options.dataset)
-    found: list[RunRecord] = []
+    comparable: list[RunRecord] = []
     left_out: list[tuple[RunRecord, NdcgTrackerError]] = []
     for other in tx.runs.all(run.dataset):
         if other.id == run.id:
@@ -193,8 +193,8 @@ def comparable_others(
         except NdcgTrackerError as error:
             left_out.append((other, error))
         else:
-            found.append(other)
-    return found, left_out
+            comparable.append(other)
+    return comparable, left_out
 
 
 Attributes = tuple[AttributeValues | None, AttributeValues | None]
@@ -204,7 +204,7 @@ Attributes = tuple[AttributeValues | None, AttributeValues | None]
 def asked_attributes(tx: ReadTransaction, run: RunRecord, options: CompareOptions) -> Attributes:
     """Return the attributes of groups that a comparison needs (InputError where no group has one).
 
-    The slices and clusters of a run that was stored as sums come with these.
+    A run that was stored as sums has its slices and clusters with them.
     """
     if "groups" not in tx.runs.holds(run.id):
         return None, None
@@ -240,14 +240,14 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     more = _single_repeats(both)
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
-        results = [clustered(one, clusters) for one in results]
+        results = [clustered(of_metric, clusters) for of_metric in results]
     more += _missing_that_count(both, results, options)
     more += [] if pruned else _shorter_lists(both)
     if options.unjudged_bounds:
 
         def results_of(older: RunPair) -> list[PairedResults]:
-            found = [paired_results(tx, older, metric, options.missing) for metric in older.metrics]
-            return found if clusters is None else [clustered(one, clusters) for one in found]
+            paired = [paired_results(tx, older, metric, options.missing) for metric in older.metrics]
+            return paired if clusters is None else [clustered(of_metric, clusters) for of_metric in paired]
 
         results = with_unjudged(tx, both, results, results_of, options.methods)
     of_arms = shares[: len(both.sides_of[0])], shares[len(both.sides_of[0]) :]
@@ -280,24 +280,24 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     if note is not None:
         comparison = replace(comparison, notes=(*comparison.notes, note))
     if options.tie_bounds and not both.metric.is_external:
-        found, n_open = _open_groups(tx, both, options.top)
-        comparison = replace(comparison, tie_groups=found, n_tie_groups=n_open)
+        tie_groups, n_open = _open_groups(tx, both, options.top)
+        comparison = replace(comparison, tie_groups=tie_groups, n_tie_groups=n_open)
     return ComparedPair(both, comparison, results)
 
 
 def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
     """Return a note for each run whose items are gone, or were not all stored."""
     return [
-        Note("pruned", {"run": side.run.name, "at": found.created_at_utc})
-        if found.holds.is_pruned
-        else Note("without_items", {"run": side.run.name, "kept_share": found.kept_share})
+        Note("pruned", {"run": side.run.name, "at": pruning.created_at_utc})
+        if pruning.holds.is_pruned
+        else Note("without_items", {"run": side.run.name, "kept_share": pruning.kept_share})
         for side in both.sides
-        for found in tx.runs.prunings(side.run.id).values()
+        for pruning in tx.runs.prunings(side.run.id).values()
     ]
 
 
 def holds_positives_only(tx: ReadTransaction, label_set: LabelSetRecord, coverage: Sequence[JudgedShare]) -> bool:
-    """Return whether the coverage of runs differs for a reason: no label says that an item is not relevant."""
+    """Return whether coverage differs and no label says that an item is not relevant, which explains it."""
     return bool(coverage_notes(coverage)) and not tx.labels.has_judged_zero(label_set.id)
 
 
@@ -317,11 +317,11 @@ def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
 
 
 def _missing_that_count(both: RunPair, results: Sequence[PairedResults], options: CompareOptions) -> list[Note]:
-    """Return notes where missing groups were to be left out, and the metric counts them as 0 all the same."""
+    """Return notes where missing groups were to be left out, but the metric counts them as 0 all the same."""
     if options.missing not in ("intersect", "skip"):
         return []
-    for metric, one in zip(both.metrics, results, strict=True):
-        n = max(one.missing_in_baseline, one.missing_in_candidate)
+    for metric, paired in zip(both.metrics, results, strict=True):
+        n = max(paired.missing_in_baseline, paired.missing_in_candidate)
         if n:
             facts: dict[str, Fact] = {"n": n, "metric": familiar_name(str(metric), metric.requested_as)}
             skipping, runs = metric.with_axes(missing="skip"), [side.run for side in both.sides]
@@ -364,13 +364,15 @@ def _has_no_group(side: Side, metric: Metric) -> bool:
 
 def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]:
     """Return the judged share of a run by cutoff."""
-    return {one.cutoff: one.judged_share for one in tx.evaluations.coverages(side.run.id, side.label_set.id)}
+    return {
+        coverage.cutoff: coverage.judged_share for coverage in tx.evaluations.coverages(side.run.id, side.label_set.id)
+    }
 
 
 def _shares_of_sides(tx: ReadTransaction, both: RunPair) -> list[dict[int | None, float]]:
-    """Return the judged shares of each run by cutoff; of two, over the same groups where either lacks some of these."""
+    """Return the judged shares of each run by cutoff; where one of two runs lacks groups, over the shared ones."""
     stored = [judged_shares_of(tx, side) for side in both.sides]
-    is_missing = any(one.n_missing for side in both.sides for one in side.evaluations.values())
+    is_missing = any(evaluation.n_missing for side in both.sides for evaluation in side.evaluations.values())
     ids = [side.run.id for side in both.sides]
     if both.is_repeated or not is_missing or any("items" not in tx.runs.holds(run_id) for run_id in ids):
         return stored
@@ -378,21 +380,21 @@ def _shares_of_sides(tx: ReadTransaction, both: RunPair) -> list[dict[int | None
         return stored
     lists = [tx.runs.ranking(run_id) for run_id in ids]
     labels = tx.labels.lists(both.baseline.label_set.id)
-    found = []
+    of_sides = []
     for own, other, shares in zip(lists, lists[::-1], stored, strict=True):
         shared = own.of_groups(np.flatnonzero(places_of(own.group_keys, other.group_keys) >= 0))
         of_cutoffs = {cutoff: judged_shares(judged(shared, labels), cutoff) for cutoff in shares}
-        found.append({cutoff: plain_mean(of_groups) for cutoff, of_groups in of_cutoffs.items() if of_groups.size})
-    return found
+        of_sides.append({cutoff: plain_mean(of_groups) for cutoff, of_groups in of_cutoffs.items() if of_groups.size})
+    return of_sides
 
 
 def _mean_share(of_arm: Sequence[dict[int | None, float]], cutoff: int | None) -> float | None:
-    known = [share[cutoff] for share in of_arm if share.get(cutoff) is not None]
-    return sum(known) / len(known) if known else None
+    shares = [share[cutoff] for share in of_arm if share.get(cutoff) is not None]
+    return sum(shares) / len(shares) if shares else None
 
 
 def _single_repeats(both: RunPair) -> list[Note]:
-    """Return a note where the repeats of one system are held against a single run."""
+    """Return a note where the repeats of one system are compared with a single run."""
     single = [arm.name for arm in both.arms if len(arm.runs) == 1]
     return [Note("one_repeat", {"run": name}) for name in single] if both.is_repeated else []
 
@@ -400,7 +402,7 @@ def _single_repeats(both: RunPair) -> list[Note]:
 def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
     """Return whether a run has no judged item that the metric counts; ``shares``: the judged share by cutoff.
 
-    Of a pruned run it is not said where it takes the items to know.
+    False for a pruned run where only its items could tell.
     """
     if metric.is_external:
         return False
@@ -421,11 +423,13 @@ def _judged(tx: ReadTransaction, side: Side) -> JudgedRanking:
 
 
 def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
-    """Return the comparison with the texts that its metrics were asked for by, as the view ``group_diff`` has them."""
+    """Return the comparison with the requested text of each metric, as the view ``group_diff`` has it."""
     metrics = []
     for metric in comparison.metrics:
-        one, other = (sides[0].evaluations[metric.metric].requested_as for sides in both.sides_of)
-        metrics.append(replace(metric, requested_as=one if other == metric.metric else other))
+        baseline_text, candidate_text = (sides[0].evaluations[metric.metric].requested_as for sides in both.sides_of)
+        metrics.append(
+            replace(metric, requested_as=baseline_text if candidate_text == metric.metric else candidate_text)
+        )
     return replace(comparison, metrics=tuple(metrics))
 
 
@@ -453,21 +457,21 @@ def _open_groups(tx: ReadTransaction, both: RunPair, top: int) -> tuple[tuple[Gr
     The widest come first, ``top`` at most; a group that is open in both runs counts twice.
     """
     labels, weights = tx.labels.lists(both.baseline.label_set.id), stored_weights(tx, both.dataset_id)
-    found: list[GroupTieBounds] = []
+    bounds: list[GroupTieBounds] = []
     n_open = 0
     for role, side in zip(("baseline", "candidate"), both.sides, strict=True):
-        known = judged(tx.runs.ranking(side.run.id), labels)
-        ((worst, best),) = tie_bounds(known, [both.metric], weights)
-        values = group_results(known, [both.metric], weights)[0].values
+        judged_ranking = judged(tx.runs.ranking(side.run.id), labels)
+        ((worst, best),) = tie_bounds(judged_ranking, [both.metric], weights)
+        values = group_results(judged_ranking, [both.metric], weights)[0].values
         spread = np.nan_to_num(best.values - worst.values)
         places = np.flatnonzero(spread > _ROUNDING)
         n_open += places.size
         places = places[np.argsort(-spread[places], kind="stable")][:top]
-        found += [
+        bounds += [
             GroupTieBounds(key, role, float(worst.values[place]), float(values[place]), float(best.values[place]))
-            for key, place in zip(known.group_keys.take(places).to_list(), places.tolist(), strict=True)
+            for key, place in zip(judged_ranking.group_keys.take(places).to_list(), places.tolist(), strict=True)
         ]
-    return tuple(sorted(found, key=lambda group: group.worst - group.best)[:top]), n_open
+    return tuple(sorted(bounds, key=lambda group: group.worst - group.best)[:top]), n_open
 
 
 @dataclass(frozen=True, repr=False)
@@ -529,8 +533,8 @@ class ComparisonResult(Answer):
 
         "heatmap" shows every run against every other. The groups are read again from the database; of several
         candidates the first is drawn where a chart shows one. Parameters: ``by``: a group attribute, for "slices", and
-        as colours for "every" and "scatter". Raises: InputError for a kind that is none or cannot be drawn, and where
-        the database has changed since.
+        as colours for "every" and "scatter". Raises: InputError for a kind that does not exist or cannot be drawn, and
+        where the database has changed since.
         """
         from ndcg_tracker.compare.chart import checked_kind, comparison_chart
         from ndcg_tracker.render.chart import Chart

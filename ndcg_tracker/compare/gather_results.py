@@ -1,4 +1,4 @@
-"""The stored results of two arms, group by group, as they are paired, and what unjudged items leave open of them."""
+"""The stored results of two arms, paired group by group, and what unjudged items leave open."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ NO_INFERENCE = Note("means_weigh_groups")
 
 
 def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:
-    """Return the stored results of two arms under a metric and one label set, group by group: the mean over its runs.
+    """Return the stored results of two arms under a metric, paired by group; an arm has the means over its runs.
 
     Raises: InputError for groups with a result in one run only, unless ``missing`` says what becomes of them; and for
     a mean that is known of all groups only.
@@ -50,12 +50,12 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
     weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
     if weights_of is not None and not weights_of.ids.size:
         weights_of = None
-    one, other = arms = [_ArmResults.of(tx, sides, metric, missing, weights_of) for sides in both.sides_of]
+    baseline, candidate = arms = [_ArmResults.of(tx, sides, metric, missing, weights_of) for sides in both.sides_of]
     records = [side.record for arm in arms for side in arm.sides]
     pairing = pair(
-        *(one.group_ids, one.values.mean(axis=0), other.group_ids, other.values.mean(axis=0)),
+        *(baseline.group_ids, baseline.values.mean(axis=0), candidate.group_ids, candidate.values.mean(axis=0)),
         missing=missing,
-        in_neither=_in_neither(tx, one.group_ids, records) if metric.counts_missing else None,
+        in_neither=_in_neither(tx, baseline.group_ids, records) if metric.counts_missing else None,
         metric=text,
     )
     ids = pairing.group_ids
@@ -66,7 +66,7 @@ def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: 
         no_inference = Note(metric.shown_only)
     n_left_out = pairing.in_neither.size if missing == "skip" else 0
     n_missing = [_n_missing(tx, arm) - n_left_out if metric.counts_missing else 0 for arm in arms]
-    repeats = one.at(ids), other.at(ids)
+    repeats = baseline.at(ids), candidate.at(ids)
     bounds = [_tie_bounds(arm, values, weights) for arm, values in zip(arms, repeats, strict=True)]
     return PairedResults(
         text,
@@ -93,11 +93,13 @@ class Evaluated:
     mean: float | None
 
     @classmethod
-    def of(cls, record: EvaluationRecord, found: GroupResultColumns, weights_of: GroupWeightsById | None) -> Evaluated:
+    def of(
+        cls, record: EvaluationRecord, results: GroupResultColumns, weights_of: GroupWeightsById | None
+    ) -> Evaluated:
         """Return an evaluation with what its groups weigh."""
-        defined = ~np.isnan(found.values)
-        values = found.values[defined]
-        weights = None if weights_of is None else weights_of.weights_of(found.group_ids[defined])
+        defined = ~np.isnan(results.values)
+        values = results.values[defined]
+        weights = None if weights_of is None else weights_of.weights_of(results.group_ids[defined])
         total = float(values.size if weights is None else weights.sum())
         return cls(record, total, float(np.average(values, weights=weights)) if total > 0 else None)
 
@@ -108,7 +110,7 @@ class Evaluated:
 
     @property
     def differs_by_rounding(self) -> bool:
-        """Whether it is that mean but for the decimals that the metric keeps."""
+        """Whether the stored mean is that mean up to the decimals that the metric keeps."""
         metric = parse_metric(self.record.metric)
         is_rounded = metric["round"] != "none" and metric["round_of"] == "mean"
         return self._agrees(10.0 ** -int(metric["round"]) if is_rounded else MEANS_AGREE)
@@ -135,7 +137,7 @@ class _ArmResults:
         missing: Missing,
         weights_of: GroupWeightsById | None,
     ) -> _ArmResults:
-        """Return what is stored."""
+        """Return the stored results of an arm."""
         text = str(metric)
         records = [side.evaluations[text] for side in arm]
         stored = [tx.evaluations.results(record.id) for record in records]
@@ -198,22 +200,22 @@ def _means(metric: Metric, pairing: Pairing, arms: Sequence[_ArmResults]) -> tup
 def _other_means(pairing: Pairing, sides: Sequence[Evaluated]) -> tuple[float, float] | None:
     """Return the stored means where they are no (weighted) mean of the paired results, None where they are.
 
-    They are none where items carried the weights, which are not stored, or where groups that have nothing to find were
-    added unweighted. Raises: InputError where such a mean would be asked of other groups than those it was taken over.
+    They are not where items carried the weights, which are not stored, or where groups without relevant items were
+    added unweighted. Raises: InputError where such a mean is needed over other groups than those it was taken over.
     """
-    one, other = (side.record for side in sides)
-    if all(side.is_mean_of_groups for side in sides) or one.mean is None or other.mean is None:
+    baseline, candidate = (side.record for side in sides)
+    if all(side.is_mean_of_groups for side in sides) or baseline.mean is None or candidate.mean is None:
         return None
-    if {one.n_groups, other.n_groups} != {pairing.group_ids.size}:
+    if {baseline.n_groups, candidate.n_groups} != {pairing.group_ids.size}:
         if not pairing.group_ids.size or all(side.differs_by_rounding for side in sides):
             return None
         without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
         raise InputError(
             f"{sentence(NO_INFERENCE)}, and no mean over {pairing.group_ids.size:,} of the groups is known",
-            where=one.metric,
+            where=baseline.metric,
             advice=f"compare runs of the same groups{without}",
         )
-    return one.mean, other.mean
+    return baseline.mean, candidate.mean
 
 
 def _tie_bounds(arm: _ArmResults, values: Floats, weights: Floats | None) -> TieBounds | None:
@@ -222,10 +224,12 @@ def _tie_bounds(arm: _ArmResults, values: Floats, weights: Floats | None) -> Tie
     ``values``: of its runs, one row each, for the groups that are paired.
     """
     each = [_tie_bounds_of_run(side, of_run, weights) for side, of_run in zip(arm.sides, values, strict=True)]
-    known = [bounds for bounds in each if bounds is not None]
-    if len(known) < len(each):
+    of_runs = [bounds for bounds in each if bounds is not None]
+    if len(of_runs) < len(each):
         return None
-    return TieBounds(sum(one.worst for one in known) / len(known), sum(one.best for one in known) / len(known))
+    return TieBounds(
+        sum(bounds.worst for bounds in of_runs) / len(of_runs), sum(bounds.best for bounds in of_runs) / len(of_runs)
+    )
 
 
 def _tie_bounds_of_run(side: Evaluated, values: Floats, weights: Floats | None) -> TieBounds | None:
@@ -240,7 +244,7 @@ def _tie_bounds_of_run(side: Evaluated, values: Floats, weights: Floats | None) 
 
 
 def limits_of_delta(metric: Metric, values: tuple[Floats, Floats]) -> tuple[float, float] | None:
-    """Return between which numbers a difference of two values lies, None where that is not known."""
+    """Return the limits of a difference of two values, None where they are not known."""
     if metric.limits is None:
         return None
     low, high = metric.limits
@@ -276,8 +280,8 @@ def _summaries(
         )
     else:
         sides = (pairing.baseline, pairing.candidate)
-    found = [summary_of(metric, values) for values in sides]
-    return found[0], found[1]
+    summaries = [summary_of(metric, values) for values in sides]
+    return summaries[0], summaries[1]
 
 
 def with_unjudged(
@@ -287,29 +291,29 @@ def with_unjudged(
     results_of: Callable[[RunPair], Sequence[PairedResults]],
     methods: Methods,
 ) -> list[PairedResults]:
-    """Return the results of every metric of two runs with what unjudged items leave open; reads all their items.
+    """Return the results of every metric of two runs with what unjudged items leave open, which reads all items.
 
-    ``results_of``: gives the results under older labels. Also with what unjudged items left open under the version of
-    the labels before, if both runs were evaluated under one.
+    If both runs were evaluated under an older version of the labels, with what was open then as well; ``results_of``
+    gives the results under that version.
     """
-    found = _under_one_version(tx, both, results)
+    bounded = _under_one_version(tx, both, results)
     earlier = _before(tx, both)
     if earlier is None:
-        return found
-    with suppress(InputError):  # of groups that only one run had then
+        return bounded
+    with suppress(InputError):  # where only one run had some groups then
         older = results_of(earlier)
         pairs = zip(results, older, strict=True)
-        if any(not np.array_equal(one.pairing.group_ids, other.pairing.group_ids) for one, other in pairs):
-            return found  # bounds of the means over other groups
-        known = compare_metrics(_under_one_version(tx, earlier, older), methods)
+        if any(not np.array_equal(now.pairing.group_ids, then.pairing.group_ids) for now, then in pairs):
+            return bounded  # those bounds are of means over other groups
+        earlier_metrics = compare_metrics(_under_one_version(tx, earlier, older), methods)
         version = earlier.baseline.label_set.version
         return [
-            one
-            if one.unjudged is None
-            else replace(one, unjudged=replace(one.unjudged, earlier=_told(version, metric)))
-            for one, metric in zip(found, known, strict=True)
+            result
+            if result.unjudged is None
+            else replace(result, unjudged=replace(result.unjudged, earlier=_told(version, metric)))
+            for result, metric in zip(bounded, earlier_metrics, strict=True)
         ]
-    return found
+    return bounded
 
 
 def _before(tx: ReadTransaction, both: RunPair) -> RunPair | None:
@@ -318,11 +322,11 @@ def _before(tx: ReadTransaction, both: RunPair) -> RunPair | None:
     for label_set in reversed(tx.labels.sets(both.dataset_id, both.baseline.label_set.judge)):
         if label_set.version >= both.baseline.label_set.version:
             continue
-        one, other = (
+        baseline, candidate = (
             Side.of(side.run, label_set, of_run) for side, of_run in zip(both.sides, evaluations, strict=True)
         )
-        if all(str(metric) in side.evaluations for metric in both.metrics for side in (one, other)):
-            return RunPair.of(one, other, both.metrics, both.newest_version, are_labels_named=True)
+        if all(str(metric) in side.evaluations for metric in both.metrics for side in (baseline, candidate)):
+            return RunPair.of(baseline, candidate, both.metrics, both.newest_version, are_labels_named=True)
     return None
 
 
@@ -338,15 +342,15 @@ def _under_one_version(tx: ReadTransaction, both: RunPair, results: Sequence[Pai
     baseline, candidate = (judged(tx.runs.ranking(side.run.id), labels) for side in both.sides)
     grades = np.unique(labels.grades)
     return [
-        one
+        result
         if metric.shown_only or metric.is_external
         else replace(
-            one,
+            result,
             unjudged=_unjudged_deltas(
-                baseline, candidate, metric, one, grades, tx.groups.keys(both.dataset_id, one.pairing.group_ids)
+                baseline, candidate, metric, result, grades, tx.groups.keys(both.dataset_id, result.pairing.group_ids)
             ),
         )
-        for metric, one in zip(both.metrics, results, strict=True)
+        for metric, result in zip(both.metrics, results, strict=True)
     ]
 
 
@@ -365,7 +369,7 @@ def _unjudged_deltas(
     pairing = results.pairing
     values = [_condensed(side, metric, keys) for side in (baseline, candidate)]
     if pairing.missing == "zero":
-        values = [np.where(np.isnan(one) & ~np.isnan(other), 0.0, one) for one, other in (values, values[::-1])]
+        values = [np.where(np.isnan(own) & ~np.isnan(other), 0.0, own) for own, other in (values, values[::-1])]
     condensed = values[0], values[1]
     stop = what_stops(metric, grades, len(keys))
     if stop is not None:
@@ -377,5 +381,5 @@ def _unjudged_deltas(
 
 def _condensed(side: JudgedRanking, metric: Metric, keys: Keys) -> Floats:
     """Return the values of some groups without unjudged items, NaN where undefined: float64."""
-    (found,) = group_values(side, [metric.with_axes(unjudged="drop")])
-    return np.append(found.values, np.nan)[places_of(keys, found.group_keys)]
+    (condensed,) = group_values(side, [metric.with_axes(unjudged="drop")])
+    return np.append(condensed.values, np.nan)[places_of(keys, condensed.group_keys)]

@@ -1,4 +1,4 @@
-"""Systems on the datasets of a suite, compared on each by the one path, and on all together."""
+"""Systems compared on each dataset of a suite, and on all together."""
 
 from __future__ import annotations
 
@@ -39,13 +39,15 @@ def suite_metric(tx: ReadTransaction, suite: SuiteRecord, metric: Metric) -> Met
     """Return the metric as the datasets of a suite know it, checked (InputError, ReferenceNotFoundError)."""
     if metric.is_external and not metric.settings:
         having = [tx.datasets.known(dataset).id for dataset in suite.datasets]
-        known = {text for one in having if (text := tx.evaluations.external(one, metric.measure)) is not None}
-        if len(known) > 1:
+        texts = {
+            text for dataset_id in having if (text := tx.evaluations.external(dataset_id, metric.measure)) is not None
+        }
+        if len(texts) > 1:
             raise NotComparableError(
-                f"the datasets of suite {suite.name!r} know {metric} as {' and '.join(sorted(known))}",
+                f"the datasets of suite {suite.name!r} know {metric} as {' and '.join(sorted(texts))}",
                 advice="store its results with one direction and range",
             )
-        metric = parse_metric(known.pop()) if known else metric
+        metric = parse_metric(texts.pop()) if texts else metric
     check_suite_metric(metric)
     return metric
 
@@ -59,19 +61,19 @@ def check_suite_metric(metric: Metric) -> None:
 
 
 def by_system(tx: ReadTransaction, dataset: str, by_tag: str | None) -> dict[str, RunRecord]:
-    """Return the run of each system on a dataset: by its name, or by the value of a tag, which one run may have."""
-    found: dict[str, RunRecord] = {}
+    """Return the run of each system on a dataset, by run name or by the value of a tag, which must be unique."""
+    run_of: dict[str, RunRecord] = {}
     for run in tx.runs.chosen((), dataset):
         if by_tag is not None and by_tag not in run.tags:
             continue
         system = system_of(run, by_tag)
-        if system in found:
+        if system in run_of:
             raise InputError(
-                f"runs {found[system].name!r} and {run.name!r} of {dataset!r} both have the tag {by_tag}={system}",
+                f"runs {run_of[system].name!r} and {run.name!r} of {dataset!r} both have the tag {by_tag}={system}",
                 advice=f"take it from one of them: ndcg-track runs tag {run.id} --remove {by_tag}",
             )
-        found[system] = run
-    return found
+        run_of[system] = run
+    return run_of
 
 
 def system_of(run: RunRecord, by_tag: str | None) -> str:
@@ -85,7 +87,7 @@ def fits(system: str, wanted: str) -> bool:
 
 
 def arm_on(tx: ReadTransaction, dataset: str, system: str, by_tag: str | None) -> Arm | None:
-    """Return what a system is on a dataset: its run or its arm; None where it has none there.
+    """Return the run or the arm of a system on a dataset, None where it has none there.
 
     ``system``: the name of its runs, the value of the tag ``by_tag``, an alias, ``latest``, or an arm.
     """
@@ -108,7 +110,7 @@ def pairs_on_suite(
     Without metrics, those that can be tested and that all these runs share. Raises: ReferenceNotFoundError for an
     unknown suite, and where no dataset has both; NotComparableError without a metric on all of them.
     """
-    found: dict[str, RunPair] = {}
+    pairs: dict[str, RunPair] = {}
     lacking: list[str] = []
     for dataset in tx.suites.known(name).datasets:
         baseline, candidate = (arm_on(tx, dataset, system, by_tag) for system in systems)
@@ -116,24 +118,24 @@ def pairs_on_suite(
             lacking.append(dataset)
             continue
         check_arms(baseline, candidate, options)
-        found[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
-    if not found:
+        pairs[dataset] = resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
+    if not pairs:
         raise ReferenceNotFoundError(
             f"{systems[0]!r} and {systems[1]!r} are on no dataset of suite {name!r} together",
             advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(name)}",
         )
     if options.metrics:
-        return found, lacking
-    first, *others = found.values()
+        return pairs, lacking
+    first, *others = pairs.values()
     shared = tuple(
         metric for metric in first.metrics if _is_tested(metric) and all(metric in o.metrics for o in others)
     )
     if not shared:
         raise NotComparableError(
-            f"{systems[0]!r} and {systems[1]!r} share no metric on all of {', '.join(found)}",
+            f"{systems[0]!r} and {systems[1]!r} share no metric on all of {', '.join(pairs)}",
             advice="add one to all runs: ndcg-track rescore --all --dataset DATASET --metric METRIC",
         )
-    return {dataset: replace(both, metrics=shared) for dataset, both in found.items()}, lacking
+    return {dataset: replace(both, metrics=shared) for dataset, both in pairs.items()}, lacking
 
 
 def _is_tested(metric: Metric) -> bool:
@@ -148,7 +150,7 @@ def compared_pairs(
     tx: ReadTransaction, systems: tuple[str, str], pairs: Mapping[str, RunPair], options: CompareOptions
 ) -> dict[str, ComparedPair]:
     """Return the comparison on each dataset (NotComparableError where no group has a result in both runs)."""
-    found = {}
+    compared = {}
     for dataset, both in pairs.items():
         of_dataset = replace(options, dataset=dataset, metrics=both.metrics)
         pair = compared_pair(tx, both, of_dataset, asked_attributes(tx, both.baseline.run, of_dataset))
@@ -159,16 +161,16 @@ def compared_pairs(
                 f"{systems[1]!r} and {systems[0]!r} have no {without[0]} of the same group on {dataset!r}",
                 advice=f"see: {shlex.join(command)}",
             )
-        found[dataset] = pair
-    return found
+        compared[dataset] = pair
+    return compared
 
 
 def comparisons_of(
-    name: str, systems: tuple[str, str], found: Mapping[str, ComparedPair], lacking: Sequence[str]
+    name: str, systems: tuple[str, str], compared: Mapping[str, ComparedPair], lacking: Sequence[str]
 ) -> list[SuiteComparison]:
     """Return the comparison on a suite under each metric, from those on its datasets."""
-    notes = [SuiteNote(dataset, note) for dataset, pair in found.items() for note in pair.comparison.notes]
-    n_metrics = len(next(iter(found.values())).both.metrics)
+    notes = [SuiteNote(dataset, note) for dataset, pair in compared.items() for note in pair.comparison.notes]
+    n_metrics = len(next(iter(compared.values())).both.metrics)
     return [
         suite_comparison(
             name,
@@ -180,7 +182,7 @@ def comparisons_of(
                     pair.comparison.metrics[place],
                     None if pair.sums is not None else pair.results[place],
                 )
-                for dataset, pair in found.items()
+                for dataset, pair in compared.items()
             },
             lacking,
             notes,
@@ -209,9 +211,9 @@ def compared_on_suite(
     for candidate in _named_systems(tx, suite, baseline, candidates, by_tag):
         systems = baseline, candidate
         pairs, lacking = pairs_on_suite(tx, name, systems, options, by_tag)
-        found = compared_pairs(tx, systems, pairs, options)
-        on_suite += comparisons_of(name, systems, found, lacking)
-        on_datasets += [pair.comparison for pair in found.values()]
+        compared = compared_pairs(tx, systems, pairs, options)
+        on_suite += comparisons_of(name, systems, compared, lacking)
+        on_datasets += [pair.comparison for pair in compared.values()]
     return adjusted_jointly(on_suite), tuple(on_datasets)
 
 
@@ -223,19 +225,19 @@ def _named_systems(
     by_tag: str | None,
 ) -> list[str]:
     """Return the names of candidates, patterns replaced by the systems that fit them on some dataset."""
-    found: list[str] = []
+    names: list[str] = []
     for wanted in one_by_one(candidates):
         if not is_pattern(wanted):
-            found.append(wanted)
+            names.append(wanted)
             continue
-        systems = dict.fromkeys(one for dataset in suite.datasets for one in by_system(tx, dataset, by_tag))
-        fitting = [one for one in systems if fits(one, wanted) and one != baseline]
+        systems = dict.fromkeys(system for dataset in suite.datasets for system in by_system(tx, dataset, by_tag))
+        fitting = [system for system in systems if fits(system, wanted) and system != baseline]
         if not fitting:
             raise ReferenceNotFoundError(f"no system but the baseline fits {wanted!r}", advice="name a candidate")
-        found += fitting
-    if not found:
+        names += fitting
+    if not names:
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(names))
 
 
 @dataclass(frozen=True, repr=False)

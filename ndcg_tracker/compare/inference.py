@@ -63,7 +63,7 @@ class Methods:
             raise InputError(f"the number of resamples must be 1 or more, not {self.resamples}")
 
     def check_t_only(self, why: str) -> None:
-        """Raise InputError unless only t-tests are asked for; ``why``: what no other test or interval takes."""
+        """Raise InputError unless only t-tests are asked for; ``why``: what other methods do not take."""
         for given, name in ((self.test, "test"), (self.ci, "ci")):
             if given != "t":
                 raise InputError(f"{argument(name, given)} does not take {why}", advice="leave it out")
@@ -71,7 +71,7 @@ class Methods:
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """What a t-test takes as chance beside independent groups; neither, and it is the plain paired t-test.
+    """The sources of chance in a t-test beside independent groups; with neither, it is the plain paired t-test.
 
     ``repeats``: the results of each run of both arms, float64, shapes (k_a, n) and (k_b, n). ``clusters``: int64, shape
     (n,), the number of each group's cluster.
@@ -97,7 +97,7 @@ class Chance:
         return paired_t(delta) if weights is None else weighted_t(delta, weights), None
 
     def independent(self, delta: Floats, weights: Floats | None) -> tuple[Floats, Floats | None]:
-        """Return differences that do not depend on each other, and their weights: of clusters, if there are any."""
+        """Return independent differences and their weights: those of clusters if there are any."""
         if self.clusters is None:
             return delta, weights
         w = np.ones(delta.size) if weights is None else weights
@@ -105,7 +105,7 @@ class Chance:
         return np.bincount(self.clusters, w * delta) / total, total
 
     def information(self, delta: Floats, weights: Floats | None) -> Information:
-        """Return how much the differences say, or those of clusters."""
+        """Return the information that the differences carry, or those of clusters."""
         return replace(information_in(*self.independent(delta, weights)), of_clusters=self.clusters is not None)
 
 
@@ -129,7 +129,7 @@ NOTHING = Inference(None, None, None)
 
 
 def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, metric: str = "") -> Inference:
-    """Return the inference on the (weighted) mean of differences of which two at least count and one is not 0.
+    """Return the inference on a (weighted) mean of differences; at least two must count, and one must not be 0.
 
     Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), > 0, or None. ``test``: their
     t-test. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test
@@ -137,8 +137,8 @@ def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, 
 
     >>> from ndcg_tracker.statistics.t_test import paired_t
     >>> delta = np.array([0.5, 0.25, 0.125])
-    >>> found = infer(delta, None, paired_t(delta), Methods(test="permutation"))
-    >>> found.p_value, found.ci == paired_t(delta).ci
+    >>> inference = infer(delta, None, paired_t(delta), Methods(test="permutation"))
+    >>> inference.p_value, inference.ci == paired_t(delta).ci
     (0.25, True)
     """
     if methods.ci == "betting" and float(np.abs(delta).max(initial=0.0)) > 1:
@@ -166,49 +166,49 @@ def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, 
 
 
 def metric_warnings(
-    no_inference: Note | None, n_weightless: int, known: Information, found: Inference, test: str
+    no_inference: Note | None, n_weightless: int, information: Information, inference: Inference, test: str
 ) -> tuple[Note, ...]:
     """Return the warnings of one metric.
 
     Parameters: ``no_inference``: why no test applies, None if one does. ``n_weightless``: how many groups have weight
-    0. ``known`` and ``found``: what the differences of the groups that count say, and what was inferred. ``test``: by
-    which test.
+    0. ``information``: that of the differences of the groups that count. ``inference``: what was inferred from them by
+    ``test``.
 
     >>> from ndcg_tracker.statistics.t_test import Information
     >>> [note.kind for note in metric_warnings(None, 2, Information(1, 1, 0.0), NOTHING, "t")]
     ['weightless', 'one_group']
     """
     warnings = [Note("weightless", {"n": n_weightless})] if n_weightless else []
-    if known.n == 0:
+    if information.n == 0:
         warnings.append(Note("no_group"))
-    elif known.n_nonzero == 0:
+    elif information.n_nonzero == 0:
         pass
     elif no_inference is not None:
         warnings.append(no_inference)
-    elif known.n < 2:
+    elif information.n < 2:
         warnings.append(Note("one_group"))
     else:
         if test == "wilcoxon":
             warnings.append(Note("tests_symmetry"))
-        if found.ci is None:
-            warnings.append(Note("same_difference", {"n": known.n, "has_p": found.p_value is not None}))
+        if inference.ci is None:
+            warnings.append(Note("same_difference", {"n": information.n, "has_p": inference.p_value is not None}))
         else:
-            warnings += filter(None, [low_information(known)])
+            warnings += filter(None, [low_information(information)])
     return tuple(warnings)
 
 
-def low_information(known: Information) -> Note | None:
+def low_information(information: Information) -> Note | None:
     """Return a note where the differences say too little for a two-sided t-test to be trusted, else None.
 
     >>> low_information(Information(396, 15, 0.0)).facts["n_nonzero"], low_information(Information(396, 55, 0.0))
     (15, None)
     """
-    if not known.is_low:
+    if not information.is_low:
         return None
-    return few_note(known, FEW_DIFFERENCES)
+    return few_note(information, FEW_DIFFERENCES)
 
 
-def few_note(known: Information, enough: int) -> Note:
+def few_note(information: Information, enough: int) -> Note:
     """Return the note that fewer differences than enough are nonzero."""
-    facts: dict[str, Fact] = {"n": known.n, "n_nonzero": known.n_nonzero, "enough": enough}
-    return Note("low_information", facts | {"of_clusters": True} if known.of_clusters else facts)
+    facts: dict[str, Fact] = {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough}
+    return Note("low_information", facts | {"of_clusters": True} if information.of_clusters else facts)

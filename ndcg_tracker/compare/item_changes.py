@@ -103,7 +103,7 @@ class ItemChanges:
         ]
 
     def only(self, rows: Index) -> ItemChanges:
-        """Return some rows, in their order."""
+        """Return the given rows, in the given order."""
         return ItemChanges(
             self.groups[rows],
             self.item_keys.take(rows),
@@ -125,8 +125,8 @@ class ItemChanges:
         numbers = np.full(n_places, -1, dtype=np.int64)
         numbers[places] = np.arange(places.size)
         groups = numbers[self.groups]
-        found = self.only(np.flatnonzero(groups >= 0))
-        return replace(found, groups=groups[groups >= 0])
+        kept = self.only(np.flatnonzero(groups >= 0))
+        return replace(kept, groups=groups[groups >= 0])
 
     def largest_first(self) -> Index:
         """Return the rows, the largest contribution to a delta first; among equal ones the best rank: int64."""
@@ -150,9 +150,9 @@ def item_changes(
     caller numbers it, -1 for a group that is left out. ``changed_only``: only the items that contribute another amount;
     else all that stand within the cutoff in one run or the other.
     """
-    one, other = baseline.judged.ranking, candidate.judged.ranking
-    rows, partners = _judged_pairs(baseline, candidate) if changed_only else matching_rows(one, other)
-    partner_of = np.full(one.n_items, -1, dtype=np.int64)
+    ranking, other = baseline.judged.ranking, candidate.judged.ranking
+    rows, partners = _judged_pairs(baseline, candidate) if changed_only else matching_rows(ranking, other)
+    partner_of = np.full(ranking.n_items, -1, dtype=np.int64)
     partner_of[rows] = partners
     is_partner = np.zeros(other.n_items, dtype=np.bool_)
     is_partner[partners] = True
@@ -169,7 +169,7 @@ def item_changes(
     theirs = np.append(partner_of[here], there)
     return ItemChanges(
         np.append(groups[here], other_groups[there]),
-        Keys.joined([one.item_keys.take(here), other.item_keys.take(there)]),
+        Keys.joined([ranking.item_keys.take(here), other.item_keys.take(there)]),
         mine >= 0,
         theirs >= 0,
         _at(baseline.ranks, mine, 0),
@@ -182,14 +182,14 @@ def item_changes(
 
 
 def _judged_pairs(baseline: Contributions, candidate: Contributions) -> tuple[Index, Index]:
-    """Return ``matching_rows`` of all rows that can contribute: the labels, joined already, say which is which."""
-    one, other = baseline.judged, candidate.judged
-    if one.labels is not other.labels or baseline.metric["unjudged"] not in ("zero", "drop"):
-        return matching_rows(one.ranking, other.ranking)
-    row_of_label = np.full(other.labels.n_items, -1, dtype=np.int64)
-    row_of_label[other.label_rows] = other.rows
-    partners = row_of_label[one.label_rows]
-    return one.rows[partners >= 0], partners[partners >= 0]
+    """Return the matching rows that can contribute, found by their labels, which are joined already."""
+    here, there = baseline.judged, candidate.judged
+    if here.labels is not there.labels or baseline.metric["unjudged"] not in ("zero", "drop"):
+        return matching_rows(here.ranking, there.ranking)
+    row_of_label = np.full(there.labels.n_items, -1, dtype=np.int64)
+    row_of_label[there.label_rows] = there.rows
+    partners = row_of_label[here.label_rows]
+    return here.rows[partners >= 0], partners[partners >= 0]
 
 
 def joined_changes(parts: Sequence[ItemChanges]) -> ItemChanges:
@@ -206,7 +206,7 @@ def joined_changes(parts: Sequence[ItemChanges]) -> ItemChanges:
 
 
 def remainder_of(delta: float, contributions: Floats) -> float:
-    """Return what of a delta is not in its contributions; exactly 0 where that is no more than a rounding error.
+    """Return the part of a delta that is not in its contributions; exactly 0 where it is no more than a rounding error.
 
     >>> remainder_of(0.3, np.array([0.1, 0.2])), remainder_of(0.5, np.array([0.25]))
     (0.0, 0.25)
@@ -215,10 +215,10 @@ def remainder_of(delta: float, contributions: Floats) -> float:
     return left if abs(left) > ROUNDING * max(1.0, float(np.abs(contributions).sum())) else 0.0
 
 
-def within_cutoff(found: Contributions) -> Mask:
+def within_cutoff(of_run: Contributions) -> Mask:
     """Return which rows of a ranking stand within the metric's cutoff."""
-    cutoff = found.metric.cutoff
-    return np.asarray((found.ranks > 0) & (found.ranks <= (found.ranks.size if cutoff is None else cutoff)))
+    cutoff = of_run.metric.cutoff
+    return np.asarray((of_run.ranks > 0) & (of_run.ranks <= (of_run.ranks.size if cutoff is None else cutoff)))
 
 
 def _at(column: NDArray[Number], rows: Index, absent: float | bool) -> NDArray[Number]:
@@ -234,11 +234,11 @@ def moves_by_group(changes: ItemChanges, groups: Index, *, top: int) -> list[tup
     Parameters: ``changes``: the items whose contribution changed; ``groups``: int64, as ``changes`` numbers groups.
     """
     ordered = changes.largest_first()
-    found = []
+    moves = []
     for group in groups.tolist():
         rows = ordered[changes.groups[ordered] == group][:top]
-        found.append(tuple(changes.only(rows).moves()))
-    return found
+        moves.append(tuple(changes.only(rows).moves()))
+    return moves
 
 
 def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3) -> dict[int, tuple[ItemMove, ...]]:
@@ -254,9 +254,9 @@ def item_moves(tx: ReadTransaction, both: RunPair, group_ids: Index, n: int = 3)
         return {}
     keys = tx.groups.keys(both.dataset_id, group_ids)
     wanted = np.sort(group_ids)
-    one, other = (contributions_of(tx, side, both.metric, wanted) for side in both.sides)
-    places = [places_of(found.values.group_keys, keys) for found in (one, other)]
-    changes = item_changes(one, other, places[0], places[1], changed_only=True)
+    baseline, candidate = (contributions_of(tx, side, both.metric, wanted) for side in both.sides)
+    places = [places_of(side.values.group_keys, keys) for side in (baseline, candidate)]
+    changes = item_changes(baseline, candidate, places[0], places[1], changed_only=True)
     moves = moves_by_group(changes, np.arange(group_ids.size), top=n)
     return dict(zip(group_ids.tolist(), moves, strict=True))
 

@@ -1,4 +1,4 @@
-"""Second limits of a gate: numbers of whole runs, such as latency, that the candidate may change only so far."""
+"""Limits of a gate on numbers of whole runs, such as latency, which the candidate may change only so far."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ class Limit:
 
         Raises: InputError for anything else.
         """
-        found = _LIMIT.fullmatch(text.strip())
-        if found is None:
+        match = _LIMIT.fullmatch(text.strip())
+        if match is None:
             raise InputError(
                 f"{argument('limit', text)} is not a limit",
                 advice="write NAME=+10% or NAME=+5 for the most it may rise, NAME=-10% for the most it may fall",
             )
-        share = found["percent"] == "%"
-        amount = float(found["amount"])
-        return cls(found["name"].strip(), found["sign"] == "+", amount / 100 if share else amount, share)
+        share = match["percent"] == "%"
+        amount = float(match["amount"])
+        return cls(match["name"].strip(), match["sign"] == "+", amount / 100 if share else amount, share)
 
     @property
     def text(self) -> str:
@@ -75,28 +75,28 @@ class LimitCheck:
 def checked_limits(
     limits: Iterable[Limit], baseline: Mapping[str, Any], candidate: Mapping[str, Any]
 ) -> tuple[LimitCheck, ...]:
-    """Return what each limit says of the tags of two runs.
+    """Return the check of each limit against the tags of two runs.
 
     Raises: InputError for a tag that a run lacks or that is not a finite number.
 
-    >>> (found,) = checked_limits([Limit.of("latency_ms=+10%")], {"latency_ms": "20"}, {"latency_ms": "23"})
-    >>> found.worst, found.is_met
+    >>> (check,) = checked_limits([Limit.of("latency_ms=+10%")], {"latency_ms": "20"}, {"latency_ms": "23"})
+    >>> check.worst, check.is_met
     (22.0, False)
     """
-    found = []
+    checks = []
     for limit in limits:
-        one, other = (
+        before, after = (
             _number(limit.name, tags, which) for tags, which in ((baseline, "baseline"), (candidate, "candidate"))
         )
-        worst = limit.worst(one)
-        slack = 1e-12 * max(abs(one), abs(worst))  # what rounding may do to the sum decides nothing
-        is_met = other <= worst + slack if limit.rises else other >= worst - slack
-        found.append(LimitCheck(limit.name, limit.text, one, other, worst, is_met))
-    return tuple(found)
+        worst = limit.worst(before)
+        slack = 1e-12 * max(abs(before), abs(worst))  # what rounding may do to the sum decides nothing
+        is_met = after <= worst + slack if limit.rises else after >= worst - slack
+        checks.append(LimitCheck(limit.name, limit.text, before, after, worst, is_met))
+    return tuple(checks)
 
 
 def number_of(name: str, parameters: Mapping[str, Any], tags: Mapping[str, Any]) -> float | None:
-    """Return the finite number that a parameter of a run has, else its tag, None without one.
+    """Return the finite number in a parameter of a run, or else in its tag, None if there is none.
 
     >>> number_of("latency_ms", {}, {"latency_ms": "12.5"}), number_of("latency_ms", {"latency_ms": "fast"}, {})
     (12.5, None)

@@ -76,10 +76,10 @@ def pair(
     ids, values = baseline_ids[has_baseline], baseline_values[has_baseline]
     other_ids, other_values = candidate_ids[has_candidate], candidate_values[has_candidate]
     places = places_of_ids(other_ids, ids)
-    found = places >= 0
+    has_partner = places >= 0
     partner = np.zeros(other_ids.size, dtype=np.bool_)
-    partner[places[found]] = True
-    only_in_baseline, only_in_candidate = ids[~found], other_ids[~partner]
+    partner[places[has_partner]] = True
+    only_in_baseline, only_in_candidate = ids[~has_partner], other_ids[~partner]
     n_groups = candidate_ids.size + int((places_of_ids(candidate_ids, baseline_ids) < 0).sum())
     undefined = n_groups - ids.size - only_in_candidate.size
     n_alone = only_in_baseline.size + only_in_candidate.size
@@ -108,9 +108,9 @@ def pair(
             absent[places_of_ids(all_ids, absent) >= 0],
         )
     paired = Pairing(
-        ids[found],
-        values[found],
-        other_values[places[found]],
+        ids[has_partner],
+        values[has_partner],
+        other_values[places[has_partner]],
         only_in_baseline,
         only_in_candidate,
         undefined,
@@ -132,7 +132,7 @@ def pair(
 
 
 def _defined(ids: Index, values: Floats, run: str) -> Mask:
-    """Return where the values are defined, after a look at whether ids and values are as promised."""
+    """Return where the values are defined, after checking that ids and values are as promised."""
     if ids.ndim != 1 or ids.shape != values.shape:
         raise ValueError(f"{run}: ids and values must be two arrays of one length, not {ids.shape} and {values.shape}")
     if ids.size > 1 and not (ids[1:] > ids[:-1]).all():
@@ -143,7 +143,7 @@ def _defined(ids: Index, values: Floats, run: str) -> Mask:
 
 
 def places_of_ids(ids: Index, wanted: Index) -> Index:
-    """Return where each wanted id (ascending too) stands among ascending ids: int64, -1 where it does not."""
+    """Return the place of each wanted id (ascending too) among ascending ids: int64, -1 where it is absent."""
     if np.array_equal(ids, wanted):
         return np.arange(ids.size)
     if not ids.size or not wanted.size:

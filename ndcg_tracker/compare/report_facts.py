@@ -85,20 +85,20 @@ def at_cutoff(
     Parameters: ``baseline``, ``candidate``: float64, shape (n,), NaN where undefined. ``weights``: float64, shape (n,).
     ``limits``: between which numbers any difference lies, if known. ``chance``: clusters of all groups.
 
-    >>> found = at_cutoff(5, np.array([0.5, np.nan, 1.0]), np.array([0.5, 1.0, 0.5]))
-    >>> found.baseline, found.candidate, found.delta
+    >>> row = at_cutoff(5, np.array([0.5, np.nan, 1.0]), np.array([0.5, 1.0, 0.5]))
+    >>> row.baseline, row.candidate, row.delta
     (0.75, 0.5, -0.25)
     """
-    known = ~(np.isnan(baseline) | np.isnan(candidate))
+    is_counted = ~(np.isnan(baseline) | np.isnan(candidate))
     if weights is not None:
-        known &= weights > 0
-    if not known.any():
+        is_counted &= weights > 0
+    if not is_counted.any():
         return None
-    one, other = baseline[known], candidate[known]
-    weights = None if weights is None else weights[known]
-    delta = other - one
-    test, _ = chance.of(known).test(delta, weights)
-    means = [float(np.average(values, weights=weights)) for values in (one, other)]
+    baseline, candidate = baseline[is_counted], candidate[is_counted]
+    weights = None if weights is None else weights[is_counted]
+    delta = candidate - baseline
+    test, _ = chance.of(is_counted).test(delta, weights)
+    means = [float(np.average(values, weights=weights)) for values in (baseline, candidate)]
     return AtCutoff(cutoff, means[0], means[1], float(np.average(delta, weights=weights)), limited(test.ci, limits))
 
 
@@ -155,7 +155,7 @@ def group_lists(
     """Return the lists of some groups.
 
     Parameters: ``keys``: of the groups, as ``changes`` numbers them. ``changes``: their items within the cutoff.
-    ``labels``: of these groups. ``n_rows``: so many items of each list at most. ``cutoff``: of the ideal list.
+    ``labels``: of these groups. ``n_rows``: how many items of each list at most. ``cutoff``: of the ideal list.
     ``is_split``: whether the metric shown is the sum of the contributions.
     """
     beyond = np.iinfo(np.int64).max
@@ -163,7 +163,7 @@ def group_lists(
     order = np.lexsort((np.maximum(*ranks), np.minimum(*ranks), changes.groups))
     ends = np.searchsorted(changes.groups[order], np.arange(len(keys) + 1))
     ideal_of = _ideal_lists(labels, n_rows if cutoff is None else min(n_rows, cutoff))
-    found = []
+    lists = []
     for place, key in enumerate(keys):
         rows = order[ends[place] : ends[place + 1]]
         items = tuple(
@@ -177,23 +177,23 @@ def group_lists(
             )
             for move in changes.only(rows[:n_rows]).moves()
         )
-        found.append(GroupLists(key, items, ideal_of.get(key, ()), max(0, rows.size - n_rows)))
-    return tuple(found)
+        lists.append(GroupLists(key, items, ideal_of.get(key, ()), max(0, rows.size - n_rows)))
+    return tuple(lists)
 
 
 def _ideal_lists(labels: LabelLists, n: int) -> dict[str, tuple[tuple[str, float], ...]]:
-    """Return the best judged items of each group, as they stand among the labels where grades are equal."""
-    found = {}
+    """Return the best judged items of each group; equal grades keep the order of the labels."""
+    ideal_of = {}
     for place, key in enumerate(labels.group_keys.to_list()):
         first, last = int(labels.offsets[place]), int(labels.offsets[place + 1])
         rows = first + np.argsort(-labels.grades[first:last], kind="stable")[:n]
         grades = labels.grades[rows].tolist()
-        found[key] = tuple(
+        ideal_of[key] = tuple(
             (item, grade)
             for item, grade in zip(labels.item_keys.take(rows).to_list(), grades, strict=True)
             if not math.isnan(grade)
         )
-    return found
+    return ideal_of
 
 
 def slices_by(
@@ -203,13 +203,13 @@ def slices_by(
     chance: Chance = GROUPS_ONLY,
 ) -> dict[str, tuple[SliceComparison, ...]]:
     """Return the comparison of two runs by every attribute that has between 2 and ``MOST_SLICES`` values."""
-    found = {}
+    slices = {}
     for name, values in groups.attributes.items():
         if 2 <= len(set(values)) <= MOST_SLICES:
             both, direction = (groups.baseline, groups.candidate), groups.direction
             rows = compare_slices(*both, values, weights, limits=limits, chance=chance, direction=direction)
-            found[name] = worst_first(rows, direction)
-    return found
+            slices[name] = worst_first(rows, direction)
+    return slices
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,30 +236,30 @@ def every_pair(
     Parameters: ``values``: float64, shape (runs, groups), NaN where undefined; only groups that all runs have count.
     ``weights``: float64, shape (groups,). ``chance``: clusters of the groups. Returns: one for each ordered pair.
 
-    >>> [(one.baseline, one.candidate, one.delta) for one in every_pair("ab", np.array([[0.0, 0.5], [1.0, 1.0]]))]
+    >>> [(row.baseline, row.candidate, row.delta) for row in every_pair("ab", np.array([[0.0, 0.5], [1.0, 1.0]]))]
     [('a', 'b', 0.75), ('b', 'a', -0.75)]
     """
-    known = ~np.isnan(values).any(axis=0)
+    is_counted = ~np.isnan(values).any(axis=0)
     if weights is not None:
-        known &= weights > 0
-        weights = weights[known]
-    values = values[:, known]
+        is_counted &= weights > 0
+        weights = weights[is_counted]
+    values = values[:, is_counted]
     if not values.size:
         return ()
     places = list(combinations(range(len(names)), 2))
-    deltas = [values[other] - values[one] for one, other in places]
-    chance = chance.of(np.asarray(known))
+    deltas = [values[second] - values[first] for first, second in places]
+    chance = chance.of(np.asarray(is_counted))
     tests = [chance.test(delta, weights)[0] for delta in deltas]
     has_changed = [bool(delta.any()) for delta in deltas]
     p_values = holm([test.p_value if changed else None for test, changed in zip(tests, has_changed, strict=True)])
-    found = []
-    for (one, other), test, changed, p_value in zip(places, tests, has_changed, p_values, strict=True):
+    rows = []
+    for (first, second), test, changed, p_value in zip(places, tests, has_changed, p_values, strict=True):
         before: Verdict = "no_difference_detected" if changed else "identical"
         assert test.mean is not None  # some group counts
-        for baseline, candidate, delta in ((one, other, test.mean), (other, one, 0.0 - test.mean)):
+        for baseline, candidate, delta in ((first, second, test.mean), (second, first, 0.0 - test.mean)):
             verdict = corrected_verdict(before, delta if direction == "higher" else -delta, p_value) or before
-            found.append(RunPairDelta(names[baseline], names[candidate], delta, p_value, verdict))
-    return tuple(found)
+            rows.append(RunPairDelta(names[baseline], names[candidate], delta, p_value, verdict))
+    return tuple(rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,7 +83,7 @@ class GroupTieBounds:
 
 @dataclass(frozen=True, slots=True)
 class PossibleDelta:
-    """A difference that further labels could make of a metric's, with the p-value and the verdict it would have."""
+    """A difference that a metric could have after further labels, with its p-value and its verdict."""
 
     delta: float | None
     ci: tuple[float, float] | None
@@ -202,8 +202,8 @@ class JudgedShare:
 class MetricComparison:
     """One metric in two runs.
 
-    ``requested_as``: the text that the candidate was asked for it by; if that is the canonical one, the baseline; ""
-    where that is not known.
+    ``requested_as``: the text by which the metric was requested for the candidate, or for the baseline where that of
+    the candidate is the canonical one; "" where it is not known.
 
     ``metric``: its canonical text. ``baseline``, ``candidate``: means over the paired groups, None without any.
     ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
@@ -307,12 +307,11 @@ class SliceComparison:
 class Comparison:
     """Everything that was found between two runs of a dataset under one label set.
 
-    ``groups``, ``worst`` (most negative delta first) and ``best`` (most positive first) belong to the first metric.
+    ``groups``, ``worst`` (the largest loss first) and ``best`` (the largest gain first) belong to the first metric.
     ``coverage``: the judged share of both runs per cutoff. ``notes``: what else to know.
     ``tie_groups``: the groups that ties leave most open in the first metric, and ``n_tie_groups`` how many they leave
     open in either run, None where nobody asked. ``slices``: the
-    first metric by the values of the group attribute ``slice_attribute``, most negative delta first, None where nobody
-    asked.
+    first metric by the values of the group attribute ``slice_attribute``, the worst first, None where nobody asked.
     """
 
     baseline: RunRef
@@ -370,14 +369,14 @@ def coverage_notes(
     """
     if positives_only:
         return [Note("positives_only")]
-    found: dict[str, list[int | None]] = {}
+    cutoffs_of: dict[str, list[int | None]] = {}
     for share in coverage:
         if share.baseline is None or share.candidate is None:
             continue
         gap = share.baseline - share.candidate
         if abs(gap) >= COVERAGE_GAP:
-            found.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
-    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}, command) for run, cutoffs in found.items()]
+            cutoffs_of.setdefault("candidate" if gap > 0 else "baseline", []).append(share.cutoff)
+    notes = [Note("fewer_judged", {"run": run, "cutoffs": cutoffs}, command) for run, cutoffs in cutoffs_of.items()]
     shares = {
         "baseline": [share.baseline for share in coverage],
         "candidate": [share.candidate for share in coverage],
@@ -391,7 +390,7 @@ def coverage_notes(
 def most_telling(moves: Iterable[ItemMove], delta: float, n: int) -> tuple[ItemMove, ...]:
     """Return the items that explain most of a group's delta: those that pulled its way, the largest pull first.
 
-    Parameters: ``delta``: of the group. ``n``: how many at most. Items that pulled the other way come behind.
+    Parameters: ``delta``: of the group. ``n``: how many at most. Items that pulled the other way come last.
 
     >>> lost, less, won = (ItemMove(name, 1.0, 1, 2, 0.0, 0.0, part) for name, part in zip("abc", (-0.5, -0.1, 0.4)))
     >>> [move.item for move in most_telling([won, less, lost], -0.2, 2)]

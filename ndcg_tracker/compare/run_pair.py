@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Side:
     """A run under a label set; ``evaluations``: what is stored of it under these labels, by metric.
 
-    Results of other engines rest on no labels of ours: they stand beside any.
+    External results rest on no stored labels, so they belong to a side under any.
     """
 
     run: RunRecord
@@ -41,8 +41,12 @@ class Side:
     @classmethod
     def of(cls, run: RunRecord, label_set: LabelSetRecord, evaluations: Sequence[EvaluationRecord]) -> Side:
         """Return a side; ``evaluations``: those of the run under any labels."""
-        found = [one for one in evaluations if one.label_set_id == label_set.id or one.judge == EXTERNAL_JUDGE]
-        return cls(run, label_set, {one.metric: one for one in found})
+        of_labels = [
+            evaluation
+            for evaluation in evaluations
+            if evaluation.label_set_id == label_set.id or evaluation.judge == EXTERNAL_JUDGE
+        ]
+        return cls(run, label_set, {evaluation.metric: evaluation for evaluation in of_labels})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,7 @@ class RunPair:
 
     @property
     def is_repeated(self) -> bool:
-        """Whether one of both has several runs."""
+        """Whether either arm has several runs."""
         return len(self.sides) > len(self.arms)
 
     @property
@@ -132,15 +136,15 @@ def resolved_pair(
     labels: Version = None,
     judge: str | None = None,
 ) -> RunPair:
-    """Return two arms under the labels that were asked for, with the metrics, all they share if none is named.
+    """Return two arms under the requested labels, with the requested metrics or else all that they share.
 
-    ``judge``: whose labels, None for those of no named judge; a version may be of any.
+    ``judge``: whose labels, None for those of no named judge; a version may be of any judge.
 
     Raises: NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
-    sides, found, newest = shared_labels(tx, (*baseline.runs, *candidate.runs), metrics, labels, judge)
+    sides, shared, newest = shared_labels(tx, (*baseline.runs, *candidate.runs), metrics, labels, judge)
     n = len(baseline.runs)
-    return RunPair((baseline, candidate), (tuple(sides[:n]), tuple(sides[n:])), found, newest, labels is not None)
+    return RunPair((baseline, candidate), (tuple(sides[:n]), tuple(sides[n:])), shared, newest, labels is not None)
 
 
 def shared_labels(
@@ -150,14 +154,14 @@ def shared_labels(
     labels: Version = None,
     judge: str | None = None,
 ) -> tuple[list[Side], tuple[Metric, ...], int]:
-    """Return runs under the labels that were asked for, the metrics that all have, and the newest labels' version.
+    """Return runs under the requested labels, the metrics that all have, and the version of the newest labels.
 
     ``metrics``: none for all that the runs share. ``labels``, ``judge`` and raises: see ``resolved_pair``.
     """
     for run in runs[1:]:
         check_one_dataset(runs[0], run, "compared")
-    known = [known_metric(tx, runs[0].dataset_id, metric) for metric in metrics]
-    wanted = list(dict.fromkeys(map(str, known)))
+    asked_metrics = [known_metric(tx, runs[0].dataset_id, metric) for metric in metrics]
+    wanted = list(dict.fromkeys(map(str, asked_metrics)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     label_sets = asked = tx.labels.sets(runs[0].dataset_id, judge or "")
     if labels is not None or (judge and not label_sets):
@@ -176,13 +180,13 @@ def shared_labels(
         if label_set.judge in NO_LABELS_HERE:
             label_sets = [label_set]
         elif all(text.startswith(EXTERNAL) for text in shared):
-            continue  # of our metrics there may be some under older labels
+            continue  # older labels may have evaluations of our own metrics
         if shared and set(wanted) <= set(shared):
-            found = sorted(map(parse_metric, wanted or shared), key=lambda metric: metric.shown_only is not None)
-            return sides, tuple(found), label_sets[-1].version
-    typed = list(dict.fromkeys(metric.requested_as for metric in known))
+            ordered = sorted(map(parse_metric, wanted or shared), key=lambda metric: metric.shown_only is not None)
+            return sides, tuple(ordered), label_sets[-1].version
+    typed = list(dict.fromkeys(metric.requested_as for metric in asked_metrics))
     what = ", ".join(sorted(typed)) if typed else "a metric"
-    texts = typed or list(dict.fromkeys(one.metric for of_run in evaluations for one in of_run))
+    texts = typed or list(dict.fromkeys(evaluation.metric for of_run in evaluations for evaluation in of_run))
     under = "one version" if labels is None else f"version {asked[0].version}"
     older = None if labels in (None, "newest") or asked == label_sets[-1:] else asked[0].version
     whose = asked[0].judge if asked else ""
@@ -190,12 +194,12 @@ def shared_labels(
     each = f"runs {', '.join(named[:-1])} and {named[-1]} do not {'both' if len(runs) == 2 else 'all'}"
     raise NotComparableError(
         f"{each} have {what} under {under} of the labels{f' of judge {whose!r}' if whose else ''}",
-        advice=advice_for_lacking(tx, runs, known, adding_command(runs, texts, older, whose)),
+        advice=advice_for_lacking(tx, runs, asked_metrics, adding_command(runs, texts, older, whose)),
     )
 
 
 def no_group_of_labels(run: RunRecord, label_set: LabelSetRecord) -> NotComparableError:
-    """Return the error of a run that has no group of the labels: all of them would count as missing."""
+    """Return the error for a run that has none of the labelled groups: all of them would count as missing."""
     return NotComparableError(
         f"run {run.name!r} has no group of version {label_set.version} of the labels of dataset {run.dataset!r}, so "
         "each would count as missing",
@@ -204,7 +208,7 @@ def no_group_of_labels(run: RunRecord, label_set: LabelSetRecord) -> NotComparab
 
 
 def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str, advice: str = "") -> None:
-    """Raise NotComparableError for runs of two datasets; ``what``: cannot be done with them."""
+    """Raise NotComparableError for runs of two datasets; ``what``: what cannot be done, such as "compared"."""
     if baseline.dataset_id != candidate.dataset_id:
         raise NotComparableError(
             f"run {baseline.name!r} is of dataset {baseline.dataset!r} and run {candidate.name!r} of dataset "
@@ -218,8 +222,8 @@ def adding_command(
 ) -> tuple[str, ...]:
     """Return the command that adds metrics to runs of one dataset, under a version or a judge's newest labels.
 
-    Of results of other engines nothing can be computed here: where no other metric is asked for, it stores those of the
-    first run, from a file.
+    External metrics cannot be computed here: where only these are asked for, the command stores those of the first run
+    from a file.
     """
     own = [text for text in metrics if not text.startswith(EXTERNAL)]
     if metrics and not own:

@@ -84,7 +84,7 @@ _CSV_COLUMNS = {
 
 
 def comparison_said(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> Said:
-    """Return what there is to say of one comparison, or of several candidates with one baseline.
+    """Return the output for one comparison, or for several candidates with one baseline.
 
     Parameters: ``spelled``: how arguments are spelled for people. ``details``: whether a report per candidate follows
     the table of several, for people.
@@ -102,48 +102,48 @@ def comparison_object(first: Comparison, *further: Comparison) -> dict[str, Any]
 
     Those of further candidates stand in its list "further", and those of all candidates in its list "comparisons".
     """
-    found: dict[str, Any] = as_object(first)
+    of_first: dict[str, Any] = as_object(first)
     if not further:
-        return found
+        return of_first
     others = as_object(further)
-    return found | {"further": others, "comparisons": [found, *others]}
+    return of_first | {"further": others, "comparisons": [of_first, *others]}
 
 
 def metric_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """Return a row per metric, with the columns of CSV that do not concern slices."""
-    found = as_object(comparison)
+    as_json = as_object(comparison)
     wanted = {name: path for name, path in _CSV_COLUMNS.items() if name not in _SLICE_COLUMNS}
     return [
-        picked(wanted, {**with_runs(found), **metric, "warnings": "; ".join(metric["warnings"])})
-        for metric in found["metrics"]
+        picked(wanted, {**with_runs(as_json), **metric, "warnings": "; ".join(metric["warnings"])})
+        for metric in as_json["metrics"]
     ]
 
 
 def slice_rows(comparison: Comparison) -> list[dict[str, Any]]:
     """Return a row per slice of the first metric, with the columns of CSV that concern slices."""
-    found = as_object(comparison)
-    first = found["metrics"][0]
-    shared = {**with_runs(found), "metric": first["metric"], "requested_as": first["requested_as"]}
+    as_json = as_object(comparison)
+    first = as_json["metrics"][0]
+    shared = {**with_runs(as_json), "metric": first["metric"], "requested_as": first["requested_as"]}
     wanted = {**RUN_COLUMNS, **_RESULT_COLUMNS, **_SLICE_COLUMNS, **paths("verdict requested_as warnings")}
     return [
         picked(wanted, {**shared, "ci_method": "t", "test": "t", **row, "warnings": row["warning"] or ""})
-        for row in found.get("slices", ())
+        for row in as_json.get("slices", ())
     ]
 
 
-def with_runs(found: Mapping[str, Any]) -> dict[str, Any]:
+def with_runs(comparison: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON object of a comparison with its runs under names that no mean has."""
-    return {**found, "baseline_of": found["baseline"], "candidate_of": found["candidate"]}
+    return {**comparison, "baseline_of": comparison["baseline"], "candidate_of": comparison["candidate"]}
 
 
 @shape_of(Comparison)
 def _comparison_shape(comparison: Comparison) -> Mapping[str, object]:
-    found = fields_of(comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute")
+    shape = fields_of(comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute")
     if comparison.tie_groups is not None:
-        found |= {"tie_groups": comparison.tie_groups, "n_tie_groups": comparison.n_tie_groups}
+        shape |= {"tie_groups": comparison.tie_groups, "n_tie_groups": comparison.n_tie_groups}
     if comparison.slices is not None:
-        found["slices"] = [{"attribute": comparison.slice_attribute} | fields_of(row) for row in comparison.slices]
-    return found
+        shape["slices"] = [{"attribute": comparison.slice_attribute} | fields_of(row) for row in comparison.slices]
+    return shape
 
 
 @shape_of(MetricComparison)
@@ -169,8 +169,8 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "df",
         *(name for name in ("equivalence", "variance", "clusters", "unjudged_bounds") if getattr(metric, name) is None),
     )
-    known = fields_of(metric, *hidden) | told
-    return {"tie_bounds" if key == "tie_effect" else key: known[key] for key in known} | {"tie_bounds": bounds}
+    fields = fields_of(metric, *hidden) | told
+    return {"tie_bounds" if key == "tie_effect" else key: fields[key] for key in fields} | {"tie_bounds": bounds}
 
 
 @shape_of(RunRef)
@@ -184,9 +184,11 @@ def _group_shape(group: GroupDelta) -> Mapping[str, object]:
 
 
 def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python, details: bool = True) -> list[Report]:
-    """Return a report per candidate; of several, one before them that sums them up, alone without ``details``."""
+    """Return a report per candidate, and before several an overview, which stands alone without ``details``."""
     shown = tuple(for_people(comparison) for comparison in comparisons)
-    reports = [_report(one, stored, shown, spelled) for one, stored in zip(shown, comparisons, strict=True)]
+    reports = [
+        _report(comparison, stored, shown, spelled) for comparison, stored in zip(shown, comparisons, strict=True)
+    ]
     if len(shown) == 1:
         return reports
     overview = _overview(shown, spelled)
@@ -200,7 +202,7 @@ def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python, 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
     compared = [metric for metric in comparison.metrics if metric.shown_only is None]
     paired = ("groups", f"{comparison.groups.paired:,} paired")
-    findings = [Painted(f"{sign(one)} {finding(one)}", VERDICT_STYLES.get(one.verdict)) for one in compared]
+    findings = [Painted(f"{sign(metric)} {finding(metric)}", VERDICT_STYLES.get(metric.verdict)) for metric in compared]
     return Report(
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
@@ -228,8 +230,8 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
             told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
             painted = [Painted(text, VERDICT_STYLES.get(metric.verdict)) for text in told_so]
             counts = f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
-            found = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), counts]
-            rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *found])
+            evidence = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), counts]
+            rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *evidence])
     heads = columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", ">w/t/l")
     table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {_judged_dataset(first)}"
@@ -240,7 +242,7 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
 
 def for_people(comparison: Comparison) -> Comparison:
     """Return the comparison with its metrics named as people know them."""
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
 
     names = {metric.metric: familiar_name(metric.metric, metric.requested_as) for metric in comparison.metrics}
     metrics = tuple(replace(metric, metric=names[metric.metric]) for metric in comparison.metrics)
@@ -248,7 +250,7 @@ def for_people(comparison: Comparison) -> Comparison:
 
 
 def runs(comparison: Comparison) -> str:
-    """Return which runs were compared, and on what; labels of a named judge are told wherever a verdict is."""
+    """Return which runs were compared on which dataset, and whose labels if a judge is named."""
     return f"{comparison.candidate.name} against {comparison.baseline.name} on {_judged_dataset(comparison)}"
 
 
@@ -266,12 +268,12 @@ def headline(comparison: Comparison) -> str:
         shown = comparison.metrics
         told = finding(shown[0]) if len(shown) == 1 else f"{counted(len(shown), 'metric')} shown, none compared"
     else:
-        known = metrics
+        comparable = metrics
         if not any(metric.verdict in ("improved", "regressed") for metric in metrics):
-            known = [metric for metric in metrics if metric.verdict != "not_comparable"] or metrics
-        told = finding(known[0]) if len(known) == 1 else tally(known)
-        if len(known) < len(metrics):
-            told += f", {len(metrics) - len(known)} more cannot be compared"
+            comparable = [metric for metric in metrics if metric.verdict != "not_comparable"] or metrics
+        told = finding(comparable[0]) if len(comparable) == 1 else tally(comparable)
+        if len(comparable) < len(metrics):
+            told += f", {len(metrics) - len(comparable)} more cannot be compared"
     return f"{runs(comparison)}: {told}"
 
 
@@ -326,12 +328,12 @@ def sign(metric: MetricComparison) -> str:
 
 
 def _is_judged(metric: MetricComparison) -> bool:
-    """Whether the verdict is one of a test, or needs none: of identical runs, or of a metric that is only shown."""
+    """Return whether a test gave the verdict, or none is needed: for identical runs and metrics that are only shown."""
     return metric.p_value is not None or metric.verdict in ("identical", None)
 
 
 def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> Table:
-    """Return the means, differences and p-values, behind them what the verdicts rest on where a metric has any."""
+    """Return the table of means, differences and p-values, and of the evidence that at least one metric has."""
     evidence: list[tuple[str, Callable[[MetricComparison], str | None]]] = [
         ("wins", lambda metric: f"{metric.wins:,}"),
         ("ties", lambda metric: f"{metric.ties:,}"),
@@ -340,10 +342,10 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
         ("detectable", lambda m: points(m.detectable_delta) if _is_detectable_shown(m) else None),
     ]
     metrics, footnotes = comparison.metrics, list[str]()
-    known = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
+    shown = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
     return Table(
-        (*_METRIC_COLUMNS, *columns(*(f">{name}" for name, _ in known))),
-        [[*metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in known)] for metric in metrics],
+        (*_METRIC_COLUMNS, *columns(*(f">{name}" for name, _ in shown))),
+        [[*metric_cells(metric), *(cell(metric) or UNDEFINED for _, cell in shown)] for metric in metrics],
         marks=[marks(metric_footnotes(metric, comparisons), footnotes) for metric in metrics],
         footnotes=footnotes,
         second=len(_METRIC_COLUMNS),
@@ -365,18 +367,18 @@ def metric_cells(metric: MetricComparison) -> list[object]:
 def metric_footnotes(metric: MetricComparison, comparisons: Sequence[Comparison] = ()) -> list[str]:
     """Return the footnotes of one metric.
 
-    ``comparisons``: all that are shown together, for what speaks against a verdict at second sight.
+    ``comparisons``: all that are shown together, whose correction may have decided a verdict.
     """
-    found = _count_footnotes(metric.groups)
+    footnotes = _count_footnotes(metric.groups)
     warnings = [warning for warning in metric.warnings if warning.kind != "tests_symmetry"]  # the legend says so
-    found += [_warning(warning, metric.ci_method, comparisons) for warning in warnings]
+    footnotes += [_warning(warning, metric.ci_method, comparisons) for warning in warnings]
     if metric.not_comparable == "nothing_judged":
-        found.append("neither run has a judged item that counts: their equal results say nothing of them")
+        footnotes.append("neither run has a judged item that counts: their equal results say nothing of them")
     if metric.verdict == "identical":
-        found.append(IDENTICAL)
+        footnotes.append(IDENTICAL)
     if metric.p_value is not None and comparisons:
-        found += _second_thoughts(metric, metric.p_value, n_tested(comparisons))
-    return found
+        footnotes += _second_thoughts(metric, metric.p_value, n_tested(comparisons))
+    return footnotes
 
 
 def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -> str:
@@ -391,7 +393,7 @@ def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -
 
 
 def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -> list[str]:
-    """Return what speaks against a verdict at second sight."""
+    """Return a footnote where the p-value would have been enough without correction."""
     notes = []
     if metric.verdict == "no_difference_detected" and p_value < ALPHA:
         notes.append(f"p {p_text(p_value)} on its own: not enough where {n_metrics} are tested together")
@@ -399,7 +401,7 @@ def _second_thoughts(metric: MetricComparison, p_value: float, n_metrics: int) -
 
 
 def n_tested(comparisons: Sequence[Comparison]) -> int:
-    """Return over how many p-values Holm's correction went."""
+    """Return how many p-values Holm's correction covers."""
     return sum(metric.p_value is not None for comparison in comparisons for metric in comparison.metrics)
 
 
@@ -465,51 +467,54 @@ def test_name(metric: MetricComparison) -> str:
 
 
 def _is_detectable_shown(metric: MetricComparison) -> bool:
-    """Whether to say which difference would have been found: only where none was."""
+    """Return whether to show which difference would have been detected: only where none was."""
     return metric.verdict == "no_difference_detected" and metric.detectable_delta is not None
 
 
 def _could_bet(metric: MetricComparison) -> bool:
-    """Whether the verdict rests on a t interval of few nonzero differences."""
-    found = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
-    return found and metric.wins + metric.losses < FEW_FOR_ONE_SIDE
+    """Return whether the verdict rests on a t interval of few nonzero differences."""
+    is_detected = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
+    return is_detected and metric.wins + metric.losses < FEW_FOR_ONE_SIDE
 
 
 def _equivalence_tables(comparison: Comparison) -> list[Table]:
-    """Return what the test of equivalence says of each metric, one table; none where nobody asked."""
-    found = [(metric.metric, metric.equivalence) for metric in comparison.metrics if metric.equivalence is not None]
-    if not found:
+    """Return the table with the test of equivalence of each metric; none where it was not asked for."""
+    equivalences = [
+        (metric.metric, metric.equivalence) for metric in comparison.metrics if metric.equivalence is not None
+    ]
+    if not equivalences:
         return []
     rows = [
-        [name, _equivalence_finding(one), interval(one.ci, signed=True), p_text(one.p_value)] for name, one in found
+        [name, _equivalence_finding(equivalence), interval(equivalence.ci, signed=True), p_text(equivalence.p_value)]
+        for name, equivalence in equivalences
     ]
     return [
         Table(
             columns("metric", "finding", ">90% interval", ">p"),
             rows,
-            f"equivalence within ±{shown_margin(found[0][1].margin)}",
-            in_words=[f"{name}: {_equivalence_in_words(one)}" for name, one in found],
+            f"equivalence within ±{shown_margin(equivalences[0][1].margin)}",
+            in_words=[f"{name}: {_equivalence_in_words(equivalence)}" for name, equivalence in equivalences],
         )
     ]
 
 
-def _equivalence_finding(found: Equivalence) -> str:
+def _equivalence_finding(equivalence: Equivalence) -> str:
     """Return what a test of equivalence found, in a few words that say why there is no p where there is none."""
-    if found.p_value is None:
-        return "identical in every group" if found.equivalent else "cannot be tested"
-    return "equivalent" if found.equivalent else "not shown equivalent"
+    if equivalence.p_value is None:
+        return "identical in every group" if equivalence.equivalent else "cannot be tested"
+    return "equivalent" if equivalence.equivalent else "not shown equivalent"
 
 
-def _equivalence_in_words(found: Equivalence) -> str:
-    within = f"within ±{shown_margin(found.margin)}"
-    if found.p_value is None:
-        return f"equivalent {within}: identical" if found.equivalent else f"equivalence {within} cannot be tested"
-    evidence = f"(p {p_text(found.p_value)}, 90% interval {interval(found.ci, signed=True)})"
-    return f"{'equivalent' if found.equivalent else 'not shown equivalent'} {within} {evidence}"
+def _equivalence_in_words(equivalence: Equivalence) -> str:
+    within = f"within ±{shown_margin(equivalence.margin)}"
+    if equivalence.p_value is None:
+        return f"equivalent {within}: identical" if equivalence.equivalent else f"equivalence {within} cannot be tested"
+    evidence = f"(p {p_text(equivalence.p_value)}, 90% interval {interval(equivalence.ci, signed=True)})"
+    return f"{'equivalent' if equivalence.equivalent else 'not shown equivalent'} {within} {evidence}"
 
 
 def _count_footnotes(groups: GroupCounts) -> list[str]:
-    """Return a sentence for every count of groups that were not simply there in both runs."""
+    """Return a sentence for every count of groups that do not have a result in both runs."""
     fate = "counted as 0 in the other" if groups.missing == "zero" else "left out"
     in_neither = 0 if groups.missing == "skip" else groups.in_neither
     sentences = [

@@ -39,31 +39,31 @@ def suite_comparison_said(
     spelled: Spelling = in_python,
     details: bool = False,
 ) -> Said:
-    """Return what there is to say of comparisons on a suite; CSV has a row per dataset.
+    """Return the output for comparisons on a suite; CSV has a row per dataset.
 
     ``on_datasets`` and ``details``: the comparisons on each dataset, and whether to show them as well.
     """
 
     def value() -> dict[str, Any]:
-        found = suite_comparison_object(*comparisons)
-        return found | {"on_datasets": on_datasets} if details else found
+        as_json = suite_comparison_object(*comparisons)
+        return as_json | {"on_datasets": on_datasets} if details else as_json
 
     return Said(
         value,
         lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled, details=details),
-        lambda: [row for one in comparisons for row in delta_rows(one)],
+        lambda: [row for comparison in comparisons for row in delta_rows(comparison)],
     )
 
 
 def suite_comparison_object(first: SuiteComparison, *further: SuiteComparison) -> dict[str, Any]:
-    """Return the JSON object of a comparison on a suite; those of further candidates and metrics stand in it."""
-    found: dict[str, Any] = as_object(first)
-    return found | ({"further": as_object(further)} if further else {})
+    """Return the JSON object of a comparison on a suite, with those of further candidates and metrics in it."""
+    as_json: dict[str, Any] = as_object(first)
+    return as_json | ({"further": as_object(further)} if further else {})
 
 
-def delta_rows(found: SuiteComparison) -> list[dict[str, Any]]:
+def delta_rows(comparison: SuiteComparison) -> list[dict[str, Any]]:
     """Return one row per dataset, as CSV and frames have it."""
-    return [picked(_DELTA_COLUMNS, as_object(one) | {"metric": found.metric}) for one in found.deltas]
+    return [picked(_DELTA_COLUMNS, as_object(delta) | {"metric": comparison.metric}) for delta in comparison.deltas]
 
 
 @shape_of(SuiteDelta)
@@ -72,8 +72,8 @@ def _delta_shape(delta: SuiteDelta) -> Mapping[str, object]:
 
 
 @shape_of(SuiteComparison)
-def _comparison_shape(found: SuiteComparison) -> Mapping[str, object]:
-    return fields_of(found, "information") | {"low_information": found.has_low_information}
+def _comparison_shape(comparison: SuiteComparison) -> Mapping[str, object]:
+    return fields_of(comparison, "information") | {"low_information": comparison.has_low_information}
 
 
 def suite_comparison_reports(
@@ -82,38 +82,42 @@ def suite_comparison_reports(
     spelled: Spelling = in_python,
     details: bool = False,
 ) -> list[Report]:
-    """Return a report per candidate and metric; of several, one before them; with ``details`` one per dataset too."""
-    reports = [suite_comparison_report(one, spelled) for one in comparisons]
+    """Return a report per candidate and metric, before several an overview, with ``details`` one per dataset too."""
+    reports = [suite_comparison_report(comparison, spelled) for comparison in comparisons]
     if len(reports) > 1:
         overview = _overview(comparisons)
-        if len({one.candidate for one in comparisons}) > 1 and not details:
+        if len({comparison.candidate for comparison in comparisons}) > 1 and not details:
             notes = dict.fromkeys(note for report in reports for note in report.notes)
             more = worded(f"{argument('details')}: the tables of each candidate", spelled)
-            facts = [(name, f"{one.candidate}: {value}") for one in comparisons for name, value in _facts(one, spelled)]
+            facts = [
+                (name, f"{comparison.candidate}: {value}")
+                for comparison in comparisons
+                for name, value in _facts(comparison, spelled)
+            ]
             legend = [*overview.legend, more]
             facts = list(dict.fromkeys(facts))
             return [replace(overview, legend=legend, facts=facts, notes=list(notes), is_overview=False)]
         reports = [overview, *reports]
     if details:
-        reports += [report for one in on_datasets for report in comparison_reports(one, spelled=spelled)]
+        reports += [report for comparison in on_datasets for report in comparison_reports(comparison, spelled=spelled)]
     return reports
 
 
 def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
     """Return the verdict on every candidate and metric."""
-    first, metrics = comparisons[0], dict.fromkeys(one.metric for one in comparisons)
+    first, metrics = comparisons[0], dict.fromkeys(comparison.metric for comparison in comparisons)
     rows: list[list[object]] = [
         [
-            one.candidate,
-            familiar_name(one.metric),
-            one.verdict.replace("_", " ") + (" (low information)" if one.has_low_information else ""),
-            delta_cell(one.macro.mean, one.verdict),
-            interval(one.macro.ci, signed=True),
-            p_text(one.p_adjusted),
+            comparison.candidate,
+            familiar_name(comparison.metric),
+            comparison.verdict.replace("_", " ") + (" (low information)" if comparison.has_low_information else ""),
+            delta_cell(comparison.macro.mean, comparison.verdict),
+            interval(comparison.macro.ci, signed=True),
+            p_text(comparison.p_adjusted),
         ]
-        for one in comparisons
+        for comparison in comparisons
     ]
-    n = len(dict.fromkeys(one.candidate for one in comparisons))
+    n = len(dict.fromkeys(comparison.candidate for comparison in comparisons))
     of = f"{counted(n, 'candidate')} against {first.baseline} on suite {first.suite}"
     return Report(
         of if n > 1 else f"{of}: {counted(len(metrics), 'metric')}",
@@ -128,68 +132,74 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
     )
 
 
-def suite_comparison_report(found: SuiteComparison, spelled: Spelling = in_python) -> Report:
+def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_python) -> Report:
     """Return the report of a comparison on a suite."""
-    metric = familiar_name(found.metric)
+    metric = familiar_name(comparison.metric)
     together: list[list[object]] = [
-        [name, question, points(one.mean, signed=True), interval(one.ci, signed=True), p_text(one.p_value)]
-        for name, question, one in (
-            ("macro", OTHER_QUERIES, found.macro),
-            ("macro", OTHER_DATASETS, found.over_datasets),
-            ("micro", OTHER_QUERIES, found.micro),
+        [
+            name,
+            question,
+            points(estimate.mean, signed=True),
+            interval(estimate.ci, signed=True),
+            p_text(estimate.p_value),
+        ]
+        for name, question, estimate in (
+            ("macro", OTHER_QUERIES, comparison.macro),
+            ("macro", OTHER_DATASETS, comparison.over_datasets),
+            ("micro", OTHER_QUERIES, comparison.micro),
         )
     ]
-    n, of = len(found.deltas), len(found.deltas) + len(found.missing)
-    where = f"suite {found.suite}" if n == of else f"{n} of the {of} datasets of suite {found.suite}"
-    is_open = found.verdict == "no_difference_detected"
-    size = points(found.macro.mean, signed=True) if is_open else points(found.macro.mean).removeprefix("-")
-    few = ("; low information" if is_open else "") if found.has_low_information else ""
-    verdict = _VERDICTS[found.verdict].format(size + few)
-    if found.has_low_information and not is_open:
+    n, of = len(comparison.deltas), len(comparison.deltas) + len(comparison.missing)
+    where = f"suite {comparison.suite}" if n == of else f"{n} of the {of} datasets of suite {comparison.suite}"
+    is_open = comparison.verdict == "no_difference_detected"
+    size = points(comparison.macro.mean, signed=True) if is_open else points(comparison.macro.mean).removeprefix("-")
+    few = ("; low information" if is_open else "") if comparison.has_low_information else ""
+    verdict = _VERDICTS[comparison.verdict].format(size + few)
+    if comparison.has_low_information and not is_open:
         verdict += " (low information: not a safe verdict)"
-    facts = _facts(found, spelled)
-    if found.p_adjusted != found.macro.p_value:
-        told_p = f"p {p_text(found.p_adjusted)}, Holm-corrected over all metrics and candidates"
+    facts = _facts(comparison, spelled)
+    if comparison.p_adjusted != comparison.macro.p_value:
+        told_p = f"p {p_text(comparison.p_adjusted)}, Holm-corrected over all metrics and candidates"
         facts.insert(0, ("verdict", f"rests on {told_p}"))
     return Report(
-        f"{found.candidate} against {found.baseline} on {where}: macro {metric} {verdict}",
+        f"{comparison.candidate} against {comparison.baseline} on {where}: macro {metric} {verdict}",
         tables=[
-            delta_table(found),
+            delta_table(comparison),
             Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
         ],
         legend=["macro: each dataset counts once, the verdict rests on its first row; micro: each query counts once"],
         facts=facts,
-        notes=suite_notes(found.notes),
+        notes=suite_notes(comparison.notes),
     )
 
 
-def _facts(found: SuiteComparison, spelled: Spelling) -> list[tuple[str, str]]:
+def _facts(comparison: SuiteComparison, spelled: Spelling) -> list[tuple[str, str]]:
     """Return the datasets that are not in the comparison, and the labelled groups that neither run has."""
-    facts = [("no run of both on", ", ".join(found.missing))] if found.missing else []
-    for one in found.deltas:
+    facts = [("no run of both on", ", ".join(comparison.missing))] if comparison.missing else []
+    for delta in comparison.deltas:
         facts += [
-            ("in neither run", f"{one.dataset}: {worded(text, spelled)}") for text in in_neither(one.metric.groups)
+            ("in neither run", f"{delta.dataset}: {worded(text, spelled)}") for text in in_neither(delta.metric.groups)
         ]
     return facts
 
 
-def delta_table(found: SuiteComparison) -> Table:
+def delta_table(comparison: SuiteComparison) -> Table:
     """Return the table of the comparisons on each dataset."""
     footnotes: list[str] = []
     rows: list[list[object]] = [
         [
-            one.dataset,
-            f"{one.n:,}",
-            points(one.baseline_mean),
-            points(one.candidate_mean),
-            delta_cell(one.delta, one.verdict),
-            interval(one.ci, signed=True),
-            p_text(one.p_adjusted),
-            f"{one.wins:,}/{one.ties:,}/{one.losses:,}",
+            delta.dataset,
+            f"{delta.n:,}",
+            points(delta.baseline_mean),
+            points(delta.candidate_mean),
+            delta_cell(delta.delta, delta.verdict),
+            interval(delta.ci, signed=True),
+            p_text(delta.p_adjusted),
+            f"{delta.wins:,}/{delta.ties:,}/{delta.losses:,}",
         ]
-        for one in found.deltas
+        for delta in comparison.deltas
     ]
-    metrics = [one.metric for one in found.deltas]
+    metrics = [delta.metric for delta in comparison.deltas]
     tests = " and ".join(dict.fromkeys(map(test_name, metrics)))
     intervals = " and ".join(dict.fromkeys(map(interval_name, metrics)))
     what = "delta: candidate - baseline, in absolute points"
@@ -208,24 +218,27 @@ def delta_table(found: SuiteComparison) -> Table:
 
 
 def suite_notes(notes: Sequence[SuiteNote]) -> list[Told]:
-    """Return what else to know of single datasets."""
-    return [replace(told(one.note), sentence=f"{one.dataset}: {told(one.note).sentence}") for one in notes]
+    """Return the notes on single datasets."""
+    return [
+        replace(told(suite_note.note), sentence=f"{suite_note.dataset}: {told(suite_note.note).sentence}")
+        for suite_note in notes
+    ]
 
 
-def suite_forest(found: SuiteComparison) -> Spec:
-    """Return the difference on each dataset with its interval, then those of all datasets together."""
+def suite_forest(comparison: SuiteComparison) -> Spec:
+    """Return the chart of the difference on each dataset with its interval, then of all datasets together."""
     bars = [
-        Bar(one.dataset, None, one.delta, one.ci, one.verdict, one.p_adjusted, one.n)
-        for one in found.deltas
-        if one.delta is not None
+        Bar(delta.dataset, None, delta.delta, delta.ci, delta.verdict, delta.p_adjusted, delta.n)
+        for delta in comparison.deltas
+        if delta.delta is not None
     ]
     n = sum(bar.n for bar in bars)
-    for name, one in (
-        ("macro, other queries", found.macro),
-        ("macro, other datasets", found.over_datasets),
-        ("micro, other queries", found.micro),
+    for name, estimate in (
+        ("macro, other queries", comparison.macro),
+        ("macro, other datasets", comparison.over_datasets),
+        ("micro, other queries", comparison.micro),
     ):
-        verdict = verdict_of(one.mean, one.p_value, found.direction)
-        bars.append(Bar(name, None, one.mean, one.ci, verdict, one.p_value, n))
-    title = f"{found.candidate} against {found.baseline} on suite {found.suite}: {familiar_name(found.metric)}"
-    return forest(bars, title)
+        verdict = verdict_of(estimate.mean, estimate.p_value, comparison.direction)
+        bars.append(Bar(name, None, estimate.mean, estimate.ci, verdict, estimate.p_value, n))
+    where, metric = f"suite {comparison.suite}", familiar_name(comparison.metric)
+    return forest(bars, f"{comparison.candidate} against {comparison.baseline} on {where}: {metric}")

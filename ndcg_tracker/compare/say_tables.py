@@ -26,7 +26,7 @@ from ndcg_tracker.words.notes import Note, few_differences, sentence
 from ndcg_tracker.words.numbers import counted, interval, p_text, percent, points
 
 SLICES_SHOWN = 10
-"""So many of the worst slices and so many of the best are shown to people."""
+"""How many of the worst slices, and how many of the best, are shown to people."""
 NO_VALUE = "(none)"
 IDENTICAL = "identical in every group: no interval, no p-value"
 VERDICT_STYLES: dict[str | None, Style] = {"improved": "good", "regressed": "bad"}
@@ -35,19 +35,19 @@ _NUMBERS = (">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">
 
 
 def delta_cell(delta: float | None, verdict: Verdict | None) -> Painted:
-    """Return a difference, with a sign before it where it was not detected and in the style of its verdict."""
+    """Return a difference in the style of its verdict, with "~" before it where it was not detected."""
     text = points(delta, signed=True)
     return Painted(f"~ {text}" if verdict == "no_difference_detected" else text, VERDICT_STYLES.get(verdict))
 
 
 def slice_tables(comparison: Comparison) -> list[Table]:
-    """Return the slices, the worst first, one table; none where nobody asked. Of many, the middle is left out."""
+    """Return the table of slices, the worst first and without the middle of many; none where it was not asked for."""
     slices, attribute, first = comparison.slices, comparison.slice_attribute, comparison.metrics[0]
     if slices is None or attribute is None:
         return []
-    found, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
+    shown, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
-        found = [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
+        shown = [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
     moved = [
         f"{number} {verdict}"
         for verdict in ("regressed", "improved")
@@ -56,10 +56,10 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     footnotes: list[str] = []
     table = Table(
         (Column("", attribute, right=False), *columns(*_NUMBERS)),
-        [_slice_cells(row) for row in found],
+        [_slice_cells(row) for row in shown],
         f"{first.metric} by {attribute}: {', '.join(moved) or 'no difference detected'} "
         f"({counted(len(slices), 'slice')})",
-        marks=[marks(_slice_footnotes(row), footnotes) for row in found],
+        marks=[marks(_slice_footnotes(row), footnotes) for row in shown],
         legend=_slice_legend(slices, is_paired=first.variance is None and first.clusters is None),
         n_below=3,
     )
@@ -152,7 +152,7 @@ def _ranks(move: ItemMove) -> str:
 
 
 def tie_tables(comparison: Comparison) -> list[Table]:
-    """Return the groups that ties in scores leave most open, one table; none where nobody asked."""
+    """Return the table of the groups that ties in scores leave most open; none where it was not asked for."""
     if comparison.tie_groups is None:
         return []
     numbers = [
@@ -190,7 +190,8 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
     for share in comparison.coverage:
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
         baseline, candidate = (
-            "not known" if one is None else percent(one) for one in (share.baseline, share.candidate)
+            "not known" if judged_share is None else percent(judged_share)
+            for judged_share in (share.baseline, share.candidate)
         )
         pairs.append((where, f"baseline {baseline}, candidate {candidate}"))
     for metric in comparison.metrics:
@@ -209,7 +210,7 @@ def whose(labels: LabelSetRef) -> str:
 
 def _arms(comparison: Comparison) -> list[tuple[str, str]]:
     """Return which runs the arms have, and where the variance of each delta comes from; or the clusters."""
-    found = [
+    pairs = [
         ("arm", f"{arm.name}: {counted(len(arm.runs), 'run')} ({', '.join(run.name for run in arm.runs[:RUNS_SHOWN])}"
         + (", ...)" if len(arm.runs) > RUNS_SHOWN else ")"))
         for arm in (comparison.baseline, comparison.candidate)
@@ -222,7 +223,7 @@ def _arms(comparison: Comparison) -> list[tuple[str, str]]:
                 percent(part / (parts.runs + parts.groups)) for part in (parts.runs, parts.runs_by_groups)
             )
             wider = points(parts.with_twice_the_runs), points(parts.with_twice_the_groups)
-            found.append(
+            pairs.append(
                 (
                     "variance",
                     f"{metric.metric}: {of_runs} from the runs, {by_groups} from runs by groups, the rest from the "
@@ -234,21 +235,23 @@ def _arms(comparison: Comparison) -> list[tuple[str, str]]:
     first = comparison.metrics[0]
     if first.clusters is not None:
         of = f"{first.clusters.n:,} by {first.clusters.attribute} of {counted(first.n, 'group')}"
-        found.append(("clusters", f"{of}; {first.df:.1f} degrees of freedom"))
-    return found
+        pairs.append(("clusters", f"{of}; {first.df:.1f} degrees of freedom"))
+    return pairs
 
 
 def canonical_names(shown: Comparison, stored: Comparison) -> list[tuple[str, str]]:
-    """Return, as facts, the canonical text of metrics shown under a tool's name, and what others were asked for by."""
+    """Return, as facts, the canonical text of metrics shown under a tool's name, and the requested text of others."""
     pairs = zip(shown.metrics, stored.metrics, strict=True)
-    names = [("metric", f"{one.metric} = {other.metric}") for one, other in pairs if one.metric != other.metric]
+    names = [
+        ("metric", f"{metric.metric} = {other.metric}") for metric, other in pairs if metric.metric != other.metric
+    ]
     return [*names, *requests(shown)]
 
 
 def requests(shown: Comparison) -> list[tuple[str, str]]:
-    """Return, as facts, how metrics were asked for that are shown under another name."""
-    found = [metric for metric in shown.metrics if metric.requested_as not in ("", metric.metric)]
-    return [("asked for", f"{metric.metric} as {metric.requested_as}") for metric in found]
+    """Return, as facts, the requested text of metrics that are shown under another name."""
+    renamed = [metric for metric in shown.metrics if metric.requested_as not in ("", metric.metric)]
+    return [("asked for", f"{metric.metric} as {metric.requested_as}") for metric in renamed]
 
 
 def in_neither(groups: GroupCounts) -> list[str]:
@@ -264,7 +267,7 @@ def in_neither(groups: GroupCounts) -> list[str]:
 
 
 def _of_all_metrics(comparison: Comparison) -> list[str]:
-    """Return what became of groups that neither run has, of the metric that lacks the most of them."""
+    """Return what became of groups that neither run has, under the metric with the most of them."""
     groups = max((metric.groups for metric in comparison.metrics), key=lambda groups: groups.in_neither)
     if groups.in_neither and groups.missing != "skip" and not comparison.is_comparable:
         return [f"{counted(groups.in_neither, 'group')} with labels"]
@@ -272,7 +275,7 @@ def _of_all_metrics(comparison: Comparison) -> list[str]:
 
 
 def _is_seen_open(bounds: TieBounds) -> bool:
-    """Whether the digits shown tell the bounds apart."""
+    """Return whether the digits shown tell the bounds apart."""
     return points(bounds.worst) != points(bounds.best)
 
 
@@ -290,18 +293,22 @@ _CONDENSED = "condensed: unjudged items taken out of both lists"
 
 
 def unjudged_tables(comparison: Comparison) -> list[Table]:
-    """Return what unjudged items leave open, one table per metric; none where nobody asked."""
-    found = [(metric, metric.unjudged_bounds) for metric in comparison.metrics if metric.unjudged_bounds is not None]
-    legend = list(_LEGEND if any(bounds.least is not None for _, bounds in found) else ())
-    legend += [_CONDENSED] if any(bounds.condensed is not None for _, bounds in found) else []
-    tables = [_table(metric, bounds) for metric, bounds in found]
+    """Return a table per metric of what unjudged items leave open; none where it was not asked for."""
+    bounded = [(metric, metric.unjudged_bounds) for metric in comparison.metrics if metric.unjudged_bounds is not None]
+    legend = list(_LEGEND if any(bounds.least is not None for _, bounds in bounded) else ())
+    legend += [_CONDENSED] if any(bounds.condensed is not None for _, bounds in bounded) else []
+    tables = [_table(metric, bounds) for metric, bounds in bounded]
     return [*tables[:-1], *(replace(table, legend=legend) for table in tables[-1:])]
 
 
 def _table(metric: MetricComparison, bounds: UnjudgedBounds) -> Table:
     as_is = PossibleDelta(metric.delta, metric.ci, metric.p_value, metric.p_adjusted, metric.verdict)
-    known = (("as they are", as_is), ("least", bounds.least), ("greatest", bounds.greatest))
-    rows = [[name, *_cells(found)] for name, found in (*known, ("condensed", bounds.condensed)) if found is not None]
+    extremes = (("as they are", as_is), ("least", bounds.least), ("greatest", bounds.greatest))
+    rows = [
+        [name, *_cells(possible)]
+        for name, possible in (*extremes, ("condensed", bounds.condensed))
+        if possible is not None
+    ]
     title = f"what unjudged items leave open in {metric.metric}: {_extent(bounds)}"
     return Table(_COLUMNS, rows, title, after=_shrunk(metric, bounds))
 
@@ -331,13 +338,13 @@ def _extent(bounds: UnjudgedBounds) -> str:
     return f"{counted(bounds.n_items, 'item')} in {counted(bounds.n_groups, 'group')}"
 
 
-def _cells(found: PossibleDelta) -> list[object]:
-    verdict = "-" if found.verdict is None else found.verdict.replace("_", " ")
-    if found.p_value is None and found.verdict != "identical":
+def _cells(possible: PossibleDelta) -> list[object]:
+    verdict = "-" if possible.verdict is None else possible.verdict.replace("_", " ")
+    if possible.p_value is None and possible.verdict != "identical":
         verdict = "cannot be judged"
     return [
-        delta_cell(found.delta, None),
-        interval(found.ci, signed=True),
-        p_text(found.p_adjusted),
-        Painted(verdict, VERDICT_STYLES.get(found.verdict)),
+        delta_cell(possible.delta, None),
+        interval(possible.ci, signed=True),
+        p_text(possible.p_adjusted),
+        Painted(verdict, VERDICT_STYLES.get(possible.verdict)),
     ]

@@ -44,23 +44,23 @@ class Slicing:
 
 @dataclass(frozen=True, slots=True)
 class SliceTest:
-    """What the differences of one slice say: its attribute and value, the test of their mean, their information."""
+    """The test of the mean difference in one slice, with the information that the differences carry."""
 
     attribute: str
     value: str | None
     test: TTest
-    known: Information
+    information: Information
 
     @property
     def p_value(self) -> float | None:
-        """That of the t-test; where all differences are the same it has none, and the sign test decides.
+        """The p-value of the t-test, or of the sign test where all differences are the same.
 
         >>> test = Chance().test(np.full(10, -1.0), None)[0]
         >>> SliceTest("product", "bike light", test, Information(10, 10, 0.0)).p_value
         0.001953125
         """
         if self.test.p_value is None and self.test.standard_error is not None and self.test.mean:
-            return 2.0 ** (1 - self.known.n)
+            return 2.0 ** (1 - self.information.n)
         return self.test.p_value
 
 
@@ -84,13 +84,13 @@ class RegressedSlice:
 def slice_tests(
     gain: Floats, slicing: Slicing, weights: Floats | None = None, *, chance: Chance = GROUPS_ONLY
 ) -> list[SliceTest]:
-    """Return what the differences of each slice say. Parameters: see ``compare_slices``."""
-    found = []
+    """Return the test of each slice. Parameters: see ``compare_slices``."""
+    tests = []
     for value, places in slicing.places(weights):
         own, w, of_slice = gain[places], None if weights is None else weights[places], chance.of(places)
         test, _ = of_slice.test(own, w)
-        found.append(SliceTest(slicing.attribute, value, test, of_slice.information(own, w)))
-    return found
+        tests.append(SliceTest(slicing.attribute, value, test, of_slice.information(own, w)))
+    return tests
 
 
 def regressed_slices(
@@ -98,28 +98,34 @@ def regressed_slices(
 ) -> tuple[RegressedSlice, ...]:
     """Return the slices whose mean regressed by more than a margin, the worst first, those of low information last.
 
-    Holm's method corrects those of enough information for each other. Those of low information are corrected for all
-    slices, and are to be named with that doubt.
+    Slices of enough information are Holm-corrected among themselves. Those of low information are corrected over all
+    slices, and keep their doubt in ``low_information``.
 
     Parameters: ``slices``: their differences are gains. ``margin``: >= 0. ``direction``: which values are better.
 
     >>> by = Slicing("product", ["tent"] * 10 + ["bike light"] * 10)
-    >>> found = regressed_slices(slice_tests(np.repeat([0.125, -0.5], 10), by))
-    >>> [(one.value, one.delta, one.low_information) for one in found]
+    >>> rows = regressed_slices(slice_tests(np.repeat([0.125, -0.5], 10), by))
+    >>> [(row.value, row.delta, row.low_information) for row in rows]
     [('bike light', -0.5, True)]
     """
-    sure = [one for one in slices if not one.known.is_low]
+    sure = [of_slice for of_slice in slices if not of_slice.information.is_low]
     corrected = [
-        *zip(sure, holm([one.p_value for one in sure]), strict=True),
-        *((one, p) for one, p in zip(slices, holm([one.p_value for one in slices]), strict=True) if one.known.is_low),
+        *zip(sure, holm([of_slice.p_value for of_slice in sure]), strict=True),
+        *(
+            (of_slice, p)
+            for of_slice, p in zip(slices, holm([of_slice.p_value for of_slice in slices]), strict=True)
+            if of_slice.information.is_low
+        ),
     ]
     sign = 1.0 if direction == "higher" else -1.0
-    found = [
-        RegressedSlice(one.attribute, one.value, one.test.n, sign * mean, p, one.known.is_low)
-        for one, p in corrected
-        if p is not None and p < ALPHA and (mean := one.test.mean or 0.0) < 0 and mean < -margin
+    regressed = [
+        RegressedSlice(of_slice.attribute, of_slice.value, of_slice.test.n, sign * mean, p, of_slice.information.is_low)
+        for of_slice, p in corrected
+        if p is not None and p < ALPHA and (mean := of_slice.test.mean or 0.0) < 0 and mean < -margin
     ]
-    return tuple(sorted(found, key=lambda row: (row.low_information, sign * row.delta, row.attribute, row.value or "")))
+    return tuple(
+        sorted(regressed, key=lambda row: (row.low_information, sign * row.delta, row.attribute, row.value or ""))
+    )
 
 
 def compare_slices(
@@ -245,13 +251,14 @@ class AttributeValues:
 
 
 def attributes_of(tx: ReadTransaction, dataset_id: int, ids: Index) -> dict[str, list[str | None]]:
+    """Return, for each attribute that some of these groups have, its value in each as text, None where it has none."""
     stored = tx.groups.attributes(dataset_id)
     names = sorted({name for attributes in stored.values() for name in attributes})
     of_groups = [stored.get(group_id, {}) for group_id in ids.tolist()]
     return {
-        name: [None if one.get(name) is None else text_of(one[name]) for one in of_groups]
+        name: [None if of_group.get(name) is None else text_of(of_group[name]) for of_group in of_groups]
         for name in names
-        if any(one.get(name) is not None for one in of_groups)
+        if any(of_group.get(name) is not None for of_group in of_groups)
     }
 
 
@@ -264,22 +271,22 @@ def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> Att
         if attributes.get(attribute) is not None
     }
     if not value_of:
-        known = sorted({name for attributes in stored.values() for name in attributes})
+        names = sorted({name for attributes in stored.values() for name in attributes})
         raise InputError(
             f"no group of dataset {run.dataset!r} has an attribute {attribute!r}",
-            advice=_advice(attribute, known, run),
+            advice=_advice(attribute, names, run),
         )
     return AttributeValues(attribute, value_of)
 
 
-def _advice(attribute: str, known: list[str], run: RunRecord) -> str:
-    close = difflib.get_close_matches(attribute, known, n=3, cutoff=0.6)
+def _advice(attribute: str, names: list[str], run: RunRecord) -> str:
+    close = difflib.get_close_matches(attribute, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"
-    if not known:
+    if not names:
         return f"set it with: ndcg-track groups set FILE --dataset {shlex.quote(run.dataset)}"
-    more = f" and {len(known) - _MAX_SHOWN} more" if len(known) > _MAX_SHOWN else ""
-    return f"there {'is' if len(known) == 1 else 'are'} {', '.join(known[:_MAX_SHOWN])}{more}"
+    more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
+    return f"there {'is' if len(names) == 1 else 'are'} {', '.join(names[:_MAX_SHOWN])}{more}"
 
 
 def text_of(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Two runs of which only sums are known: the same comparison and decision, by what is stored of them and no group."""
+"""Runs that were stored as sums of differences, compared as runs with groups are."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class SummedResults:
 
 
 def refuse_groups(**asked: object) -> None:
-    """Raise InputError for the first argument that is given, since it asks for groups."""
+    """Raise InputError for the first argument that is given; all of these need the groups."""
     for name, value in asked.items():
         if value:
             raise InputError(
@@ -76,9 +76,13 @@ def compare_sums(
         ci=methods.ci != "t" and methods.ci,
         missing=missing not in ("error", "intersect") and missing,
     )
-    metrics = [_compared(one, methods, missing) for one in results]
+    metrics = [_compared(summed, methods, missing) for summed in results]
     first = results[0]
-    rows = None if first.slices is None else corrected_slices([_slice(*one) for one in first.slices.items()])
+    rows = (
+        None
+        if first.slices is None
+        else corrected_slices([_slice(value, sums) for value, sums in first.slices.items()])
+    )
     comparison = Comparison(
         runs.baseline,
         runs.candidate,
@@ -106,24 +110,24 @@ def _compared(results: SummedResults, methods: Methods, missing: Missing) -> Met
             advice=f"choose {argument('missing', 'intersect')} (leave them out, as the sums do)",
             joint=": ",
         )
-    test, differences, known = whole.test(), whole.differences, whole.information()
+    test, differences, information = whole.test(), whole.differences, whole.information()
     shown_only = results.shown_only
     no_inference = None if shown_only is None else Note(shown_only)
     identical = differences.n > 0 and not differences.n_nonzero
     inferred = test.n > 1 and not identical and no_inference is None
     margin = methods.equivalence
     of_margin = None if margin is None else equivalence_test(test, margin)
-    found = Inference(test.p_value, test.ci, of_margin) if inferred else NOTHING
+    inference = Inference(test.p_value, test.ci, of_margin) if inferred else NOTHING
     verdict: Verdict = "identical" if identical else "no_difference_detected" if test.n else "not_comparable"
     return MetricComparison(
         metric=results.metric,
         baseline=whole.baseline_mean if test.n else None,
         candidate=whole.baseline_mean + differences.mean if test.n else None,
         delta=test.mean,
-        ci=found.ci,
+        ci=inference.ci,
         ci_method=methods.ci,
-        p_value=found.p_value,
-        p_adjusted=found.p_value,
+        p_value=inference.p_value,
+        p_adjusted=inference.p_value,
         test=methods.test,
         n=test.n,
         wins=differences.wins,
@@ -131,7 +135,7 @@ def _compared(results: SummedResults, methods: Methods, missing: Missing) -> Met
         losses=differences.losses,
         effect_size=test.effect_size if inferred else None,
         detectable_delta=detectable_delta(test) if inferred and test.t is not None else None,
-        warnings=metric_warnings(None, 0, known, found, "t") if no_inference is None else (no_inference,),
+        warnings=metric_warnings(None, 0, information, inference, "t") if no_inference is None else (no_inference,),
         verdict=None if shown_only else verdict,
         groups=GroupCounts(
             paired=differences.n,
@@ -140,11 +144,11 @@ def _compared(results: SummedResults, methods: Methods, missing: Missing) -> Met
             undefined=whole.undefined,
             missing=missing,
         ),
-        equivalence=found.equivalence,
+        equivalence=inference.equivalence,
         not_comparable=None if test.n or shown_only else "no_group",
         standard_error=test.standard_error,
         df=test.df,
-        clusters=None if results.clustered_by is None else Clusters(results.clustered_by, known.n),
+        clusters=None if results.clustered_by is None else Clusters(results.clustered_by, information.n),
         shown_only=shown_only,
     )
 
@@ -173,8 +177,8 @@ def _slice(value: str | None, sums: PairedSums) -> SliceComparison:
 
 def are_sums(tx: ReadTransaction, both: RunPair) -> bool:
     """Return whether one of two runs was stored as sums (InputError for one among the repeats of an arm)."""
-    found = tx.runs.prunings(*(side.run.id for side in both.sides))
-    of_sums = [run_id for run_id, one in found.items() if "groups" not in one.holds]
+    prunings = tx.runs.prunings(*(side.run.id for side in both.sides))
+    of_sums = [run_id for run_id, pruning in prunings.items() if "groups" not in pruning.holds]
     if of_sums and both.is_repeated:
         name = next(side.run.name for side in both.sides if side.run.id in of_sums)
         raise InputError(
@@ -190,7 +194,7 @@ def summed_results(
 
     Raises: NotComparableError where none are stored; InputError for slices or clusters that they do not have.
     """
-    found = []
+    summed = []
     for metric in both.metrics:
         text = str(metric)
         record = _record(tx, both, text)
@@ -203,7 +207,7 @@ def summed_results(
                     advice=f"give {argument(what, asked)} to summarize, and store the sums again",
                 )
         is_first = metric == both.metric
-        found.append(
+        summed.append(
             SummedResults(
                 text,
                 record.whole if cluster is not None else replaced(record.whole, clusters=None),
@@ -213,7 +217,7 @@ def summed_results(
                 metric.shown_only,
             )
         )
-    return found
+    return summed
 
 
 def summed_slices(
@@ -247,14 +251,14 @@ def _reversed(record: PairedSumsRecord) -> PairedSumsRecord:
 
 
 def _not_paired(tx: ReadTransaction, both: RunPair) -> NotComparableError:
-    one, other = (side.run for side in both.sides)
-    partners = {run.name: tx.evaluations.partners(run.id) for run in (one, other)}
-    known = "; ".join(f"{name!r} with {', '.join(map(repr, of_run))}" for name, of_run in partners.items() if of_run)
+    baseline, candidate = (side.run for side in both.sides)
+    partners = {run.name: tx.evaluations.partners(run.id) for run in (baseline, candidate)}
+    paired = "; ".join(f"{name!r} with {', '.join(map(repr, of_run))}" for name, of_run in partners.items() if of_run)
     return NotComparableError(
-        f"of runs {one.name!r} and {other.name!r} no sums of differences are stored, and means alone cannot be compared"
-        f"{f' (paired are {known})' if known else ''}",
+        f"of runs {baseline.name!r} and {candidate.name!r} no sums of differences are stored, and means alone cannot "
+        f"be compared{f' (paired are {paired})' if paired else ''}",
         advice=f"summarize both where their groups are, and store: ndcg-track ingest --summaries FILE --name "
-        f"{other.name} --baseline {one.name}",
+        f"{candidate.name} --baseline {baseline.name}",
     )
 
 
@@ -268,12 +272,12 @@ def compared_sums(
     cluster: str | None = None,
 ) -> tuple[Comparison, list[SummedResults]]:
     """Return the comparison of two runs by their stored sums, and these sums. Raises: see ``summed_results``."""
-    one, other = both.baseline.run, both.candidate.run
+    baseline, candidate = both.baseline.run, both.candidate.run
     results = summed_results(tx, both, by=by, cluster=cluster)
     runs = ComparedRuns(
-        RunRef(one.name, one.id),
-        RunRef(other.name, other.id),
-        one.dataset,
+        RunRef(baseline.name, baseline.id),
+        RunRef(candidate.name, candidate.id),
+        baseline.dataset,
         label_set_ref(both.baseline.label_set),
         notes=tuple(both.notes()),
     )

@@ -1,4 +1,4 @@
-"""What is stored held against itself: rows, schema, digests, and every result computed again."""
+"""The check of a database against itself: rows, schema, digests, and every result computed again."""
 
 from __future__ import annotations
 
@@ -44,29 +44,29 @@ if TYPE_CHECKING:
 
 
 SHARES_AGREE = 1e-12
-"""By how much shares of judged items may differ that are computed on two machines."""
+"""How much a share of judged items may differ between two machines that compute it."""
 
 
 def can_be_computed(metric: Metric, label_set: LabelSetRecord) -> bool:
-    """Return whether a metric of a run with items is one that these labels give."""
+    """Return whether a metric can be computed from these labels and the items of a run."""
     return not metric.is_external and label_set.judge not in NO_LABELS_HERE
 
 
 def verdicts(
     scores: Scores, stated: Sequence[tuple[StatedResults, Index]], weights: GroupWeights | None, *, of_all: bool = True
 ) -> Iterator[Verdict]:
-    """Yield for each metric of ``scores``, in their order, how what is stated compares with it.
+    """Yield the verdict on the stated results of each metric of ``scores``, in their order.
 
     Parameters: ``stated``: the results, and the row in them of each group of ``scores``: int64, -1 for none.
     ``of_all``: whether ``scores`` are of all groups; else only what these groups have is compared.
     """
-    bounds = [one for _, one in scores.results(weights)] if of_all else [None] * len(stated)
+    bounds = [tie_bounds for _, tie_bounds in scores.results(weights)] if of_all else [None] * len(stated)
     for (given, rows), groups, of_metric in zip(stated, scores.groups(), bounds, strict=True):
         yield verdict(given, rows, groups, of_metric, weights)
 
 
 def difference_text(difference: Difference, given: str = "stated") -> str:
-    """Return where results differ from what their items give, with both numbers; ``given``: how the first came.
+    """Return where results differ from what their items give, with both numbers; ``given``: "stated" or "stored".
 
     >>> from ndcg_tracker.metrics.verification import Difference
     >>> difference_text(Difference("value", 5.0, 0.5, "q1", 3))
@@ -98,17 +98,17 @@ def contradiction_text(difference: Difference, given: str = "stated") -> str:
 
 
 def checked_text(n_runs: int, n_evaluations: int, n_computed: int, n_results: int, *, has_schema: bool) -> str:
-    """Return what a check that found no damage looked at, and what it could not.
+    """Return the summary of a check without damage: what it verified, and what it could not.
 
     >>> print(checked_text(2, 5, 4, 600, has_schema=True))
     the database is intact: 2 runs; 600 results of groups computed again; not verifiable: 1 of 5 evaluations
     """
-    found = f"the database is intact: {counted(n_runs, 'run')}; {n_results:,} results of groups computed again"
+    intact = f"the database is intact: {counted(n_runs, 'run')}; {n_results:,} results of groups computed again"
     left = n_evaluations - n_computed
     unknown = [f"{left:,} of {counted(n_evaluations, 'evaluation')}"] if left else []
     if not has_schema:
         unknown.append("views, indexes and triggers, which this role may not compare")
-    return f"{found}; not verifiable: {', '.join(unknown)}" if unknown else found
+    return f"{intact}; not verifiable: {', '.join(unknown)}" if unknown else intact
 
 
 def _text(number: Number) -> str:
@@ -123,7 +123,7 @@ _SHOWN = 100
 
 @dataclass(slots=True)
 class Checked:
-    """What a check came to.
+    """The outcome of a check.
 
     ``damage``: one sentence per kind of damage, or per run and metric. ``n_computed``: how many evaluations were
     computed again, of ``n_evaluations``; ``n_results``: of how many results of groups. ``has_schema``: whether tables,
@@ -139,29 +139,29 @@ class Checked:
 
 
 def check_database(location: str, progress: Progress | None = None) -> Checked:
-    """Look at all that a database of the newest schema holds; nothing is written."""
+    """Check everything in a database of the newest schema; nothing is written."""
     with Store.open(location) as store:
         expected = store.expected_catalogue()
         with store.read() as tx:
-            found = Checked(tx.damage(), has_schema=expected is not None)
+            checked = Checked(tx.damage(), has_schema=expected is not None)
             if expected is not None:
-                found.damage += tx.schema_damage(expected)
-            _Contents(tx, found).look(progress)
-    return found
+                checked.damage += tx.schema_damage(expected)
+            _Contents(tx, checked).look(progress)
+    return checked
 
 
 class _Contents:
-    """What runs and labels hold, read once and held against digests, counts and results."""
+    """The content of runs and labels, read once and compared with digests, counts and results."""
 
-    def __init__(self, tx: ReadTransaction, found: Checked) -> None:
+    def __init__(self, tx: ReadTransaction, checked: Checked) -> None:
         self._tx = tx
-        self._found = found
+        self._checked = checked
         self._without_all, self._without_any = tx.runs.without("items"), tx.runs.without("some items")
         self._label_sets: dict[int, LabelSetRecord] = {}
         self._sources: dict[int, Callable[[], KnownLabels]] = {}
 
     def look(self, progress: Progress | None) -> None:
-        """Add what is damaged to what was found."""
+        """Compare everything and note the damage."""
         of_dataset: dict[int, list[RunRecord]] = defaultdict(list)
         runs = self._tx.runs.without_facts()
         for run in runs:
@@ -175,21 +175,21 @@ class _Contents:
             weights = stored_weights(self._tx, dataset.id)
             for run in of_dataset[dataset.id]:
                 self._tell(f"run {run.name!r} of dataset {dataset.name!r}", self._of_run(run, weights))
-                self._found.n_runs += 1
+                self._checked.n_runs += 1
                 if progress is not None:
-                    progress(self._found.n_runs, len(runs))
+                    progress(self._checked.n_runs, len(runs))
             self._sources.clear()
 
     def _tell(self, where: str, lines: Iterator[str]) -> None:
         try:
-            self._found.damage += [f"{where}: {line}" for line in lines]
+            self._checked.damage += [f"{where}: {line}" for line in lines]
         except _UNREADABLE as error:
             reason = " ".join(str(error).split())[:_SHOWN]
-            self._found.damage.append(f"{where}: what is stored cannot be read ({type(error).__name__}: {reason})")
+            self._checked.damage.append(f"{where}: what is stored cannot be read ({type(error).__name__}: {reason})")
 
     def _of_labels(self, label_set: LabelSetRecord) -> Iterator[str]:
         if label_set.judge == SUMMED_JUDGE:
-            return  # known by its digest alone
+            return  # only its digest is stored
         lists = self._tx.labels.lists(label_set.id)
         if lists.has_duplicates() or lists.digest() != label_set.digest:
             yield "its labels are not those of its digest"
@@ -200,17 +200,17 @@ class _Contents:
     def _of_run(self, run: RunRecord, weights: GroupWeights | None) -> Iterator[str]:
         is_whole, has_items = run.id not in self._without_all, run.id not in self._without_any
         evaluations = self._tx.evaluations.of_run(run.id)
-        self._found.n_evaluations += len(evaluations)
+        self._checked.n_evaluations += len(evaluations)
         to_compute: dict[int, list[tuple[EvaluationRecord, Metric]]] = defaultdict(list)
-        for one in evaluations:
-            metric = parse_metric(one.metric)
-            yield from _shown_as(one, metric)
-            is_given = can_be_computed(metric, self._label_sets[one.label_set_id])
+        for evaluation in evaluations:
+            metric = parse_metric(evaluation.metric)
+            yield from _shown_as(evaluation, metric)
+            is_given = can_be_computed(metric, self._label_sets[evaluation.label_set_id])
             if is_given and has_items:
-                to_compute[one.label_set_id].append((one, metric))
+                to_compute[evaluation.label_set_id].append((evaluation, metric))
             if not is_whole or not is_given:
-                yield from self._without_items(one, metric)
-        scores = {key: Scores([metric for _, metric in found]) for key, found in to_compute.items()}
+                yield from self._without_items(evaluation, metric)
+        scores = {key: Scores([metric for _, metric in evaluated]) for key, evaluated in to_compute.items()}
         labels = {key: self._labels(key) for key in scores}
         digests, n_groups, n_items = [], 0, 0
         for ranking in self._tx.runs.kept_blocks(run, is_whole=is_whole) if has_items else ():
@@ -223,7 +223,7 @@ class _Contents:
             n_groups, n_items = n_groups + ranking.n_groups, n_items + ranking.n_items
             for key, of_set in scores.items():
                 of_set.add(judged(ranking, labels[key].of(ranking.group_keys)))
-        if has_items and not digests:  # of a sample, which is to have a group at least
+        if has_items and not digests:  # a sample has one group or more
             self._tx.runs.require("items", run)
         if is_whole:
             if joined_digest(digests) != run.digest:
@@ -253,18 +253,18 @@ class _Contents:
         keys = next(scores.groups())[0].group_keys
         ids = self._tx.groups.ids(run.dataset_id, keys)
         stated = []
-        for one, _ in evaluations:
-            group_ids, given = self._stored(one)
+        for evaluation, _ in evaluations:
+            group_ids, given = self._stored(evaluation)
             places = np.minimum(np.searchsorted(group_ids, ids), max(group_ids.size - 1, 0))
             there = group_ids[places] == ids if group_ids.size else np.zeros(ids.size, dtype=np.bool_)
             stated.append((given, np.where(there, places, -1)))
         verdict_of = verdicts(scores, stated, weights, of_all=is_whole)
-        for (one, metric), (given, _), told in zip(evaluations, stated, verdict_of, strict=True):
-            self._found.n_computed += not told.rests_on_weights
-            self._found.n_results += given.values.size
+        for (evaluation, metric), (given, _), told in zip(evaluations, stated, verdict_of, strict=True):
+            self._checked.n_computed += not told.rests_on_weights
+            self._checked.n_results += given.values.size
             if told.difference is not None:
-                yield f"{_named(one)}: {difference_text(told.difference, 'stored')}"
-            yield from _of_std_dev(one, metric, given)
+                yield f"{_named(evaluation)}: {difference_text(told.difference, 'stored')}"
+            yield from _of_std_dev(evaluation, metric, given)
         if is_whole:
             computed = scores.coverage()
             for share in self._tx.evaluations.coverages(run.id, evaluations[0][0].label_set_id):
@@ -273,44 +273,47 @@ class _Contents:
                     where = "the whole lists" if share.cutoff is None else f"the top {share.cutoff}"
                     yield f"{where}: {difference_text(difference, 'stored')}"
 
-    def _stored(self, one: EvaluationRecord) -> tuple[Index, StatedResults]:
-        results = self._tx.evaluations.results(one.id, components=True)
+    def _stored(self, evaluation: EvaluationRecord) -> tuple[Index, StatedResults]:
+        results = self._tx.evaluations.results(evaluation.id, components=True)
         assert results.dcg is not None
         assert results.ideal_dcg is not None
-        counts = (one.n_groups, one.n_missing, one.n_undefined)
+        counts = (evaluation.n_groups, evaluation.n_missing, evaluation.n_undefined)
         reasons: list[str | None] = results.reasons_by_row().tolist()
         columns = (results.values, results.dcg, results.ideal_dcg)
-        return results.group_ids, StatedResults(one.mean, one.worst_mean, one.best_mean, *counts, *columns, reasons)
+        return results.group_ids, StatedResults(
+            evaluation.mean, evaluation.worst_mean, evaluation.best_mean, *counts, *columns, reasons
+        )
 
-    def _without_items(self, one: EvaluationRecord, metric: Metric) -> Iterator[str]:
-        """Yield where results that nothing gives contradict themselves."""
-        ids, values = self._tx.evaluations.results_of([one.id])[0]
+    def _without_items(self, evaluation: EvaluationRecord, metric: Metric) -> Iterator[str]:
+        """Yield where results that cannot be computed again contradict themselves."""
+        ids, values = self._tx.evaluations.results_of([evaluation.id])[0]
         nothing = np.full(ids.size, np.nan)
-        counts = (one.n_groups, one.n_missing, one.n_undefined)
-        means = (one.mean, one.worst_mean, one.best_mean)
+        counts = (evaluation.n_groups, evaluation.n_missing, evaluation.n_undefined)
+        means = (evaluation.mean, evaluation.worst_mean, evaluation.best_mean)
         given = StatedResults(*means, *counts, values, nothing, nothing, [None] * ids.size)
         difference = difference_of_means(metric, given)
         if difference is not None:
-            yield f"{_named(one)}: {contradiction_text(difference, 'stored')}"
+            yield f"{_named(evaluation)}: {contradiction_text(difference, 'stored')}"
         if values.size:
-            yield from _of_std_dev(one, metric, given)
+            yield from _of_std_dev(evaluation, metric, given)
 
 
-def _named(one: EvaluationRecord) -> str:
-    return f"{one.metric} under labels version {one.label_set_version}"
+def _named(evaluation: EvaluationRecord) -> str:
+    return f"{evaluation.metric} under labels version {evaluation.label_set_version}"
 
 
-def _shown_as(one: EvaluationRecord, metric: Metric) -> Iterator[str]:
+def _shown_as(evaluation: EvaluationRecord, metric: Metric) -> Iterator[str]:
     """Yield where an evaluation is shown by the name of another measure."""
     try:
-        shown = parse_metric(one.requested_as)
+        shown = parse_metric(evaluation.requested_as)
     except NdcgTrackerError:
         return  # older programs knew other names
     if shown.measure != metric.measure:
-        yield f"{_named(one)}: it is shown as {one.requested_as!r}, which is another measure"
+        yield f"{_named(evaluation)}: it is shown as {evaluation.requested_as!r}, which is another measure"
 
 
-def _of_std_dev(one: EvaluationRecord, metric: Metric, given: StatedResults) -> Iterator[str]:
+def _of_std_dev(evaluation: EvaluationRecord, metric: Metric, given: StatedResults) -> Iterator[str]:
     computed = sample_std_dev(given.values[~np.isnan(given.values)])
-    if not are_close(one.std_dev, computed, tolerance_of(metric)):
-        yield f"{_named(one)}: {contradiction_text(Difference('std_dev', one.std_dev, computed), 'stored')}"
+    if not are_close(evaluation.std_dev, computed, tolerance_of(metric)):
+        difference = Difference("std_dev", evaluation.std_dev, computed)
+        yield f"{_named(evaluation)}: {contradiction_text(difference, 'stored')}"

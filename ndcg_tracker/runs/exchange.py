@@ -44,9 +44,9 @@ _STATED = ("mean", "worst_mean", "best_mean", "n_groups", "n_missing", "n_undefi
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """How much an export holds; ``n_pruned``: how many of the runs are without their items, which are gone.
+    """How much an export holds; ``n_pruned``: how many of the runs have lost their items.
 
-    ``n_aliases``, ``n_decisions``: of what people did with the runs.
+    ``n_aliases``, ``n_decisions``: in the record of what people did with the runs.
     """
 
     n_runs: int
@@ -74,13 +74,13 @@ def export(
 ) -> Exported:
     """Write runs with all that belongs to them into a new folder (see ``Tracker.export_runs``).
 
-    ``datasets``: those to be exported whole, with labels that no run has.
+    ``datasets``: those to be exported whole, with labels that no run uses.
     """
     from ndcg_tracker.runs.export_files import ExportWriter
 
     if not runs:
         raise ReferenceNotFoundError("there are no runs to export", advice="store one with: ndcg-track ingest FILE")
-    names, whole = {run.dataset_id: run.dataset for run in runs}, {one.id: one.name for one in datasets}
+    names, whole = {run.dataset_id: run.dataset for run in runs}, {dataset.id: dataset.name for dataset in datasets}
     runs = sorted({run.id: run for run in runs}.values(), key=lambda run: run.id)
     of_export = ExportedRecord(tx, runs, datasets) if record else None
     are_pruned = not tx.runs.without("items").isdisjoint(run.id for run in runs)
@@ -91,7 +91,9 @@ def export(
             written.texts(dataset_id, name)
         of_record = set() if of_export is None else of_export.label_set_ids
         for dataset_id, name in sorted((names | whole).items()):
-            of_whole = {one.id for one in tx.labels.sets(dataset_id, None)} if dataset_id in whole else set()
+            of_whole = (
+                {label_set.id for label_set in tx.labels.sets(dataset_id, None)} if dataset_id in whole else set()
+            )
             written.dataset(dataset_id, name, of_record | of_whole, progress)
         if of_export is not None:
             of_export.write(writer)
@@ -110,37 +112,37 @@ class _Export:
         self._prunings = tx.runs.prunings()
 
     def texts(self, dataset_id: int, name: str) -> None:
-        """Write the texts of a dataset; no group: an item in every group, no item: the group itself."""
+        """Write the texts of a dataset; without a group one is of an item in all groups, without an item of a group."""
         texts = self._tx.texts.all(dataset_id)
         ids, keys = self._tx.groups.all(dataset_id)
         key_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
         columns: dict[str, Column] = {
             "dataset": name,
-            "group_key": [key_of.get(one.group_id) for one in texts],
-            "item_key": [one.item_key or None for one in texts],
+            "group_key": [key_of.get(text.group_id) for text in texts],
+            "item_key": [text.item_key or None for text in texts],
         }
         self._writer.add("texts", columns, len(texts), texts)
 
     def dataset(self, dataset_id: int, name: str, label_set_ids: set[int], progress: Progress | None) -> None:
-        """Write the runs of a dataset with their labels, and with these other ones."""
+        """Write the runs of a dataset with their labels, and those of ``label_set_ids`` as well."""
         runs = [run for run in self._runs if run.dataset_id == dataset_id]
         evaluations = {run.id: self._tx.evaluations.of_run(run.id) for run in runs}
-        used = label_set_ids | {one.label_set_id for found in evaluations.values() for one in found}
-        label_sets = [one for one in self._tx.labels.sets(dataset_id, None) if one.id in used]
+        used = label_set_ids | {evaluation.label_set_id for of_run in evaluations.values() for evaluation in of_run}
+        label_sets = [label_set for label_set in self._tx.labels.sets(dataset_id, None) if label_set.id in used]
         self._groups(dataset_id, name)
         for label_set in label_sets:
             self._labels(name, label_set)
         for run in runs:
             owner: dict[str, Column] = {"dataset": run.dataset, "run": run.name}
             self._run(run, owner)
-            for one in evaluations[run.id]:
-                self._evaluation(run, one, owner)
-            for one in evaluations[run.id] if run.id in self._prunings else ():
-                self._sums(one, owner)
+            for evaluation in evaluations[run.id]:
+                self._evaluation(run, evaluation, owner)
+            for evaluation in evaluations[run.id] if run.id in self._prunings else ():
+                self._sums(evaluation, owner)
             for label_set in label_sets:
-                found = self._tx.evaluations.coverages(run.id, label_set.id)
+                coverages = self._tx.evaluations.coverages(run.id, label_set.id)
                 of_labels = owner | {"label_set_version": label_set.version}
-                self._writer.add("label_coverage", of_labels, len(found), found)
+                self._writer.add("label_coverage", of_labels, len(coverages), coverages)
             if progress is not None:
                 progress(self._writer.n_rows["runs"], len(self._runs))
 
@@ -185,16 +187,16 @@ class _Export:
             self._writer.add("prunings", owner | counts, records=[pruning])
             self._writer.add("pruned_groups", owner | {"group_key": keys}, ids.size)
 
-    def _evaluation(self, run: RunRecord, one: EvaluationRecord, owner: dict[str, Column]) -> None:
+    def _evaluation(self, run: RunRecord, evaluation: EvaluationRecord, owner: dict[str, Column]) -> None:
         """Write an evaluation with its group results."""
-        n_results = self._tx.evaluations.results_of([one.id])[0][0].size
-        self._writer.add("evaluations", owner | {"n_results": n_results}, records=[one])
+        n_results = self._tx.evaluations.results_of([evaluation.id])[0][0].size
+        self._writer.add("evaluations", owner | {"n_results": n_results}, records=[evaluation])
         if not n_results:
             return
-        results = self._tx.evaluations.results(one.id, components=True)
+        results = self._tx.evaluations.results(evaluation.id, components=True)
         rows: dict[str, Column] = {
-            "label_set_version": one.label_set_version,
-            "metric": one.metric,
+            "label_set_version": evaluation.label_set_version,
+            "metric": evaluation.metric,
             "group_key": self._tx.groups.keys(run.dataset_id, results.group_ids),
             "value": results.values,
             "dcg": results.dcg,
@@ -203,10 +205,10 @@ class _Export:
         }
         self._writer.add("group_results", owner | rows, n_results)
 
-    def _sums(self, one: EvaluationRecord, owner: dict[str, Column]) -> None:
+    def _sums(self, evaluation: EvaluationRecord, owner: dict[str, Column]) -> None:
         """Write the sums of an evaluation's differences to the baselines that are exported, too."""
         name_of = {run.id: run.name for run in self._runs}
-        for sums, stored_at in self._tx.evaluations.all_sums(one.id):
+        for sums, stored_at in self._tx.evaluations.all_sums(evaluation.id):
             if sums.baseline_run_id in name_of:
                 whole = {"whole": sums.whole.to_dict(), "attribute": sums.attribute, "cluster": sums.cluster}
                 slices = [{"slice": value, **of_slice.to_dict()} for value, of_slice in sums.slices.items()]
@@ -215,7 +217,7 @@ class _Export:
                     "sums": [whole | {"slices": slices}],
                     "created_at_utc": stored_at,
                 }
-                self._writer.add("paired_sums", owner | columns, records=[one])
+                self._writer.add("paired_sums", owner | columns, records=[evaluation])
 
 
 def _repeated(items: GroupedItems) -> Keys:
@@ -226,7 +228,7 @@ def _repeated(items: GroupedItems) -> Keys:
 
 @dataclass(frozen=True, slots=True)
 class ImportedRun:
-    """What became of a run, and how many evaluations are new.
+    """The outcome for one run, and how many of its evaluations are new.
 
     ``outcome``: "stored", "already stored", or "restored" (it was pruned, and has its items again).
     ``n_not_verifiable``: how many of the new evaluations could not be computed again, for want of items or labels.
@@ -244,9 +246,9 @@ class ImportedRun:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What an import brought. ``notes``: what one should know of it.
+    """What an import stored. ``notes``: what one should know of it.
 
-    ``n_aliases``, ``n_decisions``: how many aliases are new or went on, and how many decisions of gates are new.
+    ``n_aliases``, ``n_decisions``: how many aliases are new or moved on, and how many decisions of gates are new.
     """
 
     runs: tuple[ImportedRun, ...]
@@ -267,8 +269,8 @@ def import_all(
 
     Results are computed again from items and labels, as ingest does, and refused where they differ. Parameters:
     ``dataset``: the name that the export's only dataset gets here; None for its own. ``record``: whether to store
-    aliases, decisions and suites, too. Raises: InputError for an export that does not hold together; ConflictError for
-    a name with other content, and for a weight that contradicts a stored one.
+    aliases, decisions and suites, too. Raises: InputError for an export that contradicts itself; ConflictError for a
+    name with other content, and for a weight that contradicts a stored one.
     """
     runs, evaluations = reader.rows("runs"), reader.rows_by("evaluations", "dataset", "run")
     dates = {row["dataset"]: row["created_at_utc"] for row in reader.rows("datasets")}
@@ -278,36 +280,36 @@ def import_all(
             f"the export holds the datasets {', '.join(named)}; {argument('dataset')} is for an export of one"
         )
     datasets = {name: tx.write.datasets.ensure(dataset or name, dates.get(name)) for name in named}
-    found = _Import(tx, reader, datasets)
-    weights = found.groups()
-    found.texts()
-    found.labels()
+    of_import = _Import(tx, reader, datasets)
+    weights = of_import.groups()
+    of_import.texts()
+    of_import.labels()
     coverages, prunings = (reader.rows_by(table, "dataset", "run") for table in ("label_coverage", "prunings"))
     imported: list[ImportedRun] = []
     for row in runs:
         owner = row["dataset"], row["run"]
-        run, outcome, ranking = found.run(row, prunings[owner][-1] if owner in prunings else None)
-        brought = _Brought(found, run, ranking, weights[row["dataset"]])
+        run, outcome, ranking = of_import.run(row, prunings[owner][-1] if owner in prunings else None)
+        brought = _Brought(of_import, run, ranking, weights[row["dataset"]])
         n_new, unverified = brought.store(evaluations[owner], coverages[owner])
         if unverified:
             tx.write.runs.set_tags(run.id, run.tags | NOT_VERIFIABLE)
             facts: dict[str, Fact] = {"run": run.name, "dataset": run.dataset, "metrics": unverified}
-            found.notes.append(Note("not_verifiable", facts))
+            of_import.notes.append(Note("not_verifiable", facts))
         counts = (run.n_groups, run.n_items, n_new, len(unverified))
         imported.append(ImportedRun(run.name, run.id, run.dataset, outcome, *counts))
         if progress is not None:
             progress(len(imported), len(runs))
-    found.sums()
+    of_import.sums()
     n_aliases = n_decisions = 0
     if record:
-        n_aliases, n_decisions, further = BroughtRecord(tx, reader, datasets, found.label_set).store()
-        found.notes += further
+        n_aliases, n_decisions, further = BroughtRecord(tx, reader, datasets, of_import.label_set).store()
+        of_import.notes += further
     reader.check_read(left_out="none" if record else "record")
-    return Imported(tuple(imported), in_words(found.notes), n_aliases, n_decisions)
+    return Imported(tuple(imported), in_words(of_import.notes), n_aliases, n_decisions)
 
 
 class _Import:
-    """Stores what an export holds; ``datasets``: those here by their names in the export."""
+    """Stores what an export holds; ``datasets``: the datasets here, by their names in the export."""
 
     def __init__(self, tx: WriteTransaction, reader: ExportReader, datasets: dict[str, DatasetRecord]) -> None:
         self.tx = tx
@@ -320,10 +322,10 @@ class _Import:
     def groups(self) -> dict[str, GroupWeights | None]:
         """Store weights and attributes of groups, and return the weights by the export's dataset.
 
-        An attribute that a group has here already stays.
+        A group keeps the attributes that it already has here.
         """
         rows = self.reader.rows_by("groups", "dataset")
-        found: dict[str, GroupWeights | None] = dict.fromkeys(self.datasets)
+        weights_of: dict[str, GroupWeights | None] = dict.fromkeys(self.datasets)
         for name, dataset in self.datasets.items():
             of_dataset = rows[name,]
             if not of_dataset:
@@ -331,12 +333,14 @@ class _Import:
             keys = Keys.from_strings(row["group_key"] for row in of_dataset)
             ids = self.tx.write.groups.ensure(dataset.id, keys)
             weights = np.array([row["weight"] for row in of_dataset], dtype=np.float64)  # NaN for None
-            known = np.flatnonzero(~np.isnan(weights))
-            if known.size:
-                if weights[known].min() < 0 or weights[known].max() > MAX_WEIGHT:
+            weighted = np.flatnonzero(~np.isnan(weights))
+            if weighted.size:
+                if weights[weighted].min() < 0 or weights[weighted].max() > MAX_WEIGHT:
                     raise self.reader.error("groups", f"has a weight that is not from 0 to {MAX_WEIGHT:g}")
-                found[name] = GroupWeights(keys.take(known), weights[known], np.zeros(known.size, dtype=np.bool_))
-                settle_weights(self.tx, dataset, found[name])
+                weights_of[name] = GroupWeights(
+                    keys.take(weighted), weights[weighted], np.zeros(weighted.size, dtype=np.bool_)
+                )
+                settle_weights(self.tx, dataset, weights_of[name])
             here = self.tx.groups.attributes(dataset.id)
             new = {}
             for row, group_id in zip(of_dataset, ids.tolist(), strict=True):
@@ -344,7 +348,7 @@ class _Import:
                 if given and given | here.get(group_id, {}) != here.get(group_id):
                     new[group_id] = given | here.get(group_id, {})
             self.tx.write.groups.set_attributes(dataset.id, new)
-        return found
+        return weights_of
 
     def texts(self) -> None:
         """Store texts, if the export has them; groups and items that have some here keep theirs."""
@@ -370,7 +374,7 @@ class _Import:
             labels = LabelLists.from_rows(*self.reader.part("labels", row))
             version, dataset = row["label_set_version"], self.datasets[row["dataset"]]
             judge, stored_at = row["judge"] or "", row["created_at_utc"]
-            if judge == SUMMED_JUDGE and not labels.n_items:  # known by its digest alone
+            if judge == SUMMED_JUDGE and not labels.n_items:  # only its digest is stored
                 here = stored_version(self.tx, dataset, row["digest"], judge)
                 if here is None:
                     here = self.tx.write.labels.known_by_digest(dataset.id, row["digest"], judge, stored_at)
@@ -392,7 +396,7 @@ class _Import:
         return self._label_sets[name, version]
 
     def source(self, label_set: LabelSetRecord) -> KnownLabels:
-        """Return what gives the labels of a label set to one run."""
+        """Return the labels of a label set for one run."""
         if label_set.id not in self._sources:
             self._sources[label_set.id] = label_source(self.tx, label_set)
         return self._sources[label_set.id]()
@@ -452,10 +456,10 @@ class _Import:
             run, baseline = (self.tx.runs.named(dataset.id, row[name]) for name in ("run", "baseline"))
             key = self.label_set(row).id, row["metric"]
             evaluations = () if run is None else self.tx.evaluations.of_run(run.id)
-            one = {(one.label_set_id, one.metric): one for one in evaluations}.get(key)
-            if one is None or baseline is None:
+            evaluation = {(stored.label_set_id, stored.metric): stored for stored in evaluations}.get(key)
+            if evaluation is None or baseline is None:
                 raise self.reader.error("paired_sums", f"has sums of run {row['run']!r}, which is not there")
-            if self.tx.evaluations.sums(one.id, baseline.id) is not None:
+            if self.tx.evaluations.sums(evaluation.id, baseline.id) is not None:
                 continue
             try:
                 given = json.loads(row["sums"])
@@ -464,12 +468,12 @@ class _Import:
                 record = PairedSumsRecord(baseline.id, whole, given["attribute"], slices, given["cluster"])
             except (ValueError, RecursionError, TypeError, KeyError):
                 raise self.reader.error("paired_sums", "holds sums that are none") from None
-            self.tx.write.evaluations.insert_sums(one.id, record, row["created_at_utc"])
+            self.tx.write.evaluations.insert_sums(evaluation.id, record, row["created_at_utc"])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Brought:
-    """What an export brings of a run that is stored by now: its evaluations and how much of it is judged.
+    """The evaluations and judged shares that an export brings for a run, which is stored by now.
 
     ``ranking``: its items if they came with the export; those of a run that was here are read from there.
     """
@@ -481,7 +485,10 @@ class _Brought:
 
     def store(self, rows: list[Row], coverages: list[Row]) -> tuple[int, list[str]]:
         """Store the evaluations that the run does not have yet; return how many, and which could not be verified."""
-        stored = {(one.label_set_id, one.metric) for one in self.of_import.tx.evaluations.of_run(self.run.id)}
+        stored = {
+            (evaluation.label_set_id, evaluation.metric)
+            for evaluation in self.of_import.tx.evaluations.of_run(self.run.id)
+        }
         new: dict[int, list[_Evaluation]] = {}
         for row in rows:
             metric = _metric(self.of_import.reader, row["metric"], row["requested_as"])
@@ -490,20 +497,22 @@ class _Brought:
             if (label_set.id, row["metric"]) not in stored:
                 keys, *columns = part
                 facts = (row[name] for name in _STATED)
-                one = _Evaluation(metric, label_set, row, keys, StatedResults(*facts, *columns))
-                new.setdefault(label_set.id, []).append(one)
+                evaluation = _Evaluation(metric, label_set, row, keys, StatedResults(*facts, *columns))
+                new.setdefault(label_set.id, []).append(evaluation)
         shares: dict[int, list[Row]] = defaultdict(list)
         for row in coverages:
             shares[self.of_import.label_set(row).id].append(row)
         unverified = []
         for label_set_id in dict.fromkeys([*new, *shares]):
             evaluations = new.get(label_set_id, [])
-            known = {one.cutoff for one in self.of_import.tx.evaluations.coverages(self.run.id, label_set_id)}
+            cutoffs = {
+                coverage.cutoff for coverage in self.of_import.tx.evaluations.coverages(self.run.id, label_set_id)
+            }
             lacking = {row["cutoff"]: row["judged_share"] for row in shares[label_set_id]}
-            lacking = {cutoff: share for cutoff, share in lacking.items() if (cutoff or None) not in known}
+            lacking = {cutoff: share for cutoff, share in lacking.items() if (cutoff or None) not in cutoffs}
             unverified += self._verified(label_set_id, evaluations, lacking)
-            for one in evaluations:
-                self._insert(one)
+            for evaluation in evaluations:
+                self._insert(evaluation)
             for cutoff, share in lacking.items():
                 self.of_import.tx.write.evaluations.insert_coverage(self.run.id, label_set_id, cutoff, share)
         return sum(map(len, new.values())), unverified
@@ -517,46 +526,52 @@ class _Brought:
                 wrong = f"has a cutoff {cutoff} with the judged share {share}"
                 raise self.of_import.reader.error("label_coverage", wrong)
         is_whole = "items" in self.of_import.tx.runs.holds(self.run.id)
-        unverified = [one for one in evaluations if not (is_whole and can_be_computed(one.metric, one.label_set))]
-        for one in unverified:
-            found = difference_of_means(one.metric, one.stated)
-            if found is not None:
-                raise self._error(one, contradiction_text(found))
-        left = [one for one in evaluations if one not in unverified]
+        unverified = [
+            evaluation
+            for evaluation in evaluations
+            if not (is_whole and can_be_computed(evaluation.metric, evaluation.label_set))
+        ]
+        for evaluation in unverified:
+            difference = difference_of_means(evaluation.metric, evaluation.stated)
+            if difference is not None:
+                raise self._error(evaluation, contradiction_text(difference))
+        left = [evaluation for evaluation in evaluations if evaluation not in unverified]
         if not left:
-            return [str(one.metric) for one in unverified]
+            return [str(evaluation.metric) for evaluation in unverified]
         labels = self.of_import.source(left[0].label_set)
-        metrics = [one.metric for one in left]
+        metrics = [evaluation.metric for evaluation in left]
         scores = stored_scores(self.of_import.tx, self.run, metrics, labels, self.ranking)
         keys = next(scores.groups())[0].group_keys
-        stated = [(one.stated, places_of(keys, one.keys)) for one in left]
-        for one, verdict in zip(left, verdicts(scores, stated, self.weights), strict=True):
+        stated = [(evaluation.stated, places_of(keys, evaluation.keys)) for evaluation in left]
+        for evaluation, verdict in zip(left, verdicts(scores, stated, self.weights), strict=True):
             if verdict.difference is not None:
-                raise self._error(one, difference_text(verdict.difference))
+                raise self._error(evaluation, difference_text(verdict.difference))
             if verdict.rests_on_weights:
-                unverified.append(one)
+                unverified.append(evaluation)
         self._check_shares(scores, shares)
-        return [str(one.metric) for one in unverified]
+        return [str(evaluation.metric) for evaluation in unverified]
 
     def _check_shares(self, scores: Scores, shares: dict[int | None, float]) -> None:
         computed = scores.coverage()
         for cutoff, share in shares.items():
             if (cutoff or None) in computed and not are_close(share, computed[cutoff or None], SHARES_AGREE):
-                found = Difference("judged_share", share, computed[cutoff or None])
-                raise self.of_import.reader.error("label_coverage", f"run {self.run.name!r}: {difference_text(found)}")
+                difference = Difference("judged_share", share, computed[cutoff or None])
+                raise self.of_import.reader.error(
+                    "label_coverage", f"run {self.run.name!r}: {difference_text(difference)}"
+                )
 
-    def _error(self, one: _Evaluation, what: str) -> InputError:
-        of_run = f"run {self.run.name!r}, {one.metric} under labels version {one.row['label_set_version']}: {what}"
-        return self.of_import.reader.error("evaluations", of_run)
+    def _error(self, evaluation: _Evaluation, what: str) -> InputError:
+        of_run = f"run {self.run.name!r}, {evaluation.metric} under labels version"
+        return self.of_import.reader.error("evaluations", f"{of_run} {evaluation.row['label_set_version']}: {what}")
 
-    def _insert(self, one: _Evaluation) -> None:
-        stated, row = one.stated, one.row
+    def _insert(self, evaluation: _Evaluation) -> None:
+        stated, row = evaluation.stated, evaluation.row
         self.of_import.tx.write.evaluations.insert(
             self.run.id,
-            one.label_set.id,
+            evaluation.label_set.id,
             row["metric"],
             tie_bounds=(stated.worst_mean, stated.best_mean),
-            group_ids=self.of_import.tx.write.groups.ensure(self.run.dataset_id, one.keys),
+            group_ids=self.of_import.tx.write.groups.ensure(self.run.dataset_id, evaluation.keys),
             **{name: row[name] for name in ("mean", "n_groups", "n_missing", "n_undefined", "created_at_utc")},
             **{name: getattr(stated, name) for name in ("values", "dcg", "ideal_dcg", "reasons")},
             requested_as=asked_for(row["metric"], row["requested_as"]),
@@ -566,7 +581,7 @@ class _Brought:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Evaluation:
-    """An evaluation of an export, which is written in a row."""
+    """An evaluation of an export, with the row that holds it."""
 
     metric: Metric
     label_set: LabelSetRecord

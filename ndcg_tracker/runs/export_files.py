@@ -37,7 +37,7 @@ class Kind(StrEnum):
     """Text that many rows share: stored as a dictionary."""
     TEXT = "text"
     TIME = "time"
-    """Text that the reader of a record holds to be a time."""
+    """Text that the reader of a record checks to be a time."""
     JSON = "json"
     """An object, as text."""
     KEY = "key"
@@ -58,8 +58,8 @@ class Table:
 
     ``columns``: all, in their order; the last ones are ``later``: exports of older versions lack them, and they are
     read as null. ``part``: the part of an export that it belongs to, "" for what every export has. ``counted_by``: the
-    column that says how many of its rows belong to a row of the table that has their owner. ``needed``: what no row may
-    lack, beside names and ids.
+    column of the owners' table that says how many of its rows an owner has. ``needed``: what no row may lack, beside
+    names and ids.
     """
 
     columns: Mapping[str, Kind]
@@ -170,7 +170,7 @@ def arrow_schema(table: str) -> Any:
 class ExportWriter:
     """Writes the tables of an export into a new folder, which appears when it is complete.
 
-    ``parts``: those that it is to have. ``n_rows``: how many rows each table has. Raises: InputError if the folder
+    ``parts``: which parts to write. ``n_rows``: how many rows each table has. Raises: InputError if the folder
     already exists or cannot be created.
     """
 
@@ -222,14 +222,16 @@ class ExportWriter:
     def add(self, table: str, given: Mapping[str, Column], n_rows: int = 1, records: Sequence[object] = ()) -> None:
         """Add rows to a table: its columns by name, each of ``n_rows`` values, or one value for all rows.
 
-        Columns that are not given are what the records, one for each row, have by that name.
+        Columns that are not given come from the records, one per row, which have attributes of these names.
         """
         import pyarrow as pa
 
         if not n_rows:
             return
         kinds = TABLES[table].columns
-        columns: dict[str, Column] = {name: [getattr(one, name) for one in records] for name in kinds.keys() - given}
+        columns: dict[str, Column] = {
+            name: [getattr(record, name) for record in records] for name in kinds.keys() - given
+        }
         columns |= given
         schema = arrow_schema(table)
         arrays = [_array(columns[field.name], kinds[field.name], field.type, n_rows) for field in schema]
@@ -318,32 +320,32 @@ class ExportReader:
         self._open.close()
 
     def rows(self, table: str) -> list[Row]:
-        """Return all rows of a small table, none of one that the export does not have: one dict per row."""
+        """Return all rows of a small table, one dict per row; none where the export lacks the table."""
         if table not in self._streams:
             return []
         stream = self._streams[table]
-        found = stream.take(stream.n_left)
+        taken = stream.take(stream.n_left)
         for name in TABLES[table].never_null:
-            if found[name].null_count:
+            if taken[name].null_count:
                 raise stream.error(f"has a row without {name}")
-        rows: list[Row] = found.to_pylist()
+        rows: list[Row] = taken.to_pylist()
         for name in (name for name, kind in TABLES[table].columns.items() if kind is Kind.FLAG):
             rows = [row | {name: None if row[name] is None else bool(row[name])} for row in rows]
         return rows
 
     def rows_by(self, table: str, *columns: str) -> dict[tuple[Any, ...], list[Row]]:
-        """Return all rows of a small table by what they have in some columns."""
-        found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+        """Return all rows of a small table by their values in some columns."""
+        rows_of: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
         for row in self.rows(table):
-            found[tuple(row[name] for name in columns)].append(row)
-        return found
+            rows_of[tuple(row[name] for name in columns)].append(row)
+        return rows_of
 
     def part(self, table: str, row: Row) -> Iterator[Any]:
-        """Take the next rows of a table, as many as the row of their owner says, and yield what they are about.
+        """Take the next rows of a table, as many as the row of their owner says, and yield their own columns.
 
         Ids come as ``Keys``, numbers as floats, NaN where null, and texts as a list, in the order of the columns.
-        Raises: InputError where there are fewer, or some are of another owner; while columns are read, for an id that
-        is null and a number that is written and not finite.
+        Raises: InputError where there are fewer, or some are of another owner; while columns are read, for a null id
+        and for a number that is infinite or NaN.
         """
         import pyarrow.compute as pc
 
@@ -352,12 +354,12 @@ class ExportReader:
         named = ", ".join(f"{name} {value!r}" for name, value in owner.items())
         if n_rows < 0 or n_rows > stream.n_left:
             raise stream.error(f"has {stream.n_left} rows left, not the {n_rows} of {named}")
-        found = stream.take(n_rows)
+        taken = stream.take(n_rows)
         for name, value in owner.items():
-            if n_rows and pc.unique(found[name]).to_pylist() != [value]:
+            if n_rows and pc.unique(taken[name]).to_pylist() != [value]:
                 raise stream.error(f"its rows are not in the order in which they were written: those of {named}")
         about = [(name, kind) for name, kind in columns.items() if name not in owner and kind in _READ]
-        return (_READ[kind](_whole(found[name]), name, stream) for name, kind in about)
+        return (_READ[kind](_whole(taken[name]), name, stream) for name, kind in about)
 
     def check_read(self, left_out: str = "none") -> None:
         """Raise InputError if a table, other than those of the part that is left out, has rows without an owner."""
@@ -366,14 +368,14 @@ class ExportReader:
                 raise stream.error(f"has {stream.n_left} rows without an owner")
 
     def facts(self, table: str, text: str) -> dict[str, Any]:
-        """Return a JSON object that stands in a table (InputError for anything else)."""
+        """Return the JSON object that a text of a table holds (InputError for anything else)."""
         try:
-            found = json.loads(text)
+            facts = json.loads(text)
         except (ValueError, RecursionError):
-            found = None
-        if not isinstance(found, dict):
+            facts = None
+        if not isinstance(facts, dict):
             raise self.error(table, "holds facts that are no JSON object")
-        return found
+        return facts
 
     def error(self, table: str, what: str) -> InputError:
         """Return the error for a broken table."""
@@ -402,11 +404,11 @@ def _numbers(array: Any, column: str, stream: _Rows) -> Floats:
 
 
 _STORED: dict[Kind, Callable[[Any], str | int]] = {Kind.JSON: _json, Kind.FLAG: int}
-"""What becomes of single values when they are written."""
+"""How single values are converted when they are written."""
 _READ: dict[Kind, Callable[[Any, str, _Rows], Any]] = {
     Kind.KEY: _keys, Kind.NUMBER: _numbers, Kind.TEXT: lambda array, *_: array.to_pylist()
 }  # fmt: skip
-"""What becomes of the columns of large tables when they are read."""
+"""How the columns of large tables are converted when they are read."""
 
 
 class _Rows:
@@ -444,10 +446,10 @@ class _Rows:
                 batch.validate(full=True)
                 parts.append(batch)
                 n_found += batch.num_rows
-        found = pa.concat_tables(parts)
-        self._waiting = found.slice(n_rows)
+        joined = pa.concat_tables(parts)
+        self._waiting = joined.slice(n_rows)
         self.n_left -= n_rows
-        return found.slice(0, n_rows)
+        return joined.slice(0, n_rows)
 
     def error(self, what: str) -> InputError:
         """Return the error for this file."""

@@ -1,4 +1,4 @@
-"""Results that another engine computed: a value for each group, stored with their run, or sums over them alone."""
+"""Results that another engine computed: a value for each group, stored with their run, or only sums over groups."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _UNDEFINED = "no value was given"
 def store_results(
     tx: WriteTransaction, table: ResultTable, metric: Metric, details: RunDetails, *, replace: bool = False
 ) -> IngestResult:
-    """Store the results of a run under an external metric, with a run of no items where there is none of its name.
+    """Store the results of a run under an external metric, and a run without items where none has its name.
 
     Raises: ConflictError where the dataset knows the metric with another direction or range; NameTakenError where the
     run has other results under it.
     """
     dataset = tx.write.datasets.ensure(details.dataset)
-    known = tx.evaluations.external(dataset.id, metric.measure)
-    if known is not None and known != str(metric):
+    declared = tx.evaluations.external(dataset.id, metric.measure)
+    if declared is not None and declared != str(metric):
         raise ConflictError(
-            f"dataset {dataset.name!r} knows {known}, and here it is {metric}",
+            f"dataset {dataset.name!r} knows {declared}, and here it is {metric}",
             advice="give the same direction and range, or another name",
         )
     label_set = _no_labels(tx, dataset)
@@ -92,13 +92,13 @@ def store_results(
 
 
 def _no_labels(tx: WriteTransaction, dataset: DatasetRecord) -> LabelSetRecord:
-    """Return the label set without labels that such results are stored under, since they rest on no labels of ours."""
+    """Return the empty label set that external results are stored under, since they rest on no labels here."""
     return tx.labels.newest(dataset.id, EXTERNAL_JUDGE) or tx.write.labels.known_by_digest(
         dataset.id, NO_ITEMS.digest(), EXTERNAL_JUDGE
     )
 
 
-_CLOSE = 1e-9  # the same values added up again, in another order
+_CLOSE = 1e-9  # the same values may have been added up in another order
 
 
 def store_sums(
@@ -109,14 +109,14 @@ def store_sums(
     *,
     replace: bool = False,
 ) -> IngestResult:
-    """Store a run of which only sums are known, and those of its differences to a baseline.
+    """Store a run by its sums, and the sums of its differences to a baseline.
 
-    Another pair of a run that is stored with the same sums is added. Raises: InputError for metrics whose mean is not
-    that of the groups, and for a baseline without differences, or the reverse; NameTakenError where the run has other
-    content.
+    A run that is already stored with the same sums gets a further baseline. Raises: InputError for metrics whose mean
+    is not that of the groups, and for a baseline without differences, or the reverse; NameTakenError where the run has
+    other content.
     """
-    wholes = [one for one in summaries if one.attribute is None]
-    parsed = {one.metric: _checked(one.metric) for one in wholes}
+    wholes = [summary for summary in summaries if summary.attribute is None]
+    parsed = {summary.metric: _checked(summary.metric) for summary in wholes}
     is_paired = wholes[0].paired is not None
     if is_paired != (baseline is not None):
         raise InputError(
@@ -143,28 +143,30 @@ def store_sums(
     if run is None:
         run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
         tx.write.runs.keep_pruning(run_id, np.empty(0, dtype=np.int64), summaries_only=True, kept_share=0.0)
-        n_groups = max(one.values.n + one.n_undefined for one in wholes)
+        n_groups = max(summary.values.n + summary.n_undefined for summary in wholes)
         run = tx.write.runs.finish(run_id, NO_ITEMS.digest(), n_groups, 0)
-    known = {one.metric: one for one in tx.evaluations.of_run(run.id)}
+    evaluation_of = {evaluation.metric: evaluation for evaluation in tx.evaluations.of_run(run.id)}
     stored = []
-    for one in wholes:
-        text = str(parsed[one.metric])
-        mean = one.values.mean if one.values.n else None
-        evaluation_id = known[text].id if text in known else _evaluation(tx, run, label_set, text, one)
-        is_new = text not in known
-        if other is not None and one.paired is not None and tx.evaluations.sums(evaluation_id, other.id) is None:
-            slices = [of for of in summaries if of.metric == one.metric and of.attribute is not None]
+    for summary in wholes:
+        text = str(parsed[summary.metric])
+        mean = summary.values.mean if summary.values.n else None
+        evaluation_id = (
+            evaluation_of[text].id if text in evaluation_of else _evaluation(tx, run, label_set, text, summary)
+        )
+        is_new = text not in evaluation_of
+        if other is not None and summary.paired is not None and tx.evaluations.sums(evaluation_id, other.id) is None:
+            slices = [of for of in summaries if of.metric == summary.metric and of.attribute is not None]
             record = PairedSumsRecord(
                 other.id,
-                one.paired,
+                summary.paired,
                 slices[0].attribute if slices else None,
                 {of.slice: of.paired for of in slices if of.paired is not None},
-                one.cluster,
+                summary.cluster,
             )
             tx.write.evaluations.insert_sums(evaluation_id, record)
             is_new = True
-        facts = (one.values.n, 0, one.n_undefined)
-        stored.append(StoredMetric(text, mean, *facts, is_new=is_new, requested_as=one.metric))
+        facts = (summary.values.n, 0, summary.n_undefined)
+        stored.append(StoredMetric(text, mean, *facts, is_new=is_new, requested_as=summary.metric))
     facts_of_run = (run.n_groups, 0, label_set.version, StoredMetrics(stored), ())
     return IngestResult(run.name, run.id, dataset.name, outcome, *facts_of_run)
 
@@ -179,20 +181,22 @@ def _checked(text: str) -> Metric:
     return metric
 
 
-def _evaluation(tx: WriteTransaction, run: RunRecord, label_set: LabelSetRecord, text: str, one: SliceSummary) -> int:
+def _evaluation(
+    tx: WriteTransaction, run: RunRecord, label_set: LabelSetRecord, text: str, summary: SliceSummary
+) -> int:
     nothing = np.empty(0)
     return tx.write.evaluations.insert(
         run.id,
         label_set.id,
         text,
-        mean=one.values.mean if one.values.n else None,
-        n_groups=one.values.n,
+        mean=summary.values.mean if summary.values.n else None,
+        n_groups=summary.values.n,
         n_missing=0,
-        n_undefined=one.n_undefined,
+        n_undefined=summary.n_undefined,
         group_ids=nothing.astype(np.int64),
         values=nothing,
-        requested_as=one.metric,
-        std_dev=one.values.std_dev,
+        requested_as=summary.metric,
+        std_dev=summary.values.std_dev,
     )
 
 
@@ -205,16 +209,22 @@ def _is_same(
 ) -> bool:
     """Return whether a run is stored with these sums of its values."""
     holds = tx.runs.holds(run.id)
-    known = {one.metric: one for one in tx.evaluations.of_run(run.id)}
-    return "groups" not in holds and all(_agrees(known.get(str(parsed[one.metric])), one, label_set) for one in wholes)
+    evaluation_of = {evaluation.metric: evaluation for evaluation in tx.evaluations.of_run(run.id)}
+    return "groups" not in holds and all(
+        _agrees(evaluation_of.get(str(parsed[summary.metric])), summary, label_set) for summary in wholes
+    )
 
 
-def _agrees(stored: EvaluationRecord | None, one: SliceSummary, label_set: LabelSetRecord) -> bool:
+def _agrees(stored: EvaluationRecord | None, summary: SliceSummary, label_set: LabelSetRecord) -> bool:
     if stored is None:
         return True  # a further metric
-    if (stored.label_set_id, stored.n_groups, stored.n_undefined) != (label_set.id, one.values.n, one.n_undefined):
+    if (stored.label_set_id, stored.n_groups, stored.n_undefined) != (
+        label_set.id,
+        summary.values.n,
+        summary.n_undefined,
+    ):
         return False
-    here, there = (stored.mean, stored.std_dev), (one.values.mean, one.values.std_dev)
+    here, there = (stored.mean, stored.std_dev), (summary.values.mean, summary.values.std_dev)
     return all(
         math.isclose(a or 0.0, b or 0.0, rel_tol=_CLOSE, abs_tol=_CLOSE) for a, b in zip(here, there, strict=True)
     )
@@ -223,7 +233,7 @@ def _agrees(stored: EvaluationRecord | None, one: SliceSummary, label_set: Label
 def _label_set(tx: WriteTransaction, dataset: DatasetRecord, digest: str | None) -> LabelSetRecord:
     """Return the labels of this digest: a stored version, or one that is known by its digest alone."""
     wanted = digest or joined_digest([])
-    for one in tx.labels.sets(dataset.id, None):
-        if one.digest == wanted and (one.judge == SUMMED_JUDGE or digest is not None):
-            return one
+    for label_set in tx.labels.sets(dataset.id, None):
+        if label_set.digest == wanted and (label_set.judge == SUMMED_JUDGE or digest is not None):
+            return label_set
     return tx.write.labels.known_by_digest(dataset.id, wanted, SUMMED_JUDGE)

@@ -1,4 +1,4 @@
-"""What is known of a dataset's groups beside their results: weights, attributes and texts, stored and looked up."""
+"""The weights, attributes and texts of a dataset's groups, stored and looked up."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class GroupRecord:
 
 @dataclass(frozen=True, slots=True)
 class GroupsSet:
-    """What became of a table of groups.
+    """The outcome of storing a table of groups.
 
     ``n_groups``: its groups that the dataset has. ``attributes``: which were set or taken away. ``has_weights``:
     whether weights were. ``n_unknown``, ``first_unknown``: its groups that the dataset does not have. ``n_recomputed``:
-    stored means that were taken again, because they rest on a weight that has changed.
+    stored means that were computed again, because they rest on a weight that has changed.
     """
 
     dataset: str
@@ -100,25 +100,23 @@ def group_records(tx: ReadTransaction, dataset_name: str) -> list[GroupRecord]:
 
 
 def group_id(tx: ReadTransaction, dataset_id: int, dataset: str, group: str) -> int:
-    """Return the id of a group of a dataset. Raises: ReferenceNotFoundError, with those whose names are close."""
-    found = int(tx.groups.ids(dataset_id, Keys.from_strings([group]))[0])
-    if found >= 0:
-        return found
+    """Return the id of a group of a dataset. Raises: ReferenceNotFoundError, with the groups of similar ids."""
+    number = int(tx.groups.ids(dataset_id, Keys.from_strings([group]))[0])
+    if number >= 0:
+        return number
     _, keys = tx.groups.all(dataset_id)
-    known = keys.to_list() if len(keys) <= _MANY_GROUPS else []
+    names = keys.to_list() if len(keys) <= _MANY_GROUPS else []
     every = f"see all with: {shlex.join(['ndcg-track', 'groups', 'list', '--dataset', dataset])}"
-    advice = did_you_mean(group, known) or every
+    advice = did_you_mean(group, names) or every
     raise ReferenceNotFoundError(f"no group {group!r} in dataset {dataset!r}", advice=advice)
 
 
-def _merge_attributes(
-    tx: WriteTransaction, dataset: DatasetRecord, ids: Index, known: Index, table: GroupTable
-) -> None:
+def _merge_attributes(tx: WriteTransaction, dataset: DatasetRecord, ids: Index, rows: Index, table: GroupTable) -> None:
     if not table.attributes:
         return
     before = tx.groups.attributes(dataset.id)
     after: dict[int, dict[str, Any] | None] = {}
-    for row, group_id in zip(known.tolist(), ids[known].tolist(), strict=True):
+    for row, group_id in zip(rows.tolist(), ids[rows].tolist(), strict=True):
         merged = before.get(group_id, {}) | {name: values[row] for name, values in table.attributes.items()}
         after[group_id] = {name: value for name, value in merged.items() if value is not None} or None
     tx.write.groups.set_attributes(dataset.id, after)
@@ -141,8 +139,8 @@ def _weight_of(tx: ReadTransaction, dataset: DatasetRecord) -> dict[int, float]:
 
 
 def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Index) -> int:
-    """Take the stored means again that rest on the weight of a group that has changed, and return how many."""
-    # not for every comparison that is sliced by an attribute
+    """Compute the stored means again that rest on a changed weight, and return how many."""
+    # a comparison that is sliced by an attribute imports this module, and needs none of these
     from ndcg_tracker.runs.labels import label_source
     from ndcg_tracker.runs.scoring import stored_scores, stored_weights
 
@@ -151,25 +149,31 @@ def _recompute_means(tx: WriteTransaction, dataset: DatasetRecord, changed: Inde
     for label_set in tx.labels.sets(dataset.id, None):
         labels = None
         for run, evaluations in concerned:
-            of_set = [one for one in evaluations if one.label_set_id == label_set.id]
+            of_set = [evaluation for evaluation in evaluations if evaluation.label_set_id == label_set.id]
             if not of_set:
                 continue
             labels = labels or label_source(tx, label_set)
-            scores = stored_scores(tx, run, [parse_metric(one.metric) for one in of_set], labels())
-            for one, (result, tie_bounds) in zip(of_set, scores.results(weights), strict=True):
-                tx.write.evaluations.set_means(one.id, result.mean, tie_bounds)
+            scores = stored_scores(tx, run, [parse_metric(evaluation.metric) for evaluation in of_set], labels())
+            for evaluation, (result, tie_bounds) in zip(of_set, scores.results(weights), strict=True):
+                tx.write.evaluations.set_means(evaluation.id, result.mean, tie_bounds)
     return sum(len(evaluations) for _, evaluations in concerned)
 
 
 def _resting_on(tx: ReadTransaction, run: RunRecord, changed: Index) -> list[EvaluationRecord]:
     """Return the evaluations of a run whose mean weighs one of these groups."""
-    weighing = [one for one in tx.evaluations.of_run(run.id) if parse_metric(one.metric)["weights"] != "none"]
-    return [one for one in weighing if np.isin(tx.evaluations.results(one.id).group_ids, changed).any()]
+    weighing = [
+        evaluation
+        for evaluation in tx.evaluations.of_run(run.id)
+        if parse_metric(evaluation.metric)["weights"] != "none"
+    ]
+    return [
+        evaluation for evaluation in weighing if np.isin(tx.evaluations.results(evaluation.id).group_ids, changed).any()
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class TextsAdded:
-    """What became of a table of texts.
+    """The outcome of storing a table of texts.
 
     ``n_groups``: groups with texts of their own. ``n_items``: items with texts for every group. ``n_pairs``: items with
     texts for one group. ``n_unknown``, ``first_unknown``: groups that the dataset does not have.
@@ -234,7 +238,10 @@ def stored_texts(tx: ReadTransaction, dataset_name: str, group: str | None = Non
     records = tx.texts.all(dataset.id, None if group is None else group_id(tx, dataset.id, dataset.name, group))
     ids, keys = tx.groups.all(dataset.id)
     key_of = dict(zip(ids.tolist(), keys.to_list(), strict=True))
-    return [StoredText(key_of.get(one.group_id), one.item_key or None, one.text, one.title, one.url) for one in records]
+    return [
+        StoredText(key_of.get(record.group_id), record.item_key or None, record.text, record.title, record.url)
+        for record in records
+    ]
 
 
 def delete_texts(tx: WriteTransaction, dataset_name: str, group: str | None = None) -> int:
@@ -246,28 +253,30 @@ def delete_texts(tx: WriteTransaction, dataset_name: str, group: str | None = No
 def texts_of(
     tx: ReadTransaction, dataset_id: int, items_of: Mapping[int, Sequence[str]], others: Sequence[int] = ()
 ) -> dict[int, GroupTexts]:
-    """Return what is told of some groups and of items in them, by group id; groups without texts are not among them.
+    """Return the texts of some groups and of items in them, by group id; groups without texts are left out.
 
     Parameters: ``items_of``: by group id, the items to look up. ``others``: ids of groups without items.
     """
     if not tx.texts.any(dataset_id):
         return {}
     group_ids = list(dict.fromkeys([*items_of, *others]))
-    queries = {one.group_id: _text(one) for one in tx.texts.of_groups(dataset_id, group_ids)}
+    queries = {record.group_id: _text(record) for record in tx.texts.of_groups(dataset_id, group_ids)}
     wanted = sorted({item for items in items_of.values() for item in items})
-    everywhere = {one.item_key: _text(one) for one in tx.texts.of_items(dataset_id, wanted)}
-    here = {(one.group_id, one.item_key): _text(one) for one in tx.texts.of_pairs(dataset_id, list(items_of))}
-    found = {}
-    for one in group_ids:
+    everywhere = {record.item_key: _text(record) for record in tx.texts.of_items(dataset_id, wanted)}
+    here = {
+        (record.group_id, record.item_key): _text(record) for record in tx.texts.of_pairs(dataset_id, list(items_of))
+    }
+    texts = {}
+    for number in group_ids:
         items = {}
-        for item in items_of.get(one, ()):
-            text, general = here.get((one, item)), everywhere.get(item)
+        for item in items_of.get(number, ()):
+            text, general = here.get((number, item)), everywhere.get(item)
             both = text if general is None else general if text is None else text.or_else(general)
             if both is not None:
                 items[item] = both
-        if items or one in queries:
-            found[one] = GroupTexts(queries.get(one), items)
-    return found
+        if items or number in queries:
+            texts[number] = GroupTexts(queries.get(number), items)
+    return texts
 
 
 def _text(record: TextRecord) -> Text:

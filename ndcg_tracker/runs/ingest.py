@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunDetails:
-    """What is kept of a run beside its content.
+    """What is stored of a run beside its content.
 
     ``labels_source``: the file of its labels, None if it is its own. ``created_at_utc``: as ``stored_time`` returns it,
     None for the time of storing.
@@ -74,7 +74,7 @@ class RunDetails:
         labels: str | None = None,
         created_at: str | datetime | None = None,
     ) -> RunDetails:
-        """Return what a caller says of a run and of the files that it comes from. Raises: InputError."""
+        """Return the details of a run as a caller gives them, checked. Raises: InputError."""
         return cls(
             checked_name("run", name),
             checked_name("dataset", dataset),
@@ -100,7 +100,7 @@ class RunDetails:
 
 @dataclass(frozen=True)
 class IngestResult:
-    """What became of an ingested run.
+    """The outcome of ingesting a run.
 
     ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (nothing
     was added but the metrics marked new). ``metrics``: in the order they were asked for, and by their texts:
@@ -131,7 +131,7 @@ class StagedRun:
 
     ``digest``: of its items. ``labels_digest``: of the labels, where they came as a table of their own, None where the
     groups were scored under ``label_set``, the newest version at that time (None: there was none), with those that came
-    with the run, if ``has_labels``. ``kept_share``: of how many groups it brings the items, None for all.
+    with the run, if ``has_labels``. ``kept_share``: the share of groups whose items it brings, None for all.
     """
 
     id: int
@@ -144,9 +144,9 @@ class StagedRun:
 
 
 class _Coming:
-    """A run and its labels while its blocks come, and what is known of it in the end.
+    """A run that comes in blocks with its labels, and its digest and counts once all blocks have come.
 
-    ``kept_share``: None, for it brings all its items. ``scores``: None, for they are to be computed.
+    ``kept_share``: None, since it brings all its items. ``scores``: None, since they are still to be computed.
     """
 
     def __init__(self, blocks: Iterable[RankedTable], labels: RunLabels) -> None:
@@ -178,13 +178,13 @@ class _Coming:
             self._notes += block.notes
             self._has_labels |= block.labels is not None
             labels = self.labels.of(block)
-            del block  # neither is to be held while the next block is read
+            del block  # so that neither takes memory while the next block is read
             yield ranking, labels
             del ranking, labels
 
     @property
     def notes(self) -> list[Note]:
-        """What its reader has found that one should know."""
+        """The notes of its reader."""
         return joined_notes(self._notes, has_labels=self._has_labels)
 
     @property
@@ -194,11 +194,11 @@ class _Coming:
 
 
 def digested(blocks: Iterable[RankedTable]) -> Iterator[RankedTable]:
-    """Yield the blocks once their content digests are made, which they keep: work for the thread that reads ahead."""
+    """Yield the blocks with their content digests made, which is work for the thread that reads ahead."""
     for block in blocks:
         block.ranking.digest()
         yield block
-        del block  # not to be held while the next one is read
+        del block  # so that it takes no memory while the next one is read
 
 
 @dataclass(frozen=True)
@@ -210,9 +210,9 @@ class ReadyRun:
 
 
 def ready_run(table: RankedTable, labels: LabelLists | None, metrics: Sequence[Metric]) -> ReadyRun:
-    """Return a run with all that can be found without the database; ``labels``: given, None for those it has.
+    """Return a run with all that can be computed without the database; ``labels``: given, None for those it has.
 
-    What a metric refuses is refused when the run is stored.
+    Errors of metrics are raised when the run is stored.
     """
     ranking = table.ranking
     ranking.digest()
@@ -246,7 +246,9 @@ def store_run(
     are no labels; what the blocks raise.
     """
     coming_blocks = iter(blocks)
-    blocks = chain(list(islice(coming_blocks, 1)), coming_blocks)  # nobody waits while a pipe is silent
+    blocks = chain(
+        list(islice(coming_blocks, 1)), coming_blocks
+    )  # before the lock, so that nobody waits for a silent pipe
     with store.write(run=(details.dataset, details.name)) as tx:
         dataset = tx.write.datasets.ensure(details.dataset)
         coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source))
@@ -300,10 +302,10 @@ def _stored(
     if new:
         if scores is None:  # ties stand in the order that was stored first
             scores = stored_scores(tx, run, new, label_source(tx, label_set)())
-        done |= {one.metric: one for one in store_scores(tx, run, label_set, scores, weights, new)}
+        done |= {stored.metric: stored for stored in store_scores(tx, run, label_set, scores, weights, new)}
         if not scores.any_judged:
-            is_elsewhere = any(one.n_missing >= label_set.n_groups for one in done.values())
-            if is_elsewhere and is_new:  # labels of others would become the newest, by which all runs are compared
+            is_elsewhere = any(stored.n_missing >= label_set.n_groups for stored in done.values())
+            if is_elsewhere and is_new:  # else labels of other groups become the newest, by which all runs are compared
                 both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
                 of_run, of_labels = (tx.groups.keys(dataset.id, ids[:1]).to_list() for ids in both)
                 such_as = (
@@ -316,7 +318,7 @@ def _stored(
                 )
             notes.append(Note("no_group_label" if is_elsewhere else "no_label"))
         notes += unordered_notes(scores.unordered)
-        n_missing = max((one.n_missing for one in done.values()), default=0)
+        n_missing = max((stored.n_missing for stored in done.values()), default=0)
         n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
         notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
@@ -324,7 +326,7 @@ def _stored(
         notes.append(Note("new_labels", {"version": label_set.version}))
     metrics_of_run = StoredMetrics(done[str(metric)] for metric in wanted)
     of_ndcg = [done[str(metric)] for metric in wanted if metric.measure == "ndcg"]
-    notes += all_one_notes((one.requested_as, one.mean, one.n_groups) for one in of_ndcg)
+    notes += all_one_notes((stored.requested_as, stored.mean, stored.n_groups) for stored in of_ndcg)
     size = (run.n_groups, run.n_items)
     return IngestResult(
         run.name, run.id, dataset.name, outcome, *size, label_set.version, metrics_of_run, in_words(notes)
@@ -332,7 +334,7 @@ def _stored(
 
 
 def source_name(path: str) -> str:
-    """Return a path as it is stored: what is no UTF-8 in it, which no database keeps, as an escape."""
+    """Return a path as it is stored: bytes that are not UTF-8, which no database keeps, are escaped."""
     return path.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -343,15 +345,15 @@ def _settled_run(
     details: RunDetails,
     metrics: Sequence[Metric],
     replace: bool,
-    known: Scores | None,
+    ready_scores: Scores | None,
 ) -> tuple[RunRecord, str, list[str], Scores | None]:
-    """Return the run that holds the content, how it came to be, the aliases that moved to it, and its scores.
+    """Return the run that holds the content, the outcome, the aliases that moved to it, and its scores.
 
     The scores are None for a run that is already stored.
     """
     existing = tx.runs.named(dataset.id, details.name)
     if existing is None:
-        run, scores = _written(tx, dataset, coming, details, metrics, known)
+        run, scores = _written(tx, dataset, coming, details, metrics, ready_scores)
         return run, "stored", [], scores
     is_whole = "items" in tx.runs.holds(existing.id)
     if not replace or coming.whole_digest() == existing.digest:
@@ -367,8 +369,8 @@ def _settled_run(
             return existing, "already stored", [], coming.scores
         restore(tx, existing)
         return existing, "restored", [], coming.scores
-    aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content is another
-    run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, known)
+    aside = f"{existing.name[:100]} {existing.digest}"  # until it is known whether the content differs
+    run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, ready_scores)
     if run.digest == existing.digest and is_whole:
         tx.write.runs.delete(run.id)
         return existing, "already stored", [], None
@@ -387,14 +389,14 @@ def _written(
     coming: _Coming | StagedBlocks,
     details: RunDetails,
     metrics: Sequence[Metric],
-    known: Scores | None,
+    ready_scores: Scores | None,
 ) -> tuple[RunRecord, Scores]:
     """Store the blocks as they come, and score them where the scores are not known."""
     run_id = tx.write.runs.begin(dataset.id, details.name, **details.stored)
-    scores = known or Scores(metrics)
+    scores = ready_scores or Scores(metrics)
     ids: list[Index] = []
     for ranking, labels in coming.blocks():
-        if known is None:
+        if ready_scores is None:
             scores.add(judged(ranking, labels))
         if coming.kept_share is None:
             tx.write.runs.append(run_id, dataset.id, ranking)
@@ -410,9 +412,9 @@ def _written(
 def _stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> dict[str, StoredMetric]:
     """Return the metrics that a run has under a label set, by canonical text."""
     return {
-        one.metric: stored_metric(one, one.metric, one.requested_as, is_new=False)
-        for one in tx.evaluations.of_run(run.id)
-        if one.label_set_id == label_set.id
+        evaluation.metric: stored_metric(evaluation, evaluation.metric, evaluation.requested_as, is_new=False)
+        for evaluation in tx.evaluations.of_run(run.id)
+        if evaluation.label_set_id == label_set.id
     }
 
 
@@ -428,7 +430,7 @@ def _other_content(dataset: DatasetRecord, details: RunDetails) -> NameTakenErro
 
 
 def _taken_aliases(tx: WriteTransaction, dataset: DatasetRecord, run: RunRecord) -> list[str]:
-    """Return the aliases of a run, taken from it."""
+    """Delete the aliases of a run and return their names."""
     names = [alias.name for alias in tx.aliases.all(dataset.name) if alias.run_id == run.id]
     for name in names:
         tx.write.aliases.delete(dataset.id, name)

@@ -22,14 +22,14 @@ def known_metric(tx: ReadTransaction, dataset_id: int, metric: Metric) -> Metric
     """
     if not metric.is_external or metric.settings:
         return metric
-    found = tx.evaluations.external(dataset_id, metric.measure)
-    if found is None:
+    text = tx.evaluations.external(dataset_id, metric.measure)
+    if text is None:
         dataset = tx.datasets.with_id(dataset_id).name
         raise ReferenceNotFoundError(
             f"dataset {dataset!r} has no results {metric}",
             advice=f"store some with: {shlex.join(storing_command('NAME', dataset, metric))}",
         )
-    return parse_metric(found)
+    return parse_metric(text)
 
 
 def storing_command(run: str, dataset: str, metric: Metric) -> tuple[str, ...]:
@@ -47,17 +47,20 @@ def storing_command(run: str, dataset: str, metric: Metric) -> tuple[str, ...]:
 def advice_for_lacking(
     tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], rescore: Sequence[str]
 ) -> str:
-    """Return what to do where runs lack metrics: ask for those that they have by a like name, or add them.
+    """Return the advice where runs lack metrics: ask for those that they have by a similar name, or add them.
 
     ``metrics``: those of other engines with their direction and range. ``rescore``: the command that computes metrics
     of runs with items.
     """
     for metric in metrics:
         for run in runs if metric.is_external else ():
-            if str(metric) not in {one.metric for one in tx.evaluations.of_run(run.id)}:
+            if str(metric) not in {evaluation.metric for evaluation in tx.evaluations.of_run(run.id)}:
                 return f"store those of {run.name!r}: {shlex.join(storing_command(run.name, run.dataset, metric))}"
     asked = {metric.requested_as.rpartition(":")[2].lower() for metric in metrics}
-    of_runs = [{asked_for(one.metric, one.requested_as) for one in tx.evaluations.of_run(run.id)} for run in runs]
+    of_runs = [
+        {asked_for(evaluation.metric, evaluation.requested_as) for evaluation in tx.evaluations.of_run(run.id)}
+        for run in runs
+    ]
     shared = sorted(name for name in set.intersection(*of_runs) if name)
     alike = " or ".join(name for name in shared if name not in asked and name.rpartition(":")[2].lower() in asked)
     typed = f"type: {shlex.join(rescore)}"

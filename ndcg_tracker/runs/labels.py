@@ -29,41 +29,43 @@ GROUPS_AT_ONCE = 1 << 16
 """How many of the groups that were not asked for are looked up at a time."""
 
 HELD_LABELS = 1 << 22
-"""Up to this many stored labels are read at once and held; of more, those of some groups are read at a time."""
+"""Up to this many stored labels are read at once and held; more are read for some groups at a time."""
 
 
 def numbered_labels(
     tx: ReadTransaction, dataset_id: int, dataset: str, version: int | None = None, judge: str | None = None
 ) -> LabelSetRecord:
-    """Return a version of a dataset's labels, None: the newest of a judge, and without one of no named judge.
+    """Return a version of a dataset's labels, by default the newest of ``judge``, or else of no named judge.
 
     Raises: InputError for a dataset or judge without labels; ReferenceNotFoundError for an unknown version, or one that
     is not of this judge.
     """
-    every = [one for one in tx.labels.sets(dataset_id, None) if one.judge not in NO_LABELS_HERE]
+    every = [label_set for label_set in tx.labels.sets(dataset_id, None) if label_set.judge not in NO_LABELS_HERE]
     if not every:
         raise InputError(f"dataset {dataset!r} has no labels", advice="add them with ndcg-track labels add FILE")
     if version is None:
-        of_judge = [one for one in every if one.judge == (judge or "")]
+        of_judge = [label_set for label_set in every if label_set.judge == (judge or "")]
         if not of_judge:
-            judges = ", ".join(dict.fromkeys(judge_words(one.judge) for one in every))
+            judges = ", ".join(dict.fromkeys(judge_words(label_set.judge) for label_set in every))
             raise InputError(
                 f"dataset {dataset!r} has no labels of {judge_words(judge or '')}, but those of {judges}",
                 advice=f"choose with {argument('judge')}",
             )
         return of_judge[-1]
-    found = next((one for one in every if one.version == version), None)
+    label_set = next((label_set for label_set in every if label_set.version == version), None)
     see = f"see: {shlex.join(['ndcg-track', 'labels', 'list', '--dataset', dataset])}"
-    if found is None:
-        known = "it has version 1 alone" if len(every) == 1 else f"it has 1 to {every[-1].version}"
-        raise ReferenceNotFoundError(f"no version {version} of the labels of dataset {dataset!r} ({known})", advice=see)
-    if judge is not None and found.judge != judge:
+    if label_set is None:
+        versions = "it has version 1 alone" if len(every) == 1 else f"it has 1 to {every[-1].version}"
         raise ReferenceNotFoundError(
-            f"version {version} of the labels of dataset {dataset!r} is of {judge_words(found.judge)}, not of "
+            f"no version {version} of the labels of dataset {dataset!r} ({versions})", advice=see
+        )
+    if judge is not None and label_set.judge != judge:
+        raise ReferenceNotFoundError(
+            f"version {version} of the labels of dataset {dataset!r} is of {judge_words(label_set.judge)}, not of "
             f"{judge_words(judge)}",
             advice=see,
         )
-    return found
+    return label_set
 
 
 def judge_words(judge: str) -> str:
@@ -81,17 +83,17 @@ _DATASETS_NAMED = 5
 
 
 class OrderedLabels(Protocol):
-    """Where the labels come from of groups that a run does not have, and how all of them stand."""
+    """A source of the labels of groups that a run does not have, and of the order of all labels."""
 
     def rest(self) -> Iterator[LabelLists]:
         """Yield the labels of all groups that were not asked for."""
 
     def places(self, keys: Keys) -> Index:
-        """Return numbers that stand in the order of the labels: int64, -1 for an unknown group."""
+        """Return numbers of groups that sort as the labels do: int64, -1 for an unknown group."""
 
 
 class KnownLabels(OrderedLabels, Protocol):
-    """Where the labels of a run's groups come from."""
+    """A source of the labels of a run's groups."""
 
     def of(self, keys: Keys) -> LabelLists:
         """Return the labels of some groups, none of which was asked for before."""
@@ -102,7 +104,7 @@ class HeldLabels:
 
     >>> keys = Keys.from_strings
     >>> held = HeldLabels(LabelLists.from_rows(keys(["q", "r"]), keys(["a", "b"]), np.ones(2)))
-    >>> held.of(keys(["r", "x"])).group_keys.to_list(), [one.group_keys.to_list() for one in held.rest()]
+    >>> held.of(keys(["r", "x"])).group_keys.to_list(), [lists.group_keys.to_list() for lists in held.rest()]
     (['r'], [['q']])
     """
 
@@ -152,13 +154,13 @@ class StoredLabels:
             yield self._tx.labels.lists(self._label_set.id, left[first : first + GROUPS_AT_ONCE])
 
     def places(self, keys: Keys) -> Index:
-        """Return the id of each group, by which stored labels stand, -1 for an unknown group."""
+        """Return the id of each group, by which stored labels are sorted, -1 for an unknown group."""
         ids = self._tx.groups.ids(self._label_set.dataset_id, keys)
         return np.where(np.isin(ids, self._tx.labels.group_ids(self._label_set.id)), ids, -1)
 
 
 def label_source(tx: ReadTransaction, label_set: LabelSetRecord) -> Callable[[], KnownLabels]:
-    """Return what gives the labels of a label set, as often as asked: they are read once and held if they are few."""
+    """Return a function that opens the labels of a label set for one run each; few labels are read once and held."""
     if label_set.n_labels > HELD_LABELS:
         return lambda: StoredLabels(tx, label_set)
     lists = cache(lambda: tx.labels.lists(label_set.id))
@@ -168,11 +170,11 @@ def label_source(tx: ReadTransaction, label_set: LabelSetRecord) -> Callable[[],
 class RunLabels:
     """The labels that a run of a dataset is evaluated against, settled and stored while its blocks come.
 
-    ``given`` labels are the version they equal, else they become the newest; those of the blocks are not read. Without
-    them it is the newest version, if all labels that come with the blocks agree with it; new pairs make the union a
-    new version, for which the lists that grow are written as they come, and all others copied in the end. The first
-    labels of a dataset are the union with none. Raises: ConflictError for a grade that contradicts the newest version,
-    and where either knows items by row numbers and the other by ids.
+    Labels that are ``given`` become the newest version unless a version equals them; labels of the blocks are not read.
+    Without them the newest version counts, which the labels of the blocks must not contradict. Their new pairs make the
+    union of both a new version: the lists that grow are written as they come, and all others are copied in the end. The
+    first labels of a dataset are the union with none. Raises: ConflictError for a grade that contradicts the newest
+    version, and where either knows items by row numbers and the other by ids.
     """
 
     def __init__(
@@ -184,7 +186,7 @@ class RunLabels:
         self._may_grow = given is None
         self._is_new = False
         self._version: LabelSetRecord | None = None
-        self._known: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
+        self._labels: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
         if given is not None:
             added = add_labels(tx, dataset, given, source)
             self._version = added.label_set
@@ -198,17 +200,19 @@ class RunLabels:
         self._version = newest
         self._digest, self._n_groups, self._n_labels = joined_digest([]), 0, 0
         if newest is not None:
-            self._known = label_source(self._tx, newest)()
+            self._labels = label_source(self._tx, newest)()
             self._digest, self._n_groups, self._n_labels = newest.digest, newest.n_groups, newest.n_labels
 
     def of(self, block: RankedTable) -> LabelLists:
         """Return the labels of a block's groups, the stored ones and those that came with it (ConflictError)."""
         if not self._may_grow:
-            return self._known.of(block.ranking.group_keys)
-        if block.labels is not None or not block.by_row_number:  # else it may have no labels, which is told apart
+            return self._labels.of(block.ranking.group_keys)
+        if (
+            block.labels is not None or not block.by_row_number
+        ):  # else the run may have no labels, which is an error of its own
             refuse_other_items(self._version, block.by_row_number, self._dataset)
         self._n_blocks += 1
-        stored = self._known.of(group_keys_of(block))
+        stored = self._labels.of(group_keys_of(block))
         if block.labels is None:
             return stored
         both = union_of_labels(stored, block.labels, self._dataset)
@@ -231,29 +235,31 @@ class RunLabels:
 
     def rest(self) -> Iterator[LabelLists]:
         """Yield the labels of all groups that no block had."""
-        return self._known.rest()
+        return self._labels.rest()
 
     def places(self, keys: Keys) -> Index:
-        """Return numbers that stand in the order of the labels, that of a new group being after them all: int64."""
-        places = self._known.places(keys)
+        """Return numbers of groups that sort as the labels do, new groups after all others: int64."""
+        places = self._labels.places(keys)
         return np.where(places < 0, np.iinfo(np.int64).max, places)
 
     def settled(self) -> tuple[LabelSetRecord, bool]:
-        """Return the version that the labels are, and whether it is new; asked once, in the end.
+        """Return the version of the labels and whether it is new; to be called once, in the end.
 
         Raises: InputError where the dataset has no labels.
         """
         if not self._may_grow or self._begun is None:
             if self._version is None:
-                others = [one.name for one in self._tx.datasets.all() if one.id != self._dataset.id][:_DATASETS_NAMED]
+                others = [other.name for other in self._tx.datasets.all() if other.id != self._dataset.id][
+                    :_DATASETS_NAMED
+                ]
                 named = f", or name another with {argument('dataset')}: {', '.join(others)}" if others else ""
                 advice = f"give them with {argument('labels', 'FILE')}{named}"
                 raise InputError(f"dataset {self._dataset.name!r} has no labels yet", advice=advice)
             return self._version, self._is_new
-        known = stored_version(self._tx, self._dataset, self._digest)
-        if known is not None:
+        existing = stored_version(self._tx, self._dataset, self._digest)
+        if existing is not None:
             self._tx.write.labels.discard(self._begun)
-            return known, False
+            return existing, False
         if self._version is not None:
             self._tx.write.labels.append_from(self._begun, self._version.id)
         return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
@@ -275,15 +281,15 @@ class RunLabels:
 
 
 class WholeLabels:
-    """Labels of a run that come with its blocks and are all there are: the version of their digest, else a new one."""
+    """Labels that come with the blocks of a run and are complete: the version of their digest, else a new one."""
 
     def __init__(self, tx: WriteTransaction, dataset: DatasetRecord, digest: str, source: str | None) -> None:
-        earlier = [one for one in tx.labels.sets(dataset.id, None) if one.by_row_number is not None]
+        earlier = [label_set for label_set in tx.labels.sets(dataset.id, None) if label_set.by_row_number is not None]
         refuse_other_items(earlier[-1] if earlier else None, False, dataset)
         self._tx = tx
         self._dataset = dataset
         self._digest = digest
-        self._found = joined_digest([])
+        self._written_digest = joined_digest([])
         self._n_groups = self._n_labels = 0
         self._version = stored_version(tx, dataset, digest)
         if self._version is None and tx.keep_creators_out():  # another process may just have stored them
@@ -296,7 +302,7 @@ class WholeLabels:
             return NO_LABELS
         if self._begun is not None:
             self._tx.write.labels.append(self._begun, self._dataset.id, block.labels)
-            self._found = joined_digest([self._found, block.labels.digest()])
+            self._written_digest = joined_digest([self._written_digest, block.labels.digest()])
             self._n_groups += block.labels.n_groups
             self._n_labels += block.labels.n_items
         return block.labels
@@ -306,22 +312,22 @@ class WholeLabels:
         return iter(())
 
     def places(self, keys: Keys) -> Index:
-        """Return one number for all groups, which stay in the order they come in."""
+        """Return the same number for all groups, which keeps them in the order they come in."""
         return np.zeros(len(keys), dtype=np.int64)
 
     def settled(self) -> tuple[LabelSetRecord, bool]:
-        """Return the version that the labels are, and whether it is new (DatabaseError if others came)."""
+        """Return the version of the labels and whether it is new (DatabaseError if others came)."""
         if self._version is not None:
             return self._version, False
         assert self._begun is not None
-        if self._found != self._digest:
+        if self._written_digest != self._digest:
             raise DatabaseError("staged labels are not those that were written", advice="please report this")
         return self._tx.write.labels.finish(self._begun, self._digest, self._n_groups, self._n_labels), True
 
 
 @dataclass(frozen=True, slots=True)
 class AddedLabels:
-    """The version that some labels are; ``is_new``: they became it just now.
+    """The version that holds some labels; ``is_new``: whether it was stored just now.
 
     ``extends``: the version that they were added to, None for none.
     """
@@ -341,15 +347,15 @@ def add_labels(
     extend: bool = False,
     created_at_utc: str | None = None,
 ) -> AddedLabels:
-    """Return the version that equals some labels of a judge, made the judge's newest one where there is none.
+    """Return the version that equals some labels of a judge, stored as the judge's newest one where there is none.
 
-    ``extend``: together with that judge's newest. ``created_at_utc``: when they were first stored, None for now.
-    Raises: ConflictError for a grade that contradicts the newest then.
+    ``extend``: join them with that judge's newest. ``created_at_utc``: when they were first stored, None for now.
+    Raises: ConflictError for a grade that contradicts the newest where they are joined.
     """
     whole = settled_lists(tx, dataset, lists, judge, extend=extend)
-    known = stored_version(tx, dataset, whole.digest(), judge)
-    if known is not None:
-        return AddedLabels(known, is_new=False)
+    existing = stored_version(tx, dataset, whole.digest(), judge)
+    if existing is not None:
+        return AddedLabels(existing, is_new=False)
     if tx.keep_creators_out():  # another process may just have stored them
         return add_labels(tx, dataset, lists, source, judge, extend=extend, created_at_utc=created_at_utc)
     before = tx.labels.newest(dataset.id, judge) if extend else None
@@ -360,8 +366,8 @@ def add_labels(
 def settled_lists(
     tx: ReadTransaction, dataset: DatasetRecord, lists: LabelLists, judge: str, *, extend: bool
 ) -> LabelLists:
-    """Return what labels of a judge come to, with those of the judge's newest version if ``extend`` (ConflictError)."""
-    earlier = [one for one in tx.labels.sets(dataset.id, None) if one.by_row_number is not None]
+    """Return the labels of a judge, joined with the judge's newest version if ``extend`` (ConflictError)."""
+    earlier = [label_set for label_set in tx.labels.sets(dataset.id, None) if label_set.by_row_number is not None]
     refuse_other_items(earlier[-1] if earlier else None, lists.by_row_number, dataset)
     newest = tx.labels.newest(dataset.id, judge) if extend else None
     return lists if newest is None else union_of_labels(tx.labels.lists(newest.id), lists, dataset, judge)
@@ -374,10 +380,16 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
     """
     record = tx.datasets.named(dataset)
     every = [] if record is None else tx.labels.sets(record.id, None)
-    own = next((one for one in every if one.version == version), None)
-    before = [one for one in every if own is not None and one.judge == own.judge and one.version < version]
+    own = next((label_set for label_set in every if label_set.version == version), None)
+    before = [
+        label_set
+        for label_set in every
+        if own is not None and label_set.judge == own.judge and label_set.version < version
+    ]
     if own is not None and not before and extends:
-        others = [one for one in every if one.version < version and one.judge not in NO_LABELS_HERE]
+        others = [
+            label_set for label_set in every if label_set.version < version and label_set.judge not in NO_LABELS_HERE
+        ]
         if others:
             of_other = ("--judge", others[-1].judge) if others[-1].judge else ()
             facts: dict[str, Fact] = {"judge": own.judge, "other": others[-1].judge, "version": others[-1].version}
@@ -396,7 +408,7 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:
     """Return the version of a judge's labels that has this content, None where there is none."""
-    return next((one for one in tx.labels.sets(dataset.id, judge) if one.digest == digest), None)
+    return next((label_set for label_set in tx.labels.sets(dataset.id, judge) if label_set.digest == digest), None)
 
 
 def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None, dataset: DatasetRecord) -> None:
@@ -416,7 +428,7 @@ def refuse_other_items(newest: LabelSetRecord | None, by_row_number: bool | None
 
 
 def _changing(dataset: DatasetRecord, judge: str | None) -> str:
-    """Return what to type where labels contradict stored ones; ``judge``: see ``union_of_labels``."""
+    """Return the advice where labels contradict stored ones; ``judge``: see ``union_of_labels``."""
     if judge is None:
         return "to change labels, make a new version with ndcg-track labels add FILE"
     add = ["ndcg-track", "labels", "add", "FILE", "--dataset", dataset.name]
@@ -430,7 +442,7 @@ def union_of_labels(
 ) -> LabelLists:
     """Return the labels of both, which is ``stored`` itself where ``further`` has no new pair.
 
-    ``judge``: whose labels are extended ("": nobody's name), None where they come with a run. Raises: ConflictError
+    ``judge``: whose labels are extended ("": no named judge's), None where they come with a run. Raises: ConflictError
     for a grade of ``further`` that contradicts a stored one, and for row numbers that meet other items of their group.
     """
     if not stored.n_items:
@@ -466,9 +478,9 @@ def union_of_labels(
 def _refuse_further_rows(stored: LabelLists, further: LabelLists, new: Index, dataset: DatasetRecord) -> None:
     """Refuse row numbers that would join the stored items of a group: they count the rows of another table."""
     places = group_codes(further.offsets)[new]
-    known = KeyIndex(stored.group_keys).places(further.group_keys.take(places)) >= 0
-    if known.any():
-        group = further.group_keys[int(places[int(np.argmax(known))])]
+    is_stored = KeyIndex(stored.group_keys).places(further.group_keys.take(places)) >= 0
+    if is_stored.any():
+        group = further.group_keys[int(places[int(np.argmax(is_stored))])]
         raise ConflictError(
             f"group {group!r} has labels of other items in dataset {dataset.name!r}, and here items are known by row "
             "numbers, which stand for items only inside one table",

@@ -1,4 +1,4 @@
-"""Old runs without their items: means and, unless only summaries are kept, the results of groups stay."""
+"""Which old runs lose their items; means stay and, unless only summaries are kept, the results of groups."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class PruneQuestion:
     """Which runs to prune: those made before a moment, of a dataset, without those that are kept.
 
     ``keep_tags``: keys, or texts KEY=VALUE. ``keep_alias``: also keep runs that an alias once pointed to.
-    ``summaries_only``: the results of groups go, too.
+    ``summaries_only``: the results of groups are deleted, too.
     """
 
     before_utc: str
@@ -36,7 +36,7 @@ class PruneQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PrunedRun:
-    """A run and what of it goes; ``n_bytes`` is about what that takes."""
+    """A run and what is deleted of it; ``n_bytes``: about how much space that takes."""
 
     run: str
     run_id: int
@@ -49,7 +49,7 @@ class PrunedRun:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What a pruning takes, or would take; ``n_kept``: how many runs of that age it leaves for a reason."""
+    """What a pruning deletes, or would delete; ``n_kept``: how many runs of that age are protected."""
 
     before_utc: str
     runs: tuple[PrunedRun, ...]
@@ -58,14 +58,14 @@ class Pruned:
 
 
 def moment_before(age: str | timedelta, now: datetime | None = None) -> str:
-    """Return the moment that lies an age back, as it is stored; a date or time stands for itself.
+    """Return the moment that lies an age back, or that of a date or time, as it is stored.
 
     >>> moment_before("2w", datetime(2026, 3, 15, tzinfo=UTC)), moment_before("2026-01-31")
     ('2026-03-01T00:00:00.000000Z', '2026-01-31T00:00:00.000000Z')
     """
-    found = _AGE.fullmatch(age.strip()) if isinstance(age, str) else None
+    match = _AGE.fullmatch(age.strip()) if isinstance(age, str) else None
     try:
-        span = age if found is None else timedelta(days=int(found[1]) * _DAYS[found[2]])
+        span = age if match is None else timedelta(days=int(match[1]) * _DAYS[match[2]])
         return stored_time((now or datetime.now(UTC)) - span if isinstance(span, timedelta) else span)
     except (InputError, OverflowError):
         raise InputError(
@@ -74,19 +74,19 @@ def moment_before(age: str | timedelta, now: datetime | None = None) -> str:
 
 
 def runs_to_prune(tx: ReadTransaction, question: PruneQuestion) -> Pruned:
-    """Return which runs the question is about, and what of them goes."""
+    """Return the runs to prune, and what is deleted of them."""
     old = [run for run in tx.runs.chosen((), question.dataset) if run.created_at_utc < question.before_utc]
     used = tx.runs.used_ids(once=question.keep_alias)
     kept = {run.id for run in old if run.id in used or any(_has(run, tag) for tag in question.keep_tags)}
     done = tx.runs.without("results" if question.summaries_only else "items")
     chosen = [run for run in old if run.id not in kept and run.id not in done]
     sizes = tx.runs.sizes([run.id for run in chosen], results=question.summaries_only)
-    found = []
+    pruned = []
     for run in chosen:
         size = sizes[run.id]
         facts = (run.name, run.id, run.dataset, run.created_at_utc, size.n_items, size.n_results, size.n_bytes)
-        found.append(PrunedRun(*facts))
-    return Pruned(question.before_utc, tuple(found), len(kept))
+        pruned.append(PrunedRun(*facts))
+    return Pruned(question.before_utc, tuple(pruned), len(kept))
 
 
 def _has(run: RunRecord, tag: str) -> bool:

@@ -1,6 +1,6 @@
-"""What people did with runs, in an export and back: aliases and where they pointed, decisions of gates, suites.
+"""What people did with runs, exported and imported: aliases and where they pointed, decisions of gates, suites.
 
-All that is no content of a run, and that nobody can compute again: it is taken as it is written.
+None of it is content of a run or can be computed again, so an import takes it as it is written.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def _run_ids(decision: DecisionRecord) -> set[int | None]:
 
 
 class ExportedRecord:
-    """The record of some runs: all that concerns no other ones, and of whole datasets all there is.
+    """The record of some runs: what concerns no other runs, and for whole datasets everything.
 
     ``label_set_ids``: the labels that its decisions rest on.
     """
@@ -45,16 +45,16 @@ class ExportedRecord:
     def __init__(self, tx: ReadTransaction, runs: Sequence[RunRecord], datasets: Sequence[DatasetRecord]) -> None:
         self._tx = tx
         self._names = {run.id: run.name for run in runs}
-        self._whole = {one.id for one in datasets}
-        named = {run.dataset_id: run.dataset for run in runs} | {one.id: one.name for one in datasets}
-        self._datasets = [one for one in tx.datasets.all() if one.id in named]
+        self._whole = {dataset.id for dataset in datasets}
+        named = {run.dataset_id: run.dataset for run in runs} | {dataset.id: dataset.name for dataset in datasets}
+        self._datasets = [dataset for dataset in tx.datasets.all() if dataset.id in named]
         self._decisions = [
-            one
+            decision
             for dataset in self._datasets
-            for one in tx.decisions.all(dataset.id)
-            if dataset.id in self._whole or _run_ids(one) <= self._names.keys()
+            for decision in tx.decisions.all(dataset.id)
+            if dataset.id in self._whole or _run_ids(decision) <= self._names.keys()
         ]
-        self.label_set_ids = {one.label_set_id for one in self._decisions}
+        self.label_set_ids = {decision.label_set_id for decision in self._decisions}
 
     def write(self, writer: ExportWriter) -> None:
         """Write the record."""
@@ -64,17 +64,21 @@ class ExportedRecord:
             writer.add("datasets", {"dataset": dataset.name}, records=[dataset])
         for dataset in self._datasets:
             self._write_aliases(dataset, writer)
-        versions = {one.id: one.version for dataset_id in names for one in self._tx.labels.sets(dataset_id, None)}
-        for one in self._decisions:
+        versions = {
+            label_set.id: label_set.version
+            for dataset_id in names
+            for label_set in self._tx.labels.sets(dataset_id, None)
+        }
+        for decision in self._decisions:
             columns: dict[str, Column] = {
-                "dataset": names[one.dataset_id],
-                "present_baseline": self._names.get(one.baseline_run_id or 0),
-                "present_candidate": self._names.get(one.candidate_run_id or 0),
-                "label_set_version": versions[one.label_set_id],
-                "repeats": [None if one.repeats is None else self._named(one.repeats)],
+                "dataset": names[decision.dataset_id],
+                "present_baseline": self._names.get(decision.baseline_run_id or 0),
+                "present_candidate": self._names.get(decision.candidate_run_id or 0),
+                "label_set_version": versions[decision.label_set_id],
+                "repeats": [None if decision.repeats is None else self._named(decision.repeats)],
             }
-            writer.add("decisions", columns, records=[one])
-        for suite in self._tx.suites.all():  # those whose datasets are all here whole
+            writer.add("decisions", columns, records=[decision])
+        for suite in self._tx.suites.all():  # those whose datasets are all exported whole
             if whole.issuperset(suite.datasets):
                 places: dict[str, Column] = {"dataset": list(suite.datasets), "place": range(len(suite.datasets))}
                 facts = {"suite": suite.name, "created_at_utc": suite.created_at_utc}
@@ -90,11 +94,11 @@ class ExportedRecord:
                 writer.add("suite_decisions", {"runs": [runs]}, records=[on_suite])
 
     def _named(self, repeats: Mapping[str, Sequence[int]]) -> dict[str, list[str | None]]:
-        """Return the names of the runs of arms by side, None of those that are not here."""
+        """Return the names of the runs of arms by side, None for runs that are not exported."""
         return {side: [self._names.get(run_id) for run_id in repeats.get(side, ())] for side in _SIDES}
 
     def _write_aliases(self, dataset: DatasetRecord, writer: ExportWriter) -> None:
-        aliases = [one for one in self._tx.aliases.all(dataset.name) if one.run_id in self._names]
+        aliases = [alias for alias in self._tx.aliases.all(dataset.name) if alias.run_id in self._names]
         names = [alias.name for alias in aliases]
         writer.add("aliases", {"alias": names}, len(aliases), aliases)
         for move in self._tx.aliases.moves(dataset.id):
@@ -122,25 +126,25 @@ class BroughtRecord:
         self._label_set_of = label_set_of
 
     def store(self) -> tuple[int, int, list[Note]]:
-        """Store what is not here yet; return how many aliases and decisions that are, and what one should know."""
+        """Store what is not here yet; return how many aliases and decisions that are, and notes."""
         n_aliases, notes = self._aliases()
         n_decisions = self._decisions()
         notes += self._suites()
         return n_aliases, n_decisions + self._suite_decisions(), notes
 
     def _aliases(self) -> tuple[int, list[Note]]:
-        """Store aliases and their moves; one that went another way here stays as it is."""
+        """Store aliases and their moves; an alias with other moves here stays as it is."""
         n_new, notes = 0, []
         rows, moves = self._rows("aliases"), self._rows("alias_moves")
         for name, dataset in self._datasets.items():
-            here = {one.name: one for one in self._tx.aliases.all(dataset.name)}
+            here = {stored.name: stored for stored in self._tx.aliases.all(dataset.name)}
             moved_here = self._tx.aliases.moves(dataset.id)
             there = {row["alias"]: row for row in rows if row["dataset"] == name}
             moved_there = [self._move(row, dataset) for row in moves if row["dataset"] == name]
-            for alias in dict.fromkeys([*there, *(one.alias for one in moved_there)]):
-                before = [(one.run, one.created_at_utc) for one in moved_here if one.alias == alias]
-                brought = [one for one in moved_there if one.alias == alias]
-                came = [(one.run, one.created_at_utc) for one in brought]
+            for alias in dict.fromkeys([*there, *(move.alias for move in moved_there)]):
+                before = [(move.run, move.created_at_utc) for move in moved_here if move.alias == alias]
+                brought = [move for move in moved_there if move.alias == alias]
+                came = [(move.run, move.created_at_utc) for move in brought]
                 target = self._alias(there[alias], dataset) if alias in there else None
                 present = here.get(alias)
                 is_same = present is not None and target is not None and present.run_id == target.run_id
@@ -170,13 +174,13 @@ class BroughtRecord:
         return AliasRecord(dataset.id, dataset.name, row["alias"], run_id, row["run"], *times)
 
     def _decisions(self) -> int:
-        known = {
-            (name, one.created_at_utc, one.baseline_run, one.candidate_run, one.metric)
+        keys = {
+            (name, decision.created_at_utc, decision.baseline_run, decision.candidate_run, decision.metric)
             for name, dataset in self._datasets.items()
-            for one in self._tx.decisions.all(dataset.id)
+            for decision in self._tx.decisions.all(dataset.id)
         }
         key = ("dataset", "created_at_utc", "baseline_run", "candidate_run", "metric")
-        for row in (new := self._new_decisions("decisions", key, known)):
+        for row in (new := self._new_decisions("decisions", key, keys)):
             dataset = self._datasets[row["dataset"]]
             ids = {
                 "dataset_id": dataset.id,
@@ -204,15 +208,17 @@ class BroughtRecord:
 
     def _suite_decisions(self) -> int:
         decisions = self._tx.decisions.on_suite(None)
-        known = {(one.created_at_utc, one.baseline, one.candidate, one.metric) for one in decisions}
+        keys = {
+            (decision.created_at_utc, decision.baseline, decision.candidate, decision.metric) for decision in decisions
+        }
         key = ("created_at_utc", "baseline", "candidate", "metric")
-        for row in (new := self._new_decisions("suite_decisions", key, known)):
+        for row in (new := self._new_decisions("suite_decisions", key, keys)):
             self._tx.write.decisions.insert_on_suite(**row | {"runs": self._runs_of_suite(row["runs"])})
         return len(new)
 
     def _runs_of_suite(self, text: str) -> dict[str, Any]:
-        """Return the runs of a decision by the names of datasets here, by their ids here."""
-        found = {}
+        """Return the runs of a decision by dataset, with the names and ids that they have here."""
+        runs_of = {}
         try:
             for name, of in json.loads(text).items():
                 dataset = self._datasets[name]
@@ -220,10 +226,10 @@ class BroughtRecord:
                 version = self._label_set_of({"dataset": name, "label_set_version": of["label_set_version"]}).version
                 if "repeats" in of:
                     ids["repeats"] = self._repeated(of["repeats"], dataset)
-                found[dataset.name] = {"label_set_version": version, **ids}
+                runs_of[dataset.name] = {"label_set_version": version, **ids}
         except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
             raise self._reader.error("suite_decisions", "holds runs that no decision has") from None
-        return found
+        return runs_of
 
     def _repeats(self, table: str, text: str | None, dataset: DatasetRecord) -> dict[str, list[int]] | None:
         """Return the ids here of the runs of arms by side, None where there are none."""
@@ -253,8 +259,8 @@ class BroughtRecord:
                 self._time(table, row[name])
         return rows
 
-    def _new_decisions(self, table: str, key: Sequence[str], known: Container[tuple[str, ...]]) -> list[Row]:
-        """Return the decisions of a table that are not known by their key (InputError for one that cannot be)."""
+    def _new_decisions(self, table: str, key: Sequence[str], stored_keys: Container[tuple[str, ...]]) -> list[Row]:
+        """Return the decisions of a table whose keys are not stored yet (InputError for one that cannot be)."""
         rows = self._rows(table)
         for row in rows:
             known_metric(self._reader, table, row["metric"] or "")
@@ -266,7 +272,7 @@ class BroughtRecord:
                 raise self._reader.error(table, "has a number that is not finite")
             if row["decision"] not in ("pass", "fail", "inconclusive"):
                 raise self._reader.error(table, f"has a decision {row['decision']!r}")
-        return [row for row in rows if tuple(row[name] for name in key) not in known]
+        return [row for row in rows if tuple(row[name] for name in key) not in stored_keys]
 
     def _time(self, table: str, text: str | None) -> str:
         try:

@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 HELD_RESULTS = 1 << 20
-"""Up to this many group results are computed before others have to wait, and held; further runs keep them waiting."""
+"""Up to this many group results are computed and held before others have to wait, the rest while they wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class RescoredRun:
     """A run after rescoring: the label version it was evaluated against, and the metrics that this added.
 
-    ``pruned_at_utc``: None but for a run that has no items left to compute further metrics from. ``kept_share``: None
-    but for one that was stored with the items of a share of its groups alone, at that time.
+    ``pruned_at_utc``: None unless the run has no items left to compute further metrics from. ``kept_share``: None
+    unless it was stored with the items of only a share of its groups, at that time.
     """
 
     run: str
@@ -57,7 +57,7 @@ class RescoredRun:
 
 
 class LabelsAdded(tuple[int, bool]):
-    """The version that labels are, and whether it is new.
+    """The version of the labels, and whether it is new.
 
     ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that new ones were added to, None
     for none.
@@ -128,15 +128,15 @@ def store_labels(
 ) -> LabelsAdded:
     """Make labels the newest version of a judge in one transaction (see ``add_labels``).
 
-    ``rescore``: with the evaluations of all runs of the dataset under them: nobody sees the labels without these.
+    ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without these.
     """
     ready: dict[int, ReadyScores] = {}
     if rescore:
         with store.read() as rx:
-            known = rx.datasets.named(dataset)
-            runs = [] if known is None else rx.runs.all(dataset)
-            whole = lists if known is None else settled_lists(rx, known, lists, judge, extend=extend)
-            label_set = None if known is None else stored_version(rx, known, whole.digest(), judge)
+            record = rx.datasets.named(dataset)
+            runs = [] if record is None else rx.runs.all(dataset)
+            whole = lists if record is None else settled_lists(rx, record, lists, judge, extend=extend)
+            label_set = None if record is None else stored_version(rx, record, whole.digest(), judge)
         given = _GivenLabels(whole, whole.digest(), label_set)
         ready = _scored_ahead(store, runs, (), lambda _tx, _run: given)
     with store.write("content") as tx:
@@ -149,7 +149,7 @@ def store_labels(
 
 @dataclass(frozen=True, slots=True)
 class ReadyScores:
-    """What metrics say of a run's content under some labels, both known by their digests."""
+    """The scores of a run's content under some labels, both identified by their digests."""
 
     run_digest: str
     labels_digest: str
@@ -177,7 +177,7 @@ def _scored_ahead(
     metrics: Sequence[Metric],
     labels_of: Callable[[ReadTransaction, RunRecord], _GivenLabels | None],
 ) -> dict[int, ReadyScores]:
-    """Return what metrics say of runs, by their ids, as far as the results may be held, while others write.
+    """Return the scores of runs by their ids, as far as the results may be held, while others can write.
 
     Each run is read in a transaction of its own: where SQLite has a rollback journal, a reader keeps others from
     committing. ``labels_of``: the labels of a run's dataset, None where they are too many to be held.
@@ -191,7 +191,7 @@ def _scored_ahead(
         if labels is None:
             continue
         for run in of_dataset:
-            with suppress(NdcgTrackerError), store.read() as tx:  # what is refused is refused in the transaction
+            with suppress(NdcgTrackerError), store.read() as tx:  # the write transaction raises it again
                 if tx.runs.with_id(run.id).digest != run.digest:
                     continue
                 new = _missing_metrics(tx, run, metrics, labels.label_set)
@@ -208,7 +208,7 @@ def _scored_ahead(
 def _missing_metrics(
     tx: ReadTransaction, run: RunRecord, metrics: Sequence[Metric], label_set: LabelSetRecord | None
 ) -> list[Metric]:
-    """Return which of some metrics, by default of those that a run has under any labels, it lacks under a label set."""
+    """Return the metrics that a run lacks under a label set, of these or else of those it has under any labels."""
     evaluations = tx.evaluations.of_run(run.id)
     done = {record.metric for record in evaluations if label_set is not None and record.label_set_id == label_set.id}
     wanted = list(metrics) or [
@@ -233,18 +233,18 @@ def rescore_runs(
 
     ``metrics``: none for those that each run has under any labels. ``version``: None for the newest of
     ``judge``. ``skip_pruned``: leave out what would need the items of pruned runs, instead of raising InputError.
-    ``ready``: what is known of runs by their ids; it counts where content and labels are still the same.
+    ``ready``: scores of runs by their ids, which are used where content and labels are still the same.
     """
     refuse_external(metrics)
     if not skip_pruned:
         tx.runs.require("groups", *runs)
     pruned = tx.runs.prunings()
-    known: dict[int, _Labels] = {}
+    labels_of: dict[int, _Labels] = {}
     rescored = []
     for run in runs:
-        if run.dataset_id not in known:
-            known[run.dataset_id] = _labels(tx, run, version, judge)
-        of_dataset = known[run.dataset_id]
+        if run.dataset_id not in labels_of:
+            labels_of[run.dataset_id] = _labels(tx, run, version, judge)
+        of_dataset = labels_of[run.dataset_id]
         label_set = of_dataset.label_set
         new = _missing_metrics(tx, run, metrics, label_set)
         stored: list[StoredMetric] = []

@@ -63,11 +63,11 @@ class StoredMetric:
 
 
 def stored_metric(
-    found: GroupResults | EvaluationRecord, metric: str, requested_as: str, *, is_new: bool
+    results: GroupResults | EvaluationRecord, metric: str, requested_as: str, *, is_new: bool
 ) -> StoredMetric:
-    """Return what results say of a metric."""
-    counts = found.n_groups, found.n_missing, found.n_undefined
-    return StoredMetric(metric, found.mean, *counts, is_new=is_new, requested_as=requested_as)
+    """Return a metric with the mean and the counts of its results."""
+    counts = results.n_groups, results.n_missing, results.n_undefined
+    return StoredMetric(metric, results.mean, *counts, is_new=is_new, requested_as=requested_as)
 
 
 class StoredMetrics(tuple[StoredMetric, ...]):
@@ -92,10 +92,10 @@ class StoredMetrics(tuple[StoredMetric, ...]):
         """Return a metric by its number or its text (KeyError for one that was not asked for), or those of a slice."""
         if not isinstance(place, str):
             return super().__getitem__(place)
-        found = self.get(place)
-        if found is None:
+        metric = self.get(place)
+        if metric is None:
             raise KeyError(f"no metric {place!r} was asked for; there is {', '.join(self.keys())}")
-        return found
+        return metric
 
     def __contains__(self, metric: object) -> bool:
         """Return whether a metric, or one of this text, was asked for."""
@@ -103,14 +103,14 @@ class StoredMetrics(tuple[StoredMetric, ...]):
 
     def keys(self) -> tuple[str, ...]:
         """Return the texts that the metrics were first asked for by."""
-        return tuple(one.requested_as for one in self)
+        return tuple(metric.requested_as for metric in self)
 
     def get(self, text: str) -> StoredMetric | None:
         """Return the metric of a text, None for one that was not asked for."""
         texts = {text, EXTERNAL + text}
         with suppress(MetricError):
             texts.add(str(parse_metric(text)))
-        return next((one for one in self if not texts.isdisjoint((one.metric, one.requested_as))), None)
+        return next((metric for metric in self if not texts.isdisjoint((metric.metric, metric.requested_as))), None)
 
 
 class GatheredValues:
@@ -150,7 +150,7 @@ class _Joined:
         keys = [part[0].group_keys for part in first.parts]
         joined = keys[0] if len(keys) == 1 else Keys.joined(keys)
         self._keys = joined if order is None else joined.take(order)
-        self._known: dict[tuple[int, ...], NDArray[Any]] = {}
+        self._joined: dict[tuple[int, ...], NDArray[Any]] = {}
 
     def of_metric(self, number: int, gathered: GatheredValues | None = None) -> GroupValues:
         """Return the values of a metric, those of other values of the same groups if some are given."""
@@ -162,15 +162,15 @@ class _Joined:
     def _column(self, parts: list[GroupValues], name: str) -> NDArray[Any]:
         columns = [getattr(part, name) for part in parts]
         key = tuple(map(id, columns))
-        if key not in self._known:
+        if key not in self._joined:
             joined = np.concatenate(columns)
-            self._known[key] = joined if self._order is None else joined[self._order]
-        return self._known[key]
+            self._joined[key] = joined if self._order is None else joined[self._order]
+        return self._joined[key]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredGroups:
-    """All that metrics say of some groups, before any mean.
+    """The values of metrics on some groups, before any mean.
 
     ``values``: per metric the values, and those with every tie broken for the worst and for the best. ``shares``: the
     judged share of the groups that both sides have, by cutoff.
@@ -204,8 +204,8 @@ def meeting_notes(
 ) -> list[Note]:
     """Return a note where a tenth or more of the labels' groups are not in the run, but not all.
 
-    Where a tenth or more of the run's groups have no labels either, ids may be spelled otherwise. ``metrics``: if one
-    of them counts what is missing, this is told.
+    Where a tenth or more of the run's groups have no labels either, ids may be spelled differently. ``metrics``: the
+    note names the first that counts missing groups.
 
     >>> meeting_notes(59, 120, 61, 122)
     [Note(kind='some_groups_missing', facts={'n_missing': 59, 'n_labelled': 120, 'n_unlabelled': 61}, command=())]
@@ -225,25 +225,25 @@ def meeting_notes(
     return [Note("some_groups_missing", {"n_missing": n_missing, "n_labelled": n_labelled} | more)] if more else []
 
 
-def unordered_notes(found: Iterable[int | None]) -> list[Note]:
-    """Return a note where no list of a run has two scores that differ; ``found``: of its parts (see ``n_unordered``).
+def unordered_notes(counts: Iterable[int | None]) -> list[Note]:
+    """Return a note where no list of a run has two scores that differ; ``counts``: of its parts (see ``n_unordered``).
 
     >>> unordered_notes([3, 4]), unordered_notes([3, None])
     ([Note(kind='one_score', facts={}, command=())], [])
     """
-    every = list(found)
-    is_told = None not in every and sum(one or 0 for one in every) >= _FEWEST_LISTS
+    every = list(counts)
+    is_told = None not in every and sum(n or 0 for n in every) >= _FEWEST_LISTS
     return [Note("one_score")] if is_told else []
 
 
 def scored(judged: JudgedRanking, metrics: Sequence[Metric]) -> ScoredGroups:
-    """Return what metrics say of some groups."""
+    """Return the values of metrics on some groups."""
     shares = {cutoff: judged_shares(judged, cutoff) for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)}
     return ScoredGroups(values_with_bounds(judged, metrics), shares, judged.rows.size > 0, n_unordered(judged.ranking))
 
 
 class Scores:
-    """All that is stored of some metrics of a run: values, what they would be if ties fell otherwise, coverage."""
+    """The scores of a run under some metrics, gathered part by part: values, their bounds over ties, coverage."""
 
     def __init__(self, metrics: Sequence[Metric]) -> None:
         self._metrics = list(metrics)
@@ -259,14 +259,14 @@ class Scores:
         """Score groups that were not scored before."""
         self.take(scored(judged, self._metrics))
 
-    def take(self, found: ScoredGroups) -> None:
-        """Take what the metrics say of groups that were not scored before."""
+    def take(self, groups: ScoredGroups) -> None:
+        """Take the values of groups that were not scored before."""
         for cutoff, shares in self._shares.items():
-            shares.append(found.shares[cutoff])
+            shares.append(groups.shares[cutoff])
         for gathered, number in ((self.values, 0), (self.worst, 1), (self.best, 2)):
-            gathered.add([of_metric[number] for of_metric in found.values])
-        self.any_judged |= found.any_judged
-        self.unordered.append(found.n_unordered)
+            gathered.add([of_metric[number] for of_metric in groups.values])
+        self.any_judged |= groups.any_judged
+        self.unordered.append(groups.n_unordered)
 
     def add_missing(self, labels: Iterable[LabelLists]) -> None:
         """Score groups that have labels alone."""
@@ -290,7 +290,9 @@ class Scores:
 
         def of_metric(number: int) -> tuple[GroupResults, TieBounds]:
             own = aggregated(joined.of_metric(number), weights)
-            worst, best = (aggregated(joined.of_metric(number, one), weights).mean for one in (self.worst, self.best))
+            worst, best = (
+                aggregated(joined.of_metric(number, gathered), weights).mean for gathered in (self.worst, self.best)
+            )
             return own, (worst, best)
 
         return mapped(of_metric, list(range(len(self._metrics))))
@@ -299,7 +301,7 @@ class Scores:
         """Yield per metric the values of all groups, and those with every tie broken for the worst and for the best."""
         joined = _Joined(self.values, self._order)
         for number in range(len(self._metrics)):
-            worst, best = (joined.of_metric(number, one) for one in (self.worst, self.best))
+            worst, best = (joined.of_metric(number, gathered) for gathered in (self.worst, self.best))
             yield joined.of_metric(number), worst, best
 
     def coverage(self) -> dict[int | None, float]:
@@ -315,7 +317,7 @@ def stored_scores(
     labels: KnownLabels,
     ranking: Ranking | None = None,
 ) -> Scores:
-    """Return what metrics say of a stored run, read from its stored items a block at a time.
+    """Return the scores of a stored run, computed from its stored items a block at a time.
 
     ``ranking``: its items, where they are in memory.
     """
@@ -334,13 +336,13 @@ def store_scores(
     weights: GroupWeights | None,
     only: Sequence[Metric] | None = None,
 ) -> list[StoredMetric]:
-    """Store what some metrics say of a run under a label set, every group's result included, and return the means.
+    """Store the scores of a run under a label set, with the result of every group, and return the means.
 
-    ``only``: which of them to store, None for all.
+    ``only``: which metrics to store, None for all.
     """
-    known = {share.cutoff for share in tx.evaluations.coverages(run.id, label_set.id)}
+    cutoffs = {share.cutoff for share in tx.evaluations.coverages(run.id, label_set.id)}
     for cutoff, share in scores.coverage().items():
-        if cutoff not in known:
+        if cutoff not in cutoffs:
             tx.write.evaluations.insert_coverage(run.id, label_set.id, cutoff, share)
     stored = []
     group_ids: Index | None = None
@@ -349,26 +351,26 @@ def store_scores(
             continue
         if group_ids is None:  # all metrics have the same groups
             group_ids = tx.write.groups.ensure(run.dataset_id, result.group_keys)
-        one = stored_metric(result, str(result.metric), result.metric.requested_as, is_new=True)
+        metric = stored_metric(result, str(result.metric), result.metric.requested_as, is_new=True)
         tx.write.evaluations.insert(
             run.id,
             label_set.id,
-            one.metric,
-            mean=one.mean,
+            metric.metric,
+            mean=metric.mean,
             tie_bounds=tie_bounds,
-            n_groups=one.n_groups,
-            n_missing=one.n_missing,
-            n_undefined=one.n_undefined,
+            n_groups=metric.n_groups,
+            n_missing=metric.n_missing,
+            n_undefined=metric.n_undefined,
             group_ids=group_ids,
             **_of_groups(result),
-            requested_as=one.requested_as,
+            requested_as=metric.requested_as,
         )
-        stored.append(one)
+        stored.append(metric)
     return stored
 
 
 def restore(tx: WriteTransaction, run: RunRecord) -> None:
-    """Take note that a run has its items again, and compute from them the group results that it lacks."""
+    """Mark a run as having its items again, and compute the group results that it lacks from them."""
     has_results = "results" in tx.runs.holds(run.id)
     tx.write.runs.restored(run.id, run.digest)
     if has_results:
@@ -376,7 +378,9 @@ def restore(tx: WriteTransaction, run: RunRecord) -> None:
     of_run = tx.evaluations.of_run(run.id)
     weights = stored_weights(tx, run.dataset_id)
     for label_set in tx.labels.sets(run.dataset_id, None):
-        evaluations = {one.metric: one.id for one in of_run if one.label_set_id == label_set.id}
+        evaluations = {
+            evaluation.metric: evaluation.id for evaluation in of_run if evaluation.label_set_id == label_set.id
+        }
         if not evaluations:
             continue
         metrics = [parse_metric(text) for text in evaluations]
@@ -400,10 +404,10 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
     Raises: ConflictError for a weight that contradicts the stored one.
     """
     ids, values = tx.groups.weights(dataset.id)
-    known = ~np.isnan(values)
+    is_set = ~np.isnan(values)
     if given is not None and not given.varies.any():
         given_ids = tx.write.groups.ensure(dataset.id, given.group_keys)
-        stored = dict(zip(ids[known].tolist(), values[known].tolist(), strict=True))
+        stored = dict(zip(ids[is_set].tolist(), values[is_set].tolist(), strict=True))
         before = np.array([stored.get(number, np.nan) for number in given_ids.tolist()], dtype=np.float64)
         differs = ~np.isnan(before) & (before != given.values)
         if differs.any():
@@ -426,8 +430,8 @@ def settle_weights(tx: WriteTransaction, dataset: DatasetRecord, given: GroupWei
 def stored_weights(tx: ReadTransaction, dataset_id: int) -> GroupWeights | None:
     """Return the weights of a dataset's groups, None where none has one."""
     ids, values = tx.groups.weights(dataset_id)
-    known = ~np.isnan(values)
-    if not known.any():
+    is_set = ~np.isnan(values)
+    if not is_set.any():
         return None
-    keys = tx.groups.keys(dataset_id, ids[known])
-    return GroupWeights(keys, values[known], np.zeros(len(keys), dtype=np.bool_))
+    keys = tx.groups.keys(dataset_id, ids[is_set])
+    return GroupWeights(keys, values[is_set], np.zeros(len(keys), dtype=np.bool_))

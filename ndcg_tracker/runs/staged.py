@@ -26,17 +26,17 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.runs.labels import RunLabels, WholeLabels
 
-_OWN_SEED = 9  # so that this hash is no other one
+_OWN_SEED = 9  # no other hash of ids has this seed
 _OF_GROUPS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
 _OF_BOUNDS = ("values", "reasons", "empty")
-"""What a mean takes of the values with ties broken."""
+"""The columns that a mean needs of the values with ties broken."""
 
 
 @dataclass(frozen=True)
 class StagedGroups:
     """Some groups of a run, scored: ``table`` has the items of those that keep theirs, and none of the others.
 
-    ``digest``, ``n_items``: of the items of all of them. ``labels_digest``: of the labels that they were held to.
+    ``digest``, ``n_items``: of the items of all of them. ``labels_digest``: of the labels that they were scored under.
     """
 
     table: RankedTable
@@ -67,7 +67,7 @@ def is_kept(keys: Keys, share: float) -> Mask:
 
 
 def _of_kept(run: Any, kept: Mask) -> Ranking:
-    """Return a run in which all groups stand, and only some have their items."""
+    """Return a run that has all groups, and the items of some."""
     lengths = np.diff(run.offsets)
     rows = np.repeat(kept, lengths)
     offsets = np.concatenate([[0], np.cumsum(np.where(kept, lengths, 0))])
@@ -75,9 +75,9 @@ def _of_kept(run: Any, kept: Mask) -> Ranking:
 
 
 def to_bytes(groups: StagedGroups) -> bytes:
-    """Return groups as an Arrow stream of one row: a list per column, those that are equal once, and the rest as JSON.
+    """Return groups as an Arrow stream of one row: a list per column, equal ones once, and the rest as JSON.
 
-    Nothing in it is run when it is read, whoever wrote it.
+    Reading it runs no code from it, whoever wrote it.
     """
     columns = _Columns()
     table, scored = groups.table, groups.scored
@@ -85,8 +85,8 @@ def to_bytes(groups: StagedGroups) -> bytes:
     if table.labels is not None:
         columns.add_items("labels", table.labels)
     columns.add_keys("groups", scored.values[0][0].group_keys)
-    for number, found in enumerate(scored.values):
-        for variant, values in enumerate(found):
+    for number, of_metric in enumerate(scored.values):
+        for variant, values in enumerate(of_metric):
             for name in _OF_BOUNDS if variant else _OF_GROUPS:
                 columns.add(f"{number}.{variant}.{name}", getattr(values, name))
     for cutoff, shares in scored.shares.items():
@@ -112,8 +112,10 @@ def from_bytes(content: bytes, metrics: Sequence[Metric]) -> StagedGroups:
     for number, metric in enumerate(metrics):
         own = {name: columns.get(f"{number}.0.{name}") for name in _OF_GROUPS} | shared
         bounds = (
-            GroupValues(one, keys, **{**own, **{name: columns.get(f"{number}.{place}.{name}") for name in _OF_BOUNDS}})
-            for place, one in enumerate(variants(metric), 1)
+            GroupValues(
+                variant, keys, **{**own, **{name: columns.get(f"{number}.{place}.{name}") for name in _OF_BOUNDS}}
+            )
+            for place, variant in enumerate(variants(metric), 1)
         )
         values.append((GroupValues(metric, keys, **own), *bounds))
     shares = {metric.cutoff: columns.get(f"share.{metric.cutoff or 0}") for metric in metrics}
@@ -131,9 +133,9 @@ def from_bytes(content: bytes, metrics: Sequence[Metric]) -> StagedGroups:
 
 
 class StagedBlocks:
-    """A run and its labels while its staged groups come; what ``runs/ingest.py`` asks of blocks that are read.
+    """A run that comes in staged groups, with its labels; it has what ``runs/ingest.py`` asks of blocks that are read.
 
-    ``kept_share``: of how many groups it brings the items, by a hash of their ids; None for all. ``scores``: of the
+    ``kept_share``: the share of groups whose items it brings, by a hash of their ids; None for all. ``scores``: of the
     groups that came. ``group_ids`` returns the ids of groups in the database. ``check_labels``: whether the labels may
     be others than those that the groups were scored under.
     """
@@ -174,20 +176,20 @@ class StagedBlocks:
         Raises: DatabaseError where they are not what was staged; InputError for a group that came twice.
         """
         for content in self._contents:
-            found = from_bytes(content, self._metrics)
-            table = found.table
+            groups = from_bytes(content, self._metrics)
+            table = groups.table
             ranking = table.ranking
-            if self.kept_share is None and ranking.digest() != found.digest:
+            if self.kept_share is None and ranking.digest() != groups.digest:
                 raise DatabaseError("staged rows are not those that were written", advice="please report this")
             self._refuse_seen(group_keys_of(table))
-            self.digest = joined_digest([self.digest, found.digest])
+            self.digest = joined_digest([self.digest, groups.digest])
             self.n_groups += ranking.n_groups
-            self.n_items += found.n_items
+            self.n_items += groups.n_items
             self._notes += table.notes
             self._has_labels |= table.labels is not None
-            self.scores.take(found.scored)
+            self.scores.take(groups.scored)
             labels = self.labels.of(table)
-            if self._checks_labels and labels.digest() != found.labels_digest:
+            if self._checks_labels and labels.digest() != groups.labels_digest:
                 raise ConflictError(
                     "the dataset got new labels of these groups while the run was computed",
                     advice="run the same command again",
@@ -211,7 +213,7 @@ class StagedBlocks:
 
     @property
     def notes(self) -> list[Note]:
-        """What one should know of its rows."""
+        """The notes on its rows."""
         return joined_notes(self._notes, has_labels=self._has_labels)
 
 
@@ -225,7 +227,7 @@ class _Columns:
         self.facts: dict[str, Any] = {}
 
     def add(self, name: str, array: NDArray[Any]) -> None:
-        """Add an array, which is kept once if there is one like it."""
+        """Add an array; equal ones are kept once."""
         first = self._names.setdefault((array.dtype.str, array.tobytes()), name)
         if first == name:
             self._arrays[name] = array
@@ -293,9 +295,9 @@ class _Columns:
         with pa.ipc.open_stream(content) as stream:
             batch = stream.read_next_batch()
         told = json.loads(batch.schema.metadata[b"ndcg-tracker"])
-        found = cls()
-        found.facts, found._same_as = told["facts"], told["same_as"]
+        columns = cls()
+        columns.facts, columns._same_as = told["facts"], told["same_as"]
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
             array = np.asarray(column.values)
-            found._arrays[name] = array.view(np.bool_) if name.endswith((".empty", ".labelled")) else array
-        return found
+            columns._arrays[name] = array.view(np.bool_) if name.endswith((".empty", ".labelled")) else array
+        return columns

@@ -31,7 +31,7 @@ BLOCK_ITEMS = 1 << 18
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """What is known of the lists of each group."""
+    """How alike both lists of each group are, an array per number."""
 
     overlap: Floats
     rbo: Floats
@@ -58,9 +58,9 @@ def runs_diff(
     ids_a, ids_b = tx.runs.group_ids(a.id), tx.runs.group_ids(b.id)
     shared = np.intersect1d(ids_a, ids_b, assume_unique=True)
     blocks = list(mapped(lambda pair: _lists(*pair, depth, rbo_p), pairs_of_lists(tx, a, b, shared)))
-    found = _joined(blocks)
-    changed = np.flatnonzero(found.is_same == 0)  # a list and its beginning have an rbo of 1 too
-    worst = changed[np.lexsort((found.n_same_first[changed], found.overlap[changed], found.rbo[changed]))][:top]
+    lists = _joined(blocks)
+    changed = np.flatnonzero(lists.is_same == 0)  # a list and its beginning have an rbo of 1 too
+    worst = changed[np.lexsort((lists.n_same_first[changed], lists.overlap[changed], lists.rbo[changed]))][:top]
     names = tx.groups.keys(a.dataset_id, shared[worst]).to_list() if worst.size else []
     return RunsDiff(
         RunRef(a.name, a.id),
@@ -71,19 +71,19 @@ def runs_diff(
         ids_b.size - shared.size,
         depth,
         rbo_p,
-        mean_of_known(found.overlap),
-        mean_of_known(found.rbo),
-        mean_of_known(found.tau),
-        mean_of_known(found.is_same),
-        mean_of_known(found.is_same_top),
+        mean_of_known(lists.overlap),
+        mean_of_known(lists.rbo),
+        mean_of_known(lists.tau),
+        mean_of_known(lists.is_same),
+        mean_of_known(lists.is_same_top),
         tuple(
             ListDiff(
                 name,
-                float(found.overlap[place]),
-                float(found.rbo[place]),
-                None if np.isnan(found.tau[place]) else float(found.tau[place]),
-                int(found.n_shared[place]),
-                int(found.n_same_first[place]) + 1,
+                float(lists.overlap[place]),
+                float(lists.rbo[place]),
+                None if np.isnan(lists.tau[place]) else float(lists.tau[place]),
+                int(lists.n_shared[place]),
+                int(lists.n_same_first[place]) + 1,
             )
             for name, place in zip(names, worst.tolist(), strict=True)
         ),
@@ -104,16 +104,16 @@ def check_rbo_p(rbo_p: float) -> None:
 
 def _joined(blocks: Sequence[_Lists]) -> _Lists:
     columns: dict[str, Any] = {
-        one.name: np.concatenate([getattr(block, one.name) for block in blocks] or [np.zeros(0)])
-        for one in fields(_Lists)
+        field.name: np.concatenate([getattr(block, field.name) for block in blocks] or [np.zeros(0)])
+        for field in fields(_Lists)
     }
     return _Lists(**columns)
 
 
 def mean_of_known(values: Floats | Index) -> float | None:
-    """Return the mean of the numbers that are known, None without any."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else None
+    """Return the mean of the numbers that are not NaN, None without any."""
+    numbers = values[~np.isnan(values)]
+    return float(numbers.mean()) if numbers.size else None
 
 
 def pairs_of_lists(tx: ReadTransaction, a: RunRecord, b: RunRecord, shared: Index) -> Iterator[tuple[Ranking, Ranking]]:
@@ -125,8 +125,8 @@ def pairs_of_lists(tx: ReadTransaction, a: RunRecord, b: RunRecord, shared: Inde
         yield tx.runs.ranking(a.id, ids), tx.runs.ranking(b.id, ids)
 
 
-def _lists(one: Ranking, other: Ranking, depth: int, rbo_p: float) -> _Lists:
-    ranks = shared_ranks(by_id_where_tied(one), by_id_where_tied(other))
+def _lists(a: Ranking, b: Ranking, depth: int, rbo_p: float) -> _Lists:
+    ranks = shared_ranks(by_id_where_tied(a), by_id_where_tied(b))
     same_first, n_groups = ranks.n_same_first(), ranks.n_first.size
     longest = np.maximum(ranks.n_first, ranks.n_second)
     return _Lists(
@@ -141,16 +141,16 @@ def _lists(one: Ranking, other: Ranking, depth: int, rbo_p: float) -> _Lists:
     )
 
 
-def shared_ranks(one: Ranking, other: Ranking) -> SharedRanks:
+def shared_ranks(a: Ranking, b: Ranking) -> SharedRanks:
     """Return the items that two rankings of the same groups share, with their ranks."""
-    rows, other_rows = matching_rows(one, other)
-    group = group_codes(one.offsets)[rows]
+    rows, other_rows = matching_rows(a, b)
+    group = group_codes(a.offsets)[rows]
     return SharedRanks(
         group,
-        rows - one.offsets[group] + 1,
-        other_rows - other.offsets[group] + 1,
-        np.diff(one.offsets),
-        np.diff(other.offsets),
+        rows - a.offsets[group] + 1,
+        other_rows - b.offsets[group] + 1,
+        np.diff(a.offsets),
+        np.diff(b.offsets),
     )
 
 

@@ -63,7 +63,7 @@ _COLUMNS = ("group", "overlap", "rbo", "tau", "n_shared", "first_change")
 
 
 def diff_said(diff: RunsDiff) -> Said:
-    """Return what there is to say of a difference; CSV has a row per group that changed most."""
+    """Return the output for a difference; CSV has a row per group that changed most."""
     return Said(diff, lambda: [diff_report(diff)], lambda: list(map(fields_of, diff.most_changed)), _COLUMNS)
 
 
@@ -71,14 +71,14 @@ def diff_report(diff: RunsDiff) -> Report:
     """Return the report of a difference."""
     rows: list[list[object]] = [
         [
-            one.group,
-            points(one.overlap),
-            points(one.rbo),
-            points(one.tau),
-            f"{one.n_shared:,}",
-            "-" if one.first_change is None else str(one.first_change),
+            of_group.group,
+            points(of_group.overlap),
+            points(of_group.rbo),
+            points(of_group.tau),
+            f"{of_group.n_shared:,}",
+            "-" if of_group.first_change is None else str(of_group.first_change),
         ]
-        for one in diff.most_changed
+        for of_group in diff.most_changed
     ]
     top = f"first {diff.depth}"
     heads = columns("group", f">overlap@{diff.depth}", ">rbo", ">tau", ">shared", ">first change")

@@ -8,13 +8,13 @@ from ndcg_tracker.compare.report_facts import GroupLists, ListedItem
 from ndcg_tracker.render.theme import BETTER, SAME, WORSE, Spec, by_direction, chart, layer
 
 SHOWN = 12
-"""So many ranks of each list are drawn."""
-_WIDEST = 24  # signs of an item's id
+"""How many ranks of each list are drawn."""
+_WIDEST = 24  # characters of an item's id
 _FAR = 1_000_000  # the rank of what is not in a list
 
 
 def rank_moves(lists: GroupLists, baseline: str, candidate: str, *, n_ranks: int = SHOWN, row_height: int = 24) -> Spec:
-    """Return both lists of a group, each item joined to itself; thick lines: relevant items."""
+    """Return the chart of both lists of a group, each item joined to itself; thick lines: relevant items."""
     rows = [move_row(item) for item in lists.items]
     title = f"Group {lists.group}"
     return moves_chart(rows, baseline, candidate, title=title, n_ranks=n_ranks, row_height=row_height)
@@ -33,7 +33,7 @@ def move_row(item: ListedItem) -> dict[str, object]:
 
 
 def _transform(n_ranks: int) -> list[Spec]:
-    """Return what makes of items two rows each: one per side, at its rank or below the last one."""
+    """Return the steps that make two rows of each item: one per side, at its rank or below the last one."""
     is_in = f"(isValid(datum.rank) && datum.rank <= {n_ranks})"
     name = f"(length(datum.item) > {_WIDEST} ? slice(datum.item, 0, {_WIDEST - 1}) + '…' : datum.item)"
     up = f"(isValid(datum.baseline) ? datum.baseline : {_FAR}) - (isValid(datum.candidate) ? datum.candidate : {_FAR})"

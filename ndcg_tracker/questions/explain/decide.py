@@ -18,7 +18,7 @@ from ndcg_tracker.words.quoting import GroupTexts
 
 GroupNames = Callable[[Index], Sequence[str]]
 RANK_ENDS = (1, 3, 10, 20, 50, 100, 1000)
-"""The last rank of each range of ranks; a further range has the ranks behind."""
+"""The last rank of each range of ranks; a further range has all later ranks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,13 @@ class GroupExplanation:
 
     @property
     def remainder(self) -> float:
-        """What of the delta no item accounts for; exactly 0 where it is no more than a rounding error."""
+        """The part of the delta that no item accounts for; exactly 0 where it is no more than a rounding error."""
         return remainder_of(self.delta, np.array([item.move.contribution for item in self.items]))
 
 
 @dataclass(frozen=True, slots=True)
 class RunExplanation:
-    """The difference of two means, split by items, grades and ranks, or by what runs and labels did.
+    """The difference of two means, split by items, grades and ranks, or into the parts of runs and labels.
 
     ``n_groups``: the groups that count. ``totals``: None where the runs are evaluated against different labels,
     ``parts``: None where they are evaluated against the same. ``worst_group``: the group with the most negative delta,
@@ -116,7 +116,7 @@ def explained_items(changes: ItemChanges) -> tuple[ExplainedItem, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LabelDifferences:
-    """How two label sets differ: the pairs of both whose grade is another one, and the pairs of one of them alone."""
+    """How two label sets differ: the pairs of both with another grade, and the pairs that only one of them has."""
 
     n_changed: int
     n_added: int
@@ -150,7 +150,7 @@ class GroupDifferences:
 
     @property
     def is_any(self) -> bool:
-        """Whether there are others than common groups."""
+        """Whether there are groups other than the common ones."""
         return bool(self.n_came or self.n_went or self.n_between)
 
 
@@ -181,24 +181,24 @@ class ChangeParts:
 
     @property
     def groups(self) -> float:
-        """What the groups did that are in one of the means only."""
+        """The part of the groups that are in one of the means only."""
         if self.of_groups is None:
             return 0.0
         return (self.of_groups.baseline - self.baseline) + (self.candidate - self.of_groups.candidate)
 
     @property
     def ranking(self) -> float:
-        """What the other run did, under the baseline's labels."""
+        """The part of the other run, under the baseline's labels."""
         return self.other_run - (self.baseline if self.of_groups is None else self.of_groups.baseline)
 
     @property
     def labels(self) -> float:
-        """What the other grades of pairs that were labelled before did to the candidate."""
+        """The part of other grades, given to pairs that were labelled before."""
         return self.other_grades - self.other_run
 
     @property
     def coverage(self) -> float:
-        """What the pairs did that are labelled in one label set only."""
+        """The part of the pairs that are labelled in one label set only."""
         return (self.candidate if self.of_groups is None else self.of_groups.candidate) - self.other_grades
 
 
@@ -238,7 +238,7 @@ def with_grades_of(labels: LabelLists, other: LabelLists) -> tuple[LabelLists, L
 
 @dataclass(frozen=True, slots=True)
 class KindTotal:
-    """What the items to which one thing happened did to the mean: how many changed their part, and by how much."""
+    """The effect on the mean of the items to which one thing happened: how many contribute otherwise, and how much."""
 
     kind: Kind
     n_items: int
@@ -247,7 +247,7 @@ class KindTotal:
 
 @dataclass(frozen=True, slots=True)
 class GradeTotal:
-    """What the items of one grade (None: the unjudged ones) did to the mean."""
+    """The effect on the mean of the items of one grade (None: the unjudged ones)."""
 
     grade: float | None
     n_items: int
@@ -256,9 +256,9 @@ class GradeTotal:
 
 @dataclass(frozen=True, slots=True)
 class RankTotal:
-    """What the items did to the mean that stand at ranks ``first`` to ``last`` in the baseline.
+    """The effect on the mean of the items at ranks ``first`` to ``last`` in the baseline.
 
-    ``last`` is None for the ranks without end; both are None for items that the baseline does not list.
+    ``last`` is None for the open range; both are None for items that the baseline does not list.
     """
 
     first: int | None
@@ -269,9 +269,9 @@ class RankTotal:
 
 @dataclass(frozen=True, slots=True)
 class ItemTotal:
-    """What one item did to the mean, and in how many groups.
+    """The effect of one item on the mean, and in how many groups it has one.
 
-    ``group``, ``grade``, ``rank_baseline`` and ``rank_candidate``: those of the one group where it did something; all
+    ``group``, ``grade``, ``rank_baseline`` and ``rank_candidate``: those of the one group where it has an effect; all
     None where there are several. A grade is None for an unjudged item too, a rank where the run does not list it.
     """
 
@@ -286,7 +286,7 @@ class ItemTotal:
 
 @dataclass(frozen=True, slots=True)
 class SliceTotal:
-    """What the groups that share the value of an attribute did to the mean; ``delta``: their own mean difference.
+    """The effect on the mean of the groups that share an attribute's value; ``delta``: their own mean difference.
 
     ``value``: None for the groups without one.
     """
@@ -300,11 +300,11 @@ class SliceTotal:
 
 @dataclass(frozen=True, slots=True)
 class ChangeTotals:
-    """What the items of all groups did to the mean, in points of its delta.
+    """The effect of the items of all groups on the mean, in points of its delta.
 
     Each of ``kinds``, ``grades`` and ``ranks``, and ``items`` with the ``n_other_items`` that add ``other_items``, adds
     up to the delta but for the ``remainder``, which no item accounts for. Only items that contribute another amount are
-    counted. ``items``: those that cost most and those that brought most, by the size of what they did. ``slices``: of
+    counted. ``items``: those that cost most and those that brought most, by the size of their effect. ``slices``: of
     the groups, the costliest first, None where nobody asked; they add up to the delta of the (weighted) mean.
     """
 
@@ -319,7 +319,7 @@ class ChangeTotals:
 
 
 def slice_totals(by: Slicing, delta: Floats, shares: Floats) -> tuple[SliceTotal, ...]:
-    """Return what each slice did to the mean, the costliest first.
+    """Return the effect of each slice on the mean, the costliest first.
 
     Parameters: ``by``: a value for each group. ``delta``, ``shares``: float64, shape (n_groups,), the difference of
     each, and what part of the mean it is.
@@ -348,7 +348,7 @@ def change_totals(
     top: int | None,
     by_row_number: bool = False,
 ) -> ChangeTotals:
-    """Return what the items of all groups did to the mean.
+    """Return the effect of the items of all groups on the mean.
 
     Parameters: ``changes``: the items of all groups that contribute another amount. ``shares``: float64, shape
     (n_groups,), what part of the mean each group is, with sum 1. ``delta``: the difference of the means.
@@ -403,7 +403,7 @@ def _by_rank(changes: ItemChanges, points: Floats) -> tuple[RankTotal, ...]:
 def _by_item(
     changes: ItemChanges, points: Floats, group_names: GroupNames, top: int | None, *, by_row_number: bool
 ) -> tuple[tuple[ItemTotal, ...], int, float]:
-    """Return the items that did most to either side, how many others there are, and what these did together."""
+    """Return the items of the largest effects either way, how many others there are, and their effect together."""
     first = codes = np.arange(points.size)
     if not by_row_number:
         _, first, codes = np.unique(changes.item_keys.hashes(), return_index=True, return_inverse=True)

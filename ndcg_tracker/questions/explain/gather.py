@@ -70,7 +70,7 @@ def explained_pair(
     """Return two runs with the labels under which their difference is explained.
 
     These are the newest labels under which both runs have the metric, or, where there are none, the newest for each;
-    of ``versions`` one that is given is taken whether or not the run was evaluated under it. ``metric`` None: ndcg@10
+    a version that is given counts whether or not the run was evaluated under it. ``metric`` None: ndcg@10
     if both runs have it, else the first cg, dcg or ndcg that they share. Raises: MetricError for a metric that is no
     sum over items; NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
@@ -83,7 +83,11 @@ def explained_pair(
     if metric is None:
         metric = _shared_metric(baseline, candidate, evaluations)
     stored = [
-        {one.label_set_version for one in of_run if one.metric == str(metric) and not one.judge}
+        {
+            evaluation.label_set_version
+            for evaluation in of_run
+            if evaluation.metric == str(metric) and not evaluation.judge
+        }
         for of_run in evaluations
     ]
     without = [
@@ -109,7 +113,7 @@ def explained_pair(
 def _shared_metric(
     baseline: RunRecord, candidate: RunRecord, evaluations: Sequence[Sequence[EvaluationRecord]]
 ) -> Metric:
-    texts, others = (dict.fromkeys(one.metric for one in of_run) for of_run in evaluations)
+    texts, others = (dict.fromkeys(evaluation.metric for evaluation in of_run) for of_run in evaluations)
     shared = [text for text in texts if text in others and parse_metric(text).measure in ADDITIVE]
     for run, of_run in ((baseline, texts), (candidate, others)):
         if of_run and all(parse_metric(text).is_external for text in of_run):
@@ -143,50 +147,53 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
     one of the runs.
     """
     ids = np.array([group_id(tx, both.dataset_id, both.baseline.run.dataset, group)])
-    one, other = parts = [contributions_of(tx, side, both.metric, ids) for side in both.sides]
-    values = [_group_value(tx, side, found, group, int(ids[0])) for side, found in zip(both.sides, parts, strict=True)]
+    baseline, candidate = parts = [contributions_of(tx, side, both.metric, ids) for side in both.sides]
+    values = [
+        _group_value(tx, side, contributed, group, int(ids[0]))
+        for side, contributed in zip(both.sides, parts, strict=True)
+    ]
     notes = [
         Note("group_not_in_run", {"group": group, "run": side.run.name, "value": value})
-        for side, found, value in zip(both.sides, parts, values, strict=True)
-        if found.values.n_items[0] < 0
+        for side, contributed, value in zip(both.sides, parts, values, strict=True)
+        if contributed.values.n_items[0] < 0
     ]
     axis = np.zeros(1, dtype=np.int64)
-    grades = [found.grades[within_cutoff(found)] for found in parts]
-    n_unjudged = [int(np.count_nonzero(np.isnan(one))) for one in grades]
-    any_judged = any(np.isfinite(one).any() for one in grades)
+    grades = [contributed.grades[within_cutoff(contributed)] for contributed in parts]
+    n_unjudged = [int(np.count_nonzero(np.isnan(of_side))) for of_side in grades]
+    any_judged = any(np.isfinite(of_side).any() for of_side in grades)
     notes += [*unjudged_note(both.metric, n_unjudged, any_judged=any_judged), *both.notes()]
     steps = None
     if not both.is_same_labels:
-        steps = group_parts(both, one, other, (values[0], values[1]))
+        steps = group_parts(both, baseline, candidate, (values[0], values[1]))
         notes += [Note("no_split")] if steps is None else []
-    items = explained_items(item_changes(one, other, axis, axis))
+    items = explained_items(item_changes(baseline, candidate, axis, axis))
     texts = texts_of(tx, both.dataset_id, {int(ids[0]): [item.move.item for item in items]})
     return GroupExplanation(
         subject_of(both), group, values[0], values[1], items, steps, tuple(notes), texts.get(int(ids[0]), GroupTexts())
     )
 
 
-def _group_value(tx: ReadTransaction, side: Side, found: Contributions, group: str, group_id: int) -> float:
+def _group_value(tx: ReadTransaction, side: Side, contributed: Contributions, group: str, group_id: int) -> float:
     """Return the value of one group: the stored one if there is one."""
-    place = int(places_of(Keys.from_strings([group]), found.values.group_keys)[0])
+    place = int(places_of(Keys.from_strings([group]), contributed.values.group_keys)[0])
     if place < 0:
         raise InputError(
             f"group {group!r} is neither in run {side.run.name!r} nor in version {side.label_set.version} of the "
             "labels",
             advice="explain another group",
         )
-    value = float(found.values.values[place])
-    evaluation = side.evaluations.get(str(found.metric))
+    value = float(contributed.values.values[place])
+    evaluation = side.evaluations.get(str(contributed.metric))
     if evaluation is not None:
         stored = tx.evaluations.results(evaluation.id)
         at = int(np.searchsorted(stored.group_ids, group_id))
         if at < stored.group_ids.size and stored.group_ids[at] == group_id:
             value = float(stored.values[at])
     if math.isnan(value):
-        reason = REASONS[int(found.values.reasons[place])] or "undefined"
+        reason = REASONS[int(contributed.values.reasons[place])] or "undefined"
         raise InputError(
-            f"group {group!r} has no result under {found.metric} in run {side.run.name!r} ({reason}), so there is no "
-            "difference to explain",
+            f"group {group!r} has no result under {contributed.metric} in run {side.run.name!r} ({reason}), so there "
+            "is no difference to explain",
             advice="explain another group",
         )
     return value
@@ -202,14 +209,14 @@ class _SomeGroups:
     n_judged: Index
 
     @classmethod
-    def of(cls, found: Contributions, block: SideBlock) -> _SomeGroups:
+    def of(cls, contributed: Contributions, block: SideBlock) -> _SomeGroups:
         """Return what is kept of a run's contributions."""
-        within, unjudged = within_cutoff(found), np.isnan(found.grades)
+        within, unjudged = within_cutoff(contributed), np.isnan(contributed.grades)
         return cls(
-            block.first + places_of(found.values.group_keys, block.group_keys),
-            found.values,
-            np.bincount(found.groups[within & unjudged], minlength=found.judged.n_groups),
-            np.bincount(found.groups[within & ~unjudged], minlength=found.judged.n_groups),
+            block.first + places_of(contributed.values.group_keys, block.group_keys),
+            contributed.values,
+            np.bincount(contributed.groups[within & unjudged], minlength=contributed.judged.n_groups),
+            np.bincount(contributed.groups[within & ~unjudged], minlength=contributed.judged.n_groups),
         )
 
 
@@ -224,7 +231,7 @@ class _Groups:
         self.n_unjudged, self.n_judged = np.zeros((2, n_groups), dtype=np.int64)
 
     def add(self, some: _SomeGroups) -> None:
-        """Take some groups."""
+        """Add some groups."""
         self._gathered.add([some.values])
         self.values[some.places] = some.values.values
         self.n_unjudged[some.places] = some.n_unjudged
@@ -241,10 +248,10 @@ class _Groups:
 
 
 def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: str | None = None) -> RunExplanation:
-    """Return what items, grades and ranks did to the mean; of runs under two label sets, what these did.
+    """Return the effects of items, grades and ranks on the mean, or those of labels for runs under two label sets.
 
     The runs are read some groups at a time; of all their items only those are kept that contribute another amount.
-    ``by``: a group attribute, to say what each of its values did as well. Raises: InputError where no group has a
+    ``by``: a group attribute, for the effect of each of its values as well. Raises: InputError where no group has a
     result in both runs, for an attribute that no group has, and for slices under two label sets.
     """
     if not both.is_same_labels:
@@ -254,13 +261,13 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
     slices = None if by is None else attribute_values(tx, both.baseline.run, by)
     ids, keys = tx.groups.all(both.dataset_id)
     weights = stored_weights(tx, both.dataset_id)
-    one, other = _Groups(ids.size, weights), _Groups(ids.size, weights)
+    baseline, candidate = _Groups(ids.size, weights), _Groups(ids.size, weights)
     parts = []
     for some, of_other, changes in mapped(partial(_explained, metric=both.metric), side_blocks(tx, both)):
-        one.add(some)
-        other.add(of_other)
+        baseline.add(some)
+        candidate.add(of_other)
         parts.append(changes)
-    results = _paired(tx, both, one, other, ids)
+    results = _paired(tx, both, baseline, candidate, ids)
     paired = results.pairing
     if not paired.group_ids.size:
         raise InputError(
@@ -295,8 +302,8 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
             *_alone(paired.only_in_baseline.size + paired.only_in_candidate.size),
             *unjudged_note(
                 both.metric,
-                [int(groups.n_unjudged[places].sum()) for groups in (one, other)],
-                any_judged=any(groups.n_judged[places].any() for groups in (one, other)),
+                [int(groups.n_unjudged[places].sum()) for groups in (baseline, candidate)],
+                any_judged=any(groups.n_judged[places].any() for groups in (baseline, candidate)),
             ),
             *both.notes(),
             *_worst_group(both, worst_group),
@@ -306,24 +313,24 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
 
 def _explained(block: SideBlock, metric: Metric) -> tuple[_SomeGroups, _SomeGroups, ItemChanges]:
     """Return what is kept of some groups, and their items that contribute another amount."""
-    one = other = contributions(judged(block.baseline, block.baseline_labels), metric)
+    baseline = candidate = contributions(judged(block.baseline, block.baseline_labels), metric)
     if block.candidate is not block.baseline:
-        other = contributions(judged(block.candidate, block.candidate_labels), metric)
-    some, of_other = _SomeGroups.of(one, block), _SomeGroups.of(other, block)
-    return some, of_other, item_changes(one, other, some.places, of_other.places, changed_only=True)
+        candidate = contributions(judged(block.candidate, block.candidate_labels), metric)
+    some, of_other = _SomeGroups.of(baseline, block), _SomeGroups.of(candidate, block)
+    return some, of_other, item_changes(baseline, candidate, some.places, of_other.places, changed_only=True)
 
 
-def _paired(tx: ReadTransaction, both: RunPair, one: _Groups, other: _Groups, ids: Index) -> PairedResults:
+def _paired(tx: ReadTransaction, both: RunPair, baseline: _Groups, candidate: _Groups, ids: Index) -> PairedResults:
     """Return the results of both runs, group by group: the stored ones if there are any, else computed ones."""
     if all(str(both.metric) in side.evaluations for side in both.sides):
         return paired_results(tx, both, both.metric, "intersect")
-    pairing = pair(ids, one.values, ids, other.values, missing="intersect")
+    pairing = pair(ids, baseline.values, ids, candidate.values, missing="intersect")
     n_groups = pairing.group_ids.size
-    (mean, n_of_mean), (other_mean, n_of_other) = one.mean(), other.mean()
+    (mean, n_of_mean), (other_mean, n_of_other) = baseline.mean(), candidate.mean()
     means = None
     if mean is not None and other_mean is not None and n_of_mean == n_of_other == n_groups:
         means = (mean, other_mean)
-    weights = None if one.weights is None else one.weights[np.searchsorted(ids, pairing.group_ids)]
+    weights = None if baseline.weights is None else baseline.weights[np.searchsorted(ids, pairing.group_ids)]
     return PairedResults(str(both.metric), pairing, weights=weights, means=means)
 
 

@@ -1,4 +1,4 @@
-"""What the ranking, the labels and their coverage did between two runs evaluated against different labels."""
+"""The parts of ranking, labels and coverage in the change between two runs evaluated against different labels."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ BLOCK_ITEMS = 1 << 17
 
 def subject_of(both: RunPair) -> Subject:
     """Return what is explained, as reports name it."""
-    one, other = both.sides
+    baseline, candidate = both.sides
     return Subject(
         str(both.metric),
-        RunRef(one.run.name, one.run.id),
-        RunRef(other.run.name, other.run.id),
-        one.run.dataset,
-        label_set_ref(one.label_set),
-        label_set_ref(other.label_set),
+        RunRef(baseline.run.name, baseline.run.id),
+        RunRef(candidate.run.name, candidate.run.id),
+        baseline.run.dataset,
+        label_set_ref(baseline.label_set),
+        label_set_ref(candidate.label_set),
         both.metric.cutoff,
     )
 
@@ -69,11 +69,11 @@ def labels_options(both: RunPair) -> tuple[str, ...]:
 
 
 def group_parts(
-    both: RunPair, one: Contributions, other: Contributions, values: tuple[float, float]
+    both: RunPair, baseline: Contributions, candidate: Contributions, values: tuple[float, float]
 ) -> ChangeParts | None:
-    """Return what the ranking and the labels of one group did, None where a step in between has no value."""
-    mixed, differences = with_grades_of(one.judged.labels, other.judged.labels)
-    steps = [_only_value(other.judged.ranking, labels, both.metric) for labels in (one.judged.labels, mixed)]
+    """Return the parts of ranking and labels in the change of a group, None where a step in between has no value."""
+    mixed, differences = with_grades_of(baseline.judged.labels, candidate.judged.labels)
+    steps = [_only_value(candidate.judged.ranking, labels, both.metric) for labels in (baseline.judged.labels, mixed)]
     if any(math.isnan(step) for step in steps):
         return None
     return ChangeParts(values[0], steps[0], steps[1], values[1], differences)
@@ -85,10 +85,10 @@ def _only_value(ranking: Ranking, labels: LabelLists, metric: Metric) -> float:
 
 
 def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
-    """Return what the rankings and the labels did to the mean; the runs are read some groups at a time.
+    """Return the parts of rankings and labels in the change of the mean; the runs are read some groups at a time.
 
-    The steps between both means are taken over the groups that have a value at every one of them; what the others did
-    is a part of its own. Raises: InputError where one of the two has no mean.
+    The steps between both means are taken over the groups that have a value at every step; the other groups are a part
+    of their own. Raises: InputError where one of the two has no mean.
     """
     weights = stored_weights(tx, both.dataset_id)
     ends, steps = ([GatheredValues() for _ in range(n)] for n in (2, 4))
@@ -158,10 +158,10 @@ def _steps(block: SideBlock, metric: Metric) -> _BlockSteps:
         (block.candidate, block.candidate_labels),
     ]
     values = [group_values(judged(ranking, labels), [metric])[0] for ranking, labels in steps]
-    places = [places_of(found.group_keys, block.group_keys) for found in values]
+    places = [places_of(of_step.group_keys, block.group_keys) for of_step in values]
     has_value = np.zeros((len(values), len(block.group_keys)), dtype=np.bool_)
-    for at_step, place, found in zip(has_value, places, values, strict=True):
-        at_step[place] = found.reasons == DEFINED
+    for at_step, place, of_step in zip(has_value, places, values, strict=True):
+        at_step[place] = of_step.reasons == DEFINED
     common, at_start, at_end = np.asarray(has_value.all(axis=0)), has_value[0], has_value[-1]
     left_out = [
         ~common[places_of(labels.group_keys, block.group_keys)]
@@ -171,14 +171,14 @@ def _steps(block: SideBlock, metric: Metric) -> _BlockSteps:
     of_one = labels_of_one(block.baseline_labels, block.candidate_labels, *left_out)
     return _BlockSteps(
         (values[0], values[-1]),
-        [_only(found, common[place]) for found, place in zip(values, places, strict=True)],
+        [_only(of_step, common[place]) for of_step, place in zip(values, places, strict=True)],
         differences,
         np.array([*(np.count_nonzero(mask) for mask in groups), *of_one], dtype=np.int64),
     )
 
 
 def _only(values: GroupValues, kept: Mask) -> GroupValues:
-    """Return values of which only some are defined."""
+    """Return values with all but the kept ones undefined."""
     return replace(
         values,
         values=np.where(kept, values.values, np.nan),
@@ -205,17 +205,17 @@ class SideBlock:
 def side_blocks(tx: ReadTransaction, both: RunPair) -> Iterator[SideBlock]:
     """Yield all groups of a dataset by ascending id, some at a time, with what both runs and their labels have."""
     group_ids, group_keys = tx.groups.all(both.dataset_id)
-    one, other = both.baseline, both.candidate
-    n_items = max(one.run.n_items, other.run.n_items, 1)
+    baseline, candidate = both.baseline, both.candidate
+    n_items = max(baseline.run.n_items, candidate.run.n_items, 1)
     n_groups = max(1, BLOCK_ITEMS * group_ids.size // n_items)
     for first in range(0, group_ids.size, n_groups):
         ids = group_ids[first : first + n_groups]
-        ranking, labels = tx.runs.ranking(one.run.id, ids), tx.labels.lists(one.label_set.id, ids)
+        ranking, labels = tx.runs.ranking(baseline.run.id, ids), tx.labels.lists(baseline.label_set.id, ids)
         yield SideBlock(
             first,
             group_keys.slice(first, first + ids.size),
             ranking,
-            ranking if one.run.id == other.run.id else tx.runs.ranking(other.run.id, ids),
+            ranking if baseline.run.id == candidate.run.id else tx.runs.ranking(candidate.run.id, ids),
             labels,
-            labels if both.is_same_labels else tx.labels.lists(other.label_set.id, ids),
+            labels if both.is_same_labels else tx.labels.lists(candidate.label_set.id, ids),
         )

@@ -52,7 +52,7 @@ _TOTAL_COLUMNS = ("metric", "table", "row", "n", "contribution", "group", "grade
 
 
 def explanation_said(explanation: Explanation, top: int | None = TOP) -> Said:
-    """Return what there is to say of an explanation.
+    """Return the output for an explanation.
 
     ``top``: how many items people see of those that changed something, None for all; programs have all.
     """
@@ -79,16 +79,16 @@ def _group_shape(explanation: GroupExplanation) -> Mapping[str, object]:
 
 
 def _text_shape(text: Text | None) -> dict[str, object]:
-    """Return what is told of a group or an item, by the keys of JSON; nothing where nothing is."""
+    """Return the texts of a group or an item by the keys of JSON, those that are missing left out."""
     return {} if text is None else {name: told for name, told in fields_of(text).items() if told is not None}
 
 
 @shape_of(RunExplanation)
 def _run_shape(explanation: RunExplanation) -> Mapping[str, object]:
-    found = _shape(explanation, None) | {"n_groups": explanation.n_groups}
+    shape = _shape(explanation, None) | {"n_groups": explanation.n_groups}
     if explanation.totals is not None:
-        found |= as_object(explanation.totals) | {"worst_group": explanation.worst_group}
-    return found | _end_of_shape(explanation)
+        shape |= as_object(explanation.totals) | {"worst_group": explanation.worst_group}
+    return shape | _end_of_shape(explanation)
 
 
 def _shape(explanation: Explanation, group: str | None) -> dict[str, object]:
@@ -98,11 +98,11 @@ def _shape(explanation: Explanation, group: str | None) -> dict[str, object]:
 def _end_of_shape(explanation: Explanation) -> dict[str, object]:
     """Return what the objects of explanations end with: the parts, the runs and their labels, the notes."""
     subject = explanation.subject
-    found: dict[str, object] = {} if explanation.parts is None else {"parts": explanation.parts}
-    found |= picked(paths("baseline_run candidate_run dataset label_set=candidate_labels"), subject)
+    shape: dict[str, object] = {} if explanation.parts is None else {"parts": explanation.parts}
+    shape |= picked(paths("baseline_run candidate_run dataset label_set=candidate_labels"), subject)
     if not subject.is_same_labels:
-        found["baseline_label_set"] = subject.baseline_labels
-    return found | {"notes": explanation.notes}
+        shape["baseline_label_set"] = subject.baseline_labels
+    return shape | {"notes": explanation.notes}
 
 
 @shape_of(ExplainedItem)
@@ -111,14 +111,14 @@ def _item_shape(item: ExplainedItem) -> Mapping[str, object]:
 
 
 @shape_of(LabelDifferences)
-def _labels_shape(found: LabelDifferences) -> Mapping[str, object]:
-    return picked(paths("changed=n_changed added=n_added removed=n_removed"), found)
+def _labels_shape(differences: LabelDifferences) -> Mapping[str, object]:
+    return picked(paths("changed=n_changed added=n_added removed=n_removed"), differences)
 
 
 @shape_of(GroupDifferences)
-def _groups_shape(found: GroupDifferences) -> Mapping[str, object]:
+def _groups_shape(differences: GroupDifferences) -> Mapping[str, object]:
     counts = "common=n_common came=n_came went=n_went between=n_between labels_added=n_added labels_removed=n_removed"
-    return picked(paths(f"{counts} baseline_over_common=baseline candidate_over_common=candidate"), found)
+    return picked(paths(f"{counts} baseline_over_common=baseline candidate_over_common=candidate"), differences)
 
 
 @shape_of(ChangeParts)
@@ -200,7 +200,7 @@ def explanation_report(explanation: Explanation, top: int | None = TOP) -> Repor
 
 
 def _familiar(metric: str) -> str:
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
 
     return familiar_name(metric)
 
@@ -218,7 +218,7 @@ def _headline(explanation: Explanation) -> str:
 
 
 def _story(explanation: Explanation) -> list[str]:
-    """Return what a group is about and what happened in it, the items that did most of it first, and in which runs."""
+    """Return the sentences on a group: its query, what happened to the items of the largest effect, and both runs."""
     if not isinstance(explanation, GroupExplanation):
         return []
     runs = _runs(explanation.subject, "against")
@@ -279,15 +279,16 @@ def _change(explanation: Explanation) -> str:
 
 def _runs(subject: Subject, between: str) -> str:
     """Return both runs, the candidate first, with the labels each is evaluated against."""
-    one, other = subject.candidate_run.name, subject.baseline_run.name
+    candidate, baseline = subject.candidate_run.name, subject.baseline_run.name
     if subject.is_same_labels:
-        return f"{one} {between} {other} on {subject.dataset}"
+        return f"{candidate} {between} {baseline} on {subject.dataset}"
     version, other_version = subject.candidate_labels.version, subject.baseline_labels.version
-    return f"{one} (labels version {version}) {between} {other} (labels version {other_version}) on {subject.dataset}"
+    candidate, baseline = f"{candidate} (labels version {version})", f"{baseline} (labels version {other_version})"
+    return f"{candidate} {between} {baseline} on {subject.dataset}"
 
 
 def _named(item: ExplainedItem) -> str:
-    """Return an item with its grade, unless that is what is told of it."""
+    """Return an item with its grade, unless the grade is what changed."""
     return item.move.item if item.kind == "label" else f"{item.move.item} ({_grade_words(item.move.grade)})"
 
 
@@ -296,13 +297,13 @@ def _grade_words(grade: float | None) -> str:
 
 
 def _tables(explanation: Explanation, top: int | None) -> list[Table]:
-    """Return the tables of an explanation, those that say nothing left out; ``top`` None: with all their rows."""
-    found = [] if explanation.parts is None else [_parts_table(explanation.parts, explanation.subject)]
+    """Return the tables of an explanation, empty ones left out; ``top`` None: with all their rows."""
+    tables = [] if explanation.parts is None else [_parts_table(explanation.parts, explanation.subject)]
     if isinstance(explanation, GroupExplanation):
-        found.append(_item_table(explanation, top))
+        tables.append(_item_table(explanation, top))
     elif explanation.totals is not None:
-        found += _total_tables(explanation.totals, explanation.delta, top)
-    return [table for table in found if table.rows]
+        tables += _total_tables(explanation.totals, explanation.delta, top)
+    return [table for table in tables if table.rows]
 
 
 def _range_words(total: RankTotal) -> str:
@@ -315,7 +316,7 @@ def _range_words(total: RankTotal) -> str:
 
 
 def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
-    """Return the items that changed the group's value most, ``top`` of them, what explains its change first."""
+    """Return the table of the ``top`` items that changed the group's value most, those that explain it first."""
     if top is None:
         chosen = list(explanation.items)
     else:
@@ -377,20 +378,20 @@ def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[T
     ]
     ranks = [(_range_words(row), row.n_items, row.contribution) for row in totals.ranks]
     remainder = totals.remainder if _is_seen(totals.remainder, delta) else 0.0
-    found = [
+    tables = [
         _total_table("by what happened to the item", "what happened", kinds, remainder),
         _total_table("by the grade of the item", "grade", grades, remainder),
         _total_table("by the rank of the item in the baseline", "rank", ranks, remainder),
     ]
     if totals.slices:
-        found.insert(0, _slice_totals(totals.slices))
+        tables.insert(0, _slice_totals(totals.slices))
     costs = [total for total in totals.items if total.contribution < 0][:top]
     gains = [total for total in totals.items if total.contribution > 0][:top]
-    found += [
+    tables += [
         _item_totals(title, rows)
         for title, rows in (("items that cost most", costs), ("items that brought most", gains))
     ]
-    return found
+    return tables
 
 
 def _slice_totals(slices: Sequence[SliceTotal]) -> Table:

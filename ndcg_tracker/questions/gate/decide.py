@@ -64,11 +64,11 @@ class SliceDecision:
 
 @dataclass(frozen=True, slots=True)
 class GateSlices:
-    """The slices of a gate, most negative delta first.
+    """The slices of a gate, the worst first.
 
-    ``attribute``: whose values make them. ``margin``: the drop that each is allowed. ``is_strict``: whether an open
-    slice blocks PASS, or a small one that regressed, or that none is judged. ``rows``: those of ``FEWEST_IN_SLICE``
-    groups or more. ``n_small``: how many have fewer. ``of_whole``: what was decided without them.
+    ``attribute``: whose values make them. ``margin``: the drop that each is allowed. ``is_strict``: whether PASS is
+    blocked by an open slice, by a small one that regressed, and where no slice is judged. ``rows``: those of
+    ``FEWEST_IN_SLICE`` groups or more. ``n_small``: how many have fewer. ``of_whole``: what was decided without them.
     ``small_regressed``: those of fewer that regressed by more than the margin, by tests that may err on so few.
     """
 
@@ -139,8 +139,8 @@ class GateDecision:
 
         The bounds change sides: PASS was then decided by ``upper``, at ``pass_level``.
 
-        >>> found = GateDecision("pass", "population", 0.01, 9, 0.25, lower=0.125, upper=0.5).in_direction("lower")
-        >>> found.delta, found.lower, found.upper
+        >>> decision = GateDecision("pass", "population", 0.01, 9, 0.25, lower=0.125, upper=0.5).in_direction("lower")
+        >>> decision.delta, decision.lower, decision.upper
         (-0.25, -0.5, -0.125)
         """
         if direction == self.direction:
@@ -169,7 +169,7 @@ class GateDecision:
         )
 
     def moved(self, by: float) -> Decision:
-        """Return what would have been decided with delta, and its bounds, moved by so much.
+        """Return what would have been decided if delta and its bounds were moved by an amount.
 
         >>> GateDecision("pass", "population", 0.01, 9, 0.0, lower=-0.005, upper=0.005).moved(-0.25)
         'fail'
@@ -187,10 +187,10 @@ class GateDecision:
 
 
 def with_limits(decision: GateDecision, limits: tuple[LimitCheck, ...]) -> GateDecision:
-    """Return a decision that the limits on other numbers take part in: one that is not met makes FAIL."""
+    """Return a decision after the limits on other numbers: one that is not met makes FAIL."""
     if not limits:
         return decision
-    of_all: Decision = decision.decision if all(one.is_met for one in limits) else "fail"
+    of_all: Decision = decision.decision if all(check.is_met for check in limits) else "fail"
     return replace(decision, decision=of_all, limits=limits, of_metric=decision.decision)
 
 
@@ -245,9 +245,9 @@ def population_decision(
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not delta.any():
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
-    found = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
+    bounds = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
     is_repeated = chance.repeats is not None
-    decision = by_bounds(test, found, margin, fail_alpha, runs, plans_groups=not is_repeated)
+    decision = by_bounds(test, bounds, margin, fail_alpha, runs, plans_groups=not is_repeated)
     return replace(decision, of_repeats=is_repeated)
 
 
@@ -268,13 +268,13 @@ def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_A
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not sums.differences.n_nonzero:
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
-    found = by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
-    return replace(found, of_sums=True)
+    decision = by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
+    return replace(decision, of_sums=True)
 
 
 def by_bounds(
     test: TTest,
-    found: Bounds,
+    bounds: Bounds,
     margin: float,
     fail_alpha: float,
     runs: RunVariance | None,
@@ -283,32 +283,32 @@ def by_bounds(
 ) -> GateDecision:
     """Return what the bounds of a mean difference decide, and with ``plans_groups`` how many groups would."""
     assert test.mean is not None
-    passes = found.lower is not None and found.lower > -margin
+    passes = bounds.lower is not None and bounds.lower > -margin
     fail_below = 0.0 if runs is None else -margin
-    fails = not passes and found.upper is not None and found.upper < 0 and test.mean < fail_below
-    is_known = passes or fails or runs is not None or found.known.of_clusters or not plans_groups
-    n_needed, purpose = (None, None) if is_known else groups_needed(test, found.known, margin, fail_alpha)
+    fails = not passes and bounds.upper is not None and bounds.upper < 0 and test.mean < fail_below
+    is_known = passes or fails or runs is not None or bounds.information.of_clusters or not plans_groups
+    n_needed, purpose = (None, None) if is_known else groups_needed(test, bounds.information, margin, fail_alpha)
     return GateDecision(
         decision="pass" if passes else "fail" if fails else "inconclusive",
         scope="population",
         margin=margin,
         n=test.n,
         delta=test.mean,
-        lower=found.lower,
-        lower_method=found.lower_method,
-        upper=found.upper,
-        upper_method=found.upper_method,
-        t_lower=found.t_lower,
-        betting_lower=found.betting_lower,
-        t_upper=found.t_upper,
-        betting_upper=found.betting_upper,
+        lower=bounds.lower,
+        lower_method=bounds.lower_method,
+        upper=bounds.upper,
+        upper_method=bounds.upper_method,
+        t_lower=bounds.t_lower,
+        betting_lower=bounds.betting_lower,
+        t_upper=bounds.t_upper,
+        betting_upper=bounds.betting_upper,
         pass_level=PASS_LEVEL,
         fail_alpha=fail_alpha,
-        low_information=_low_information(found.known),
-        is_small_drop=passes and found.upper is not None and found.upper < 0,
+        low_information=_low_information(bounds.information),
+        is_small_drop=passes and bounds.upper is not None and bounds.upper < 0,
         n_needed=n_needed,
         n_needed_for=purpose,
-        margin_needed=None if passes or found.lower is None else -found.lower,
+        margin_needed=None if passes or bounds.lower is None else -bounds.lower,
         fail_below=fail_below,
     )
 
@@ -317,7 +317,7 @@ def by_bounds(
 class Bounds:
     """One-sided bounds of a mean difference by t and by betting, and those that decide; None where unknown."""
 
-    known: Information
+    information: Information
     t_lower: float | None
     t_upper: float | None
     betting_lower: float | None = None
@@ -345,38 +345,38 @@ def bounds_of(
     rest as ``population_decision``.
 
     >>> delta = np.tile([0.125, -0.125, 0.0], 100)
-    >>> found = bounds_of(GROUPS_ONLY.test(delta, None)[0], delta, None)
-    >>> found.lower_method, round(found.lower, 4)
+    >>> bounds = bounds_of(GROUPS_ONLY.test(delta, None)[0], delta, None)
+    >>> bounds.lower_method, round(bounds.lower, 4)
     ('t', -0.0097)
     """
-    known = chance.information(delta, weights)
+    information = chance.information(delta, weights)
     if runs is not None:
         test = with_runs(test, runs)
     lowest, highest = limits or (-math.inf, math.inf)
     t_lower, t_upper = t_lower_bound(test, level=pass_level), t_upper_bound(test, level=1 - fail_alpha)
     t_lower = None if t_lower is None else max(t_lower, lowest)
     t_upper = None if t_upper is None else min(t_upper, highest)
-    if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
-        return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
+    if not information.is_low_for_one_side and t_lower is not None and t_upper is not None:
+        return Bounds(information, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
     betting_lower = betting_upper = None
     reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
-    if math.isfinite(reach) and chance.repeats is None:  # no bet covers other repeats
+    if math.isfinite(reach) and chance.repeats is None:  # no betting bound covers other repeats
         bets = chance.independent(delta / reach, weights)
         betting_lower = _widened(reach * betting_lower_bound(*bets, level=pass_level), test, runs, pass_level)
         betting_upper = _widened(reach * betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)
     lower_method: BoundMethod | None = None if betting_lower is None else "betting"
     upper = upper_of_both(t_upper, betting_upper)
-    return Bounds(known, t_lower, t_upper, betting_lower, betting_upper, betting_lower, lower_method, *upper)
+    return Bounds(information, t_lower, t_upper, betting_lower, betting_upper, betting_lower, lower_method, *upper)
 
 
 def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA) -> Bounds:
     """Return the bounds that a gate decides by where only sums are known, of which one at least is not 0."""
-    test, known = sums.test(), sums.information()
+    test, information = sums.test(), sums.information()
     t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
-    if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
-        return Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
+    if not information.is_low_for_one_side and t_lower is not None and t_upper is not None:
+        return Bounds(information, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
     upper, method = upper_of_both(t_upper, None)
-    return Bounds(known, t_lower, t_upper, upper=upper, upper_method=method)
+    return Bounds(information, t_lower, t_upper, upper=upper, upper_method=method)
 
 
 def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:
@@ -399,12 +399,12 @@ def with_slices(
     chance: Chance = GROUPS_ONLY,
     runs: RunVariance | None = None,
 ) -> GateDecision:
-    """Return a decision on all groups as it stands after a look at each slice of ``FEWEST_IN_SLICE`` groups or more.
+    """Return a decision on all groups after checking each slice of ``FEWEST_IN_SLICE`` groups or more.
 
     A slice fails if its upper bound, at FAIL's level shared by Holm's method over the slices, lies below -margin: the
     candidate then FAILs whatever the whole says. A slice whose 95% lower bound does not lie above -margin is open:
-    with ``is_strict`` it keeps the candidate from PASS. So do then a smaller slice that regressed by more than the
-    margin (``slices.regressed_slices``), and that no slice is large enough to be judged.
+    with ``is_strict`` it keeps the candidate from PASS. So does a smaller slice that regressed by more than the margin
+    (``slices.regressed_slices``), and so does the lack of any slice that is large enough to be judged.
 
     Parameters: ``slicing``: a value for each difference. ``margin``: the drop that a slice is allowed, finite, >= 0.
     The rest as ``population_decision``. Raises: InputError for another margin. Source: Holm, Scand. J. Statist. 6,
@@ -419,18 +419,18 @@ def with_slices(
     """
     checked_margin(margin, "the margin of slices")
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    found = []
+    tests = []
     for value, places in slicing.places(weights):
         own, w, of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
         test, _ = of_slice.test(own, w)
         bounds = partial(bounds_of, test, own, w, limits=limits, chance=of_slice, runs=runs)
-        found.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w)), bounds))
+        tests.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w)), bounds))
     asked = GateSlices(slicing.attribute, margin, is_strict, (), 0, decision.decision)
-    return after_slices(decision, found, alpha, asked)
+    return after_slices(decision, tests, alpha, asked)
 
 
 def _standing(test: TTest, mean: float, margin: float) -> float:
-    """Return by how many standard errors a slice lies above its margin, the order in which Holm's method asks."""
+    """Return by how many standard errors a slice lies above its margin, which orders the slices for Holm's method."""
     return (mean + margin) / test.standard_error if test.standard_error else math.copysign(math.inf, mean + margin)
 
 
@@ -445,12 +445,12 @@ def with_summed_slices(
     """Return a decision on all groups as ``with_slices`` does, from the sums of the slices."""
     checked_margin(margin, "the margin of slices")
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    found = [
+    tests = [
         (SliceTest(attribute, value, sums.test(), sums.information()), partial(bounds_of_sums, sums))
         for value, sums in slices.items()
         if sums.differences.n
     ]
-    return after_slices(decision, found, alpha, GateSlices(attribute, margin, is_strict, (), 0, decision.decision))
+    return after_slices(decision, tests, alpha, GateSlices(attribute, margin, is_strict, (), 0, decision.decision))
 
 
 def after_slices(
@@ -459,19 +459,19 @@ def after_slices(
     alpha: float,
     asked: GateSlices,
 ) -> GateDecision:
-    """Return a decision after a look at slices: what each says, and its bounds at a level of FAIL."""
+    """Return a decision after checking slices; ``slices``: the test of each, and its bounds at a level of FAIL."""
     margin = asked.margin
-    regressed = regressed_slices([one for one, _ in slices], margin=margin)
+    regressed = regressed_slices([slice_test for slice_test, _ in slices], margin=margin)
     small = tuple(row for row in regressed if row.n < FEWEST_IN_SLICE)
-    found = [
-        (_standing(one.test, one.test.mean or 0.0, margin), one.value, one.test, bounds)
-        for one, bounds in slices
-        if one.test.n >= FEWEST_IN_SLICE
+    judged = [
+        (_standing(slice_test.test, slice_test.test.mean or 0.0, margin), slice_test.value, slice_test.test, bounds)
+        for slice_test, bounds in slices
+        if slice_test.test.n >= FEWEST_IN_SLICE
     ]
-    found.sort(key=lambda one: (one[0], one[1] is None, one[1] or ""))
+    judged.sort(key=lambda row: (row[0], row[1] is None, row[1] or ""))
     rows, is_open = [], False
-    for number, (_, value, test, bounds_at) in enumerate(found):
-        share, mean = alpha / (len(found) - number), test.mean or 0.0
+    for number, (_, value, test, bounds_at) in enumerate(judged):
+        share, mean = alpha / (len(judged) - number), test.mean or 0.0
         if not mean and not test.standard_error:
             rows.append(SliceDecision(value, test.n, 0.0, 0.0, 0.0, share, "within"))
             continue
@@ -481,7 +481,7 @@ def after_slices(
         status: SliceStatus = "within" if is_within else "open" if is_open else "fails"
         rows.append(SliceDecision(value, test.n, mean, bounds.lower, bounds.upper, share, status))
     rows.sort(key=lambda row: row.delta)
-    n_small = len(slices) - len(found)
+    n_small = len(slices) - len(judged)
     slices_found = replace(asked, rows=tuple(rows), n_small=n_small, small_regressed=small)
     after = decision.decision
     if slices_found.of_status("fails"):
@@ -524,13 +524,17 @@ def set_decision(
     return GateDecision("pass" if passes else "fail", "set", tolerance, n, mean)
 
 
-def _low_information(known: Information) -> Note | None:
+def _low_information(information: Information) -> Note | None:
     """Return a note where the differences say too little for one-sided t bounds to be trusted alone, else None."""
-    if known.of_strata and known.are_few_for_one_side:
-        return Note("few_in_strata", {"n": known.n, "n_nonzero": known.n_nonzero, "enough": FEW_FOR_ONE_SIDE})
-    if known.are_few_for_one_side:
-        return few_note(known, FEW_FOR_ONE_SIDE)
-    return Note("low_information", {"n": known.n, "skewness": known.skewness}) if known.is_low_for_one_side else None
+    if information.of_strata and information.are_few_for_one_side:
+        return Note(
+            "few_in_strata", {"n": information.n, "n_nonzero": information.n_nonzero, "enough": FEW_FOR_ONE_SIDE}
+        )
+    if information.are_few_for_one_side:
+        return few_note(information, FEW_FOR_ONE_SIDE)
+    if not information.is_low_for_one_side:
+        return None
+    return Note("low_information", {"n": information.n, "skewness": information.skewness})
 
 
 def upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:

@@ -1,4 +1,4 @@
-"""What is known of a candidate in, a decision with all that belongs to it out."""
+"""From the facts on a candidate to the decision with all that belongs to it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
     decision = _of_slices_asked(question, facts, _of_whole(question, facts, number)).in_direction(direction)
     checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
-    is_open = _hangs_on_ties(decision, results) and all(one.is_met for one in checks)
+    is_open = _hangs_on_ties(decision, results) and all(check.is_met for check in checks)
     decision = with_limits(decision, checks)
     regressed: tuple[RegressedSlice, ...] = ()
     if _names_slices(question, decision):
@@ -100,7 +100,7 @@ def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
 
 
 def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callable[..., GateDecision]:
-    """Return what decides on groups, with what is known of their chance."""
+    """Return a deciding function with the weights, limits and sources of chance of the groups filled in."""
     results, learned = facts.results, facts.basis.learned
     assert results is not None
     return partial(
@@ -113,7 +113,7 @@ def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callabl
 
 
 def _of_slices_asked(question: GateQuestion, facts: GateFacts, decision: GateDecision) -> GateDecision:
-    """Return the decision after a look at each slice that was asked for."""
+    """Return the decision after checking each slice that was asked for."""
     margin, is_strict, sums = question.slice_margin or 0.0, question.strict_slices, facts.sums
     if sums is not None:
         if sums.sliced_by is None or sums.slices is None:
@@ -126,16 +126,16 @@ def _of_slices_asked(question: GateQuestion, facts: GateFacts, decision: GateDec
 
 
 def _slice_tests(facts: GateFacts) -> list[SliceTest]:
-    """Return what each slice says, of every attribute."""
+    """Return the test of each slice of every attribute."""
     results = facts.results
     if results is None:
         attribute, slices = facts.summed_slices
         gains = {value: facts.gains(sums) for value, sums in slices.items()}
-        known = [(value, sums) for value, sums in gains.items() if value is not None and sums.differences.n]
-        return [SliceTest(attribute or "", value, sums.test(), sums.information()) for value, sums in known]
+        named_sums = [(value, sums) for value, sums in gains.items() if value is not None and sums.differences.n]
+        return [SliceTest(attribute or "", value, sums.test(), sums.information()) for value, sums in named_sums]
     chance = results.chance_of_gain
     each = [slice_tests(results.gain, slicing, results.weights, chance=chance) for slicing in facts.slicings]
-    return [one for of_attribute in each for one in of_attribute if one.value is not None]
+    return [slice_test for of_attribute in each for slice_test in of_attribute if slice_test.value is not None]
 
 
 def _names_slices(question: GateQuestion, decision: GateDecision) -> bool:
@@ -185,12 +185,12 @@ def _same_run(runs: RunPair) -> list[Note]:
 
 def _candidate_means(sides: Sequence[Side]) -> tuple[tuple[str, float | None], ...]:
     """Return the means of a candidate under all metrics that it has; of an arm, those of its runs."""
-    found = []
+    candidate_means = []
     for metric in sides[0].evaluations:
         means = [side.evaluations[metric].mean if metric in side.evaluations else None for side in sides]
-        known = [mean for mean in means if mean is not None]
-        found.append((metric, sum(known) / len(known) if len(known) == len(means) else None))
-    return tuple(found)
+        defined = [mean for mean in means if mean is not None]
+        candidate_means.append((metric, sum(defined) / len(defined) if len(defined) == len(means) else None))
+    return tuple(candidate_means)
 
 
 def _nothing_judged(runs: RunPair, metric: Metric) -> NotComparableError:

@@ -1,4 +1,4 @@
-"""What a decision is allowed: a margin that repeats teach, and its share of a budget of alpha."""
+"""The margin that repeats teach, and the share of an alpha budget that a decision may spend."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ndcg_tracker.statistics.t_distribution import two_sided_t
 
 FEWEST_REPEATS = 3
 ROUNDING = 1e-12
-"""What rounding may do to a mean difference; it decides nothing."""
+"""The rounding error of a mean difference, which must decide nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class LearnedMargin:
     """A margin and what it was learned from.
 
-    ``margin``: below which the means of two further repeats lie apart, with confidence ``level``. ``runs``: the names
+    ``margin``: the most that the means of two further repeats differ by, with confidence ``level``. ``runs``: the names
     of the repeats. ``n_pairs``: the pairs they make. ``sd``: the standard deviation of their means. ``largest``: the
     largest difference of means among the pairs. ``run_variance``: how much of it other groups would not change.
     """
@@ -44,8 +44,8 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
     ``level``: in (0, 1). Returns: the margin, > 0. Raises: InputError below 3 repeats, and where all means are equal.
     Source: the prediction interval of a difference of two normal numbers; Student, Biometrika 6, 1908.
 
-    >>> found = learned_margin(["a", "b", "c"], [0.650, 0.652, 0.651])
-    >>> round(found.margin, 4), found.n_pairs, round(found.largest, 3)
+    >>> learned = learned_margin(["a", "b", "c"], [0.650, 0.652, 0.651])
+    >>> round(learned.margin, 4), learned.n_pairs, round(learned.largest, 3)
     (0.0061, 3, 0.002)
     """
     k = len(means)
@@ -53,7 +53,7 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
         raise InputError(f"a margin is learned from {FEWEST_REPEATS} repeats or more, not from {k}")
     mean = math.fsum(means) / k
     sd = math.sqrt(math.fsum((value - mean) ** 2 for value in means) / (k - 1))
-    differences = [abs(one - other) for one, other in combinations(means, 2)]
+    differences = [abs(first - second) for first, second in combinations(means, 2)]
     if max(differences) <= ROUNDING:
         raise InputError(
             f"the {k} repeats have the same mean, so there is no chance to learn a margin from",

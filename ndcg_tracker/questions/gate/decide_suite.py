@@ -90,25 +90,25 @@ def macro_decision(
     chances = chances or [GROUPS_ONLY] * len(deltas)
     macro = _macro_test(deltas, chances)
     bets = [chance.independent(delta, None) for delta, chance in zip(deltas, chances, strict=True)]
-    known = strata_information([delta for delta, _ in bets])
+    information = strata_information([delta for delta, _ in bets])
     t_lower, t_upper = _t_bounds(macro, PASS_LEVEL, fail_alpha, limits)
-    if not known.is_low_for_one_side and t_lower is not None and t_upper is not None:
-        found = Bounds(known, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
-        return by_bounds(macro, found, margin, fail_alpha, None, plans_groups=False)
-    is_repeated = any(chance.repeats is not None for chance in chances)  # no bet covers other repeats
+    if not information.is_low_for_one_side and t_lower is not None and t_upper is not None:
+        bounds = Bounds(information, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
+        return by_bounds(macro, bounds, margin, fail_alpha, None, plans_groups=False)
+    is_repeated = any(chance.repeats is not None for chance in chances)  # no betting bound covers other repeats
     lower, upper = (None, None) if is_repeated else _betting_bounds(bets, fail_alpha, limits)
     method: BoundMethod | None = None if lower is None else "betting"
-    found = Bounds(known, t_lower, t_upper, lower, upper, lower, method, *upper_of_both(t_upper, upper))
-    decision = by_bounds(macro, found, margin, fail_alpha, None, plans_groups=False)
+    bounds = Bounds(information, t_lower, t_upper, lower, upper, lower, method, *upper_of_both(t_upper, upper))
+    decision = by_bounds(macro, bounds, margin, fail_alpha, None, plans_groups=False)
     return replace(decision, of_repeats=is_repeated)
 
 
 def _macro_test(deltas: Sequence[Floats], chances: Sequence[Chance]) -> TTest:
     strata = [stratum_mean(chance.test(delta, None)[0], delta) for delta, chance in zip(deltas, chances, strict=True)]
-    found = stratified(strata, [1.0] * len(strata))
-    n, error = sum(one.n for one in strata), found.standard_error or None
-    t = None if error is None else found.mean / error
-    return TTest(n, found.mean, None, t, found.p_value, found.ci, error, found.df)
+    macro = stratified(strata, [1.0] * len(strata))
+    n, error = sum(stratum.n for stratum in strata), macro.standard_error or None
+    t = None if error is None else macro.mean / error
+    return TTest(n, macro.mean, None, t, macro.p_value, macro.ci, error, macro.df)
 
 
 def _t_bounds(test: TTest, pass_level: float, fail_alpha: float, limits: Limits) -> tuple[float | None, float | None]:
@@ -158,10 +158,10 @@ def with_datasets(
     """
     checked_margin(margin, "the margin of datasets")
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    found = []
+    tests = []
     for dataset, delta in deltas.items():
         chance = GROUPS_ONLY if chances is None else chances[dataset]
         test, _ = chance.test(delta, None)
-        one = SliceTest("dataset", dataset, test, chance.information(delta, None))
-        found.append((one, partial(bounds_of, test, delta, None, limits=limits, chance=chance)))
-    return after_slices(decision, found, alpha, GateSlices("dataset", margin, is_strict, (), 0, decision.decision))
+        slice_test = SliceTest("dataset", dataset, test, chance.information(delta, None))
+        tests.append((slice_test, partial(bounds_of, test, delta, None, limits=limits, chance=chance)))
+    return after_slices(decision, tests, alpha, GateSlices("dataset", margin, is_strict, (), 0, decision.decision))

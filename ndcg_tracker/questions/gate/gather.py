@@ -59,7 +59,7 @@ def gated(
         store,
         lambda tx: _basis(tx, question),
         lambda tx, basis: decided(question, _facts(tx, question, basis), acknowledgement),
-        lambda tx, basis, found: _recorded(tx, question, basis, found),
+        lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
         dry_run=dry_run,
     )
 
@@ -81,9 +81,9 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
         None
         if alias is None
         else next(
-            one
-            for one in tx.aliases.all(question.dataset)
-            if one.name == alias and one.dataset_id == baseline.dataset_id
+            pinned
+            for pinned in tx.aliases.all(question.dataset)
+            if pinned.name == alias and pinned.dataset_id == baseline.dataset_id
         ),
         _learned(tx, question, runs) if question.margin == "auto" else None,
     )
@@ -106,10 +106,10 @@ def _facts(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFac
     return GateFacts(basis, pair.comparison, results, by, slicings)
 
 
-def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, found: Gated) -> Gated:
+def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcome: Gated) -> Gated:
     """Record a decision and return it with its number in the database."""
-    decision, runs = found.decision, basis.runs
-    acknowledgement = found.acknowledgement
+    decision, runs = outcome.decision, basis.runs
+    acknowledgement = outcome.acknowledgement
     record = tx.write.decisions.insert(
         runs.dataset_id,
         runs.baseline.run.id,
@@ -118,7 +118,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, found:
         label_set_id=runs.baseline.label_set.id,
         scope=decision.scope,
         decision=decision.decision,
-        reason=recorded_reason(found),
+        reason=recorded_reason(outcome),
         baseline_alias=question.alias,
         margin=decision.margin,
         delta=decision.delta,
@@ -128,7 +128,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, found:
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
         arms=_recorded_arms(runs),
     )
-    return replace(found, decision_id=record.id)
+    return replace(outcome, decision_id=record.id)
 
 
 def _recorded_arms(runs: RunPair) -> tuple[tuple[str, list[int]], tuple[str, list[int]]] | None:
@@ -172,7 +172,7 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
             f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}",
             advice=HOW_TO_REPEAT,
         )
-    text, found = str(question.metric), []
+    text, evaluations = str(question.metric), []
     for run in runs:
         evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
@@ -180,15 +180,17 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which the runs share",
                 advice=f"type: {shlex.join(adding_command([run], [text]))}",
             )
-        found.append(evaluation)
-    if len({evaluation.n_groups for evaluation in found}) > 1:
-        counts = ", ".join(f"{run.name}: {one.n_groups}" for run, one in zip(runs, found, strict=True))
+        evaluations.append(evaluation)
+    if len({evaluation.n_groups for evaluation in evaluations}) > 1:
+        counts = ", ".join(
+            f"{run.name}: {evaluation.n_groups}" for run, evaluation in zip(runs, evaluations, strict=True)
+        )
         raise InputError(
             f"the repeats have {text} for different numbers of groups ({counts})", advice="repeat all groups"
         )
     tx.runs.require("results", *runs)
-    learned = learned_margin([run.name for run in runs], [one.mean or 0.0 for one in found])
-    results = tx.evaluations.results_of([one.id for one in found])
+    learned = learned_margin([run.name for run in runs], [evaluation.mean or 0.0 for evaluation in evaluations])
+    results = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
     ids = reduce(np.intersect1d, [ids[~np.isnan(values)] for ids, values in results])
     values = np.array([values[places_of_ids(ids_of_run, ids)] for ids_of_run, values in results])
     weights_of = tx.groups.weights_by_id(both.dataset_id) if question.metric["weights"] != "none" else None

@@ -46,7 +46,7 @@ def gated_suite(
         store,
         lambda tx: _basis(tx, question),
         lambda tx, basis: _decided(tx, question, basis, acknowledgement),
-        lambda tx, basis, found: _recorded(tx, question, basis, found),
+        lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
         dry_run=dry_run,
     )
 
@@ -62,9 +62,9 @@ def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
             advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(question.suite)}",
         )
     earlier = [
-        one
-        for one in tx.decisions.on_suite(question.suite)
-        if (one.metric, one.baseline) == (str(metric), question.baseline)
+        record
+        for record in tx.decisions.on_suite(question.suite)
+        if (record.metric, record.baseline) == (str(metric), question.baseline)
     ]
     return _Basis(pairs, tuple(earlier))
 
@@ -72,18 +72,18 @@ def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
 def _decided(
     tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
 ) -> SuiteGated:
-    found = compared_pairs(tx, question.systems, basis.pairs, question.options)
-    results = {dataset: pair.results[0] for dataset, pair in found.items()}
-    for dataset, one in results.items():
-        if one.no_inference is not None:
+    pairs = compared_pairs(tx, question.systems, basis.pairs, question.options)
+    results = {dataset: pair.results[0] for dataset, pair in pairs.items()}
+    for dataset, paired in results.items():
+        if paired.no_inference is not None:
             raise InputError(
-                f"{sentence(one.no_inference)}; so no bound says anything about further groups", where=dataset
+                f"{sentence(paired.no_inference)}; so no bound says anything about further groups", where=dataset
             )
     number = 1 + len(basis.earlier)
     alpha = FAIL_ALPHA if question.alpha_budget is None else spent_alpha(number, question.alpha_budget)
     first = next(iter(results.values()))
-    gains = {dataset: one.gain for dataset, one in results.items()}
-    chances = {dataset: one.chance_of_gain for dataset, one in results.items()}
+    gains = {dataset: paired.gain for dataset, paired in results.items()}
+    chances = {dataset: paired.chance_of_gain for dataset, paired in results.items()}
     decision = macro_decision(
         list(gains.values()), question.margin, fail_alpha=alpha, limits=first.limits, chances=list(chances.values())
     )
@@ -97,7 +97,7 @@ def _decided(
         for check in checked_limits(question.limits, *(arm.tags for arm in both.arms))
     ]
     decision = with_limits(decision, tuple(checks))
-    (comparison,) = comparisons_of(question.suite, question.systems, found, ())
+    (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
     return SuiteGated(
         comparison,
         decision,
@@ -107,8 +107,8 @@ def _decided(
     )
 
 
-def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, found: SuiteGated) -> SuiteGated:
-    decision, acknowledgement = found.decision, found.acknowledgement
+def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, outcome: SuiteGated) -> SuiteGated:
+    decision, acknowledgement = outcome.decision, outcome.acknowledgement
     runs = {
         dataset: {
             "label_set_version": both.baseline.label_set.version,
@@ -124,7 +124,7 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         candidate=question.candidate,
         by_tag=question.by_tag,
         runs=runs,
-        metric=found.comparison.metric,
+        metric=outcome.comparison.metric,
         margin=question.margin,
         dataset_margin=question.dataset_margin,
         delta=decision.delta,
@@ -136,7 +136,7 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
     )
-    return replace(found, decision_id=record.id)
+    return replace(outcome, decision_id=record.id)
 
 
 @dataclass(frozen=True, repr=False)

@@ -116,19 +116,19 @@ def decided_and_recorded(
     for _ in range(ROUNDS):
         with store.read() as tx:
             basis = basis_of(tx)
-            found = decide(tx, basis)
+            outcome = decide(tx, basis)
         if dry_run:
-            return found
+            return outcome
         with recording(store, "marks") as tx:
             if basis_of(tx) == basis:
-                return record(tx, basis, found)
+                return record(tx, basis, outcome)
     for _ in range(ROUNDS):  # many gates at once: each would find the decision of another one before its own
         with recording(store, "marks") as tx:
             basis = basis_of(tx)
-            found = decide(tx, basis)
+            outcome = decide(tx, basis)
             tx.look_again()
             if basis_of(tx) == basis:  # on Postgres runs may be stored and changed meanwhile
-                return record(tx, basis, found)
+                return record(tx, basis, outcome)
     with recording(store, "alone") as tx:
         basis = basis_of(tx)
         return record(tx, basis, decide(tx, basis))
@@ -136,7 +136,7 @@ def decided_and_recorded(
 
 @contextmanager
 def recording(store: Store, turn: TurnName) -> Iterator[WriteTransaction]:
-    """Yield a writer for a decision (see ``Store.write``); where nothing may be written, it is told how to decide."""
+    """Yield a writer for a decision (see ``Store.write``); where nothing may be written, the error says what to do."""
     from ndcg_tracker.storage.connection import ReadOnlyDatabaseError
 
     try:
@@ -151,7 +151,7 @@ def recording(store: Store, turn: TurnName) -> Iterator[WriteTransaction]:
 
 def of_gate(decisions: Sequence[DecisionRecord], metric: str, alias: str | None) -> list[DecisionRecord]:
     """Return the decisions of one gate, oldest first: those of a metric and a baseline alias."""
-    return [one for one in decisions if one.metric == metric and one.baseline_alias == alias]
+    return [decision for decision in decisions if decision.metric == metric and decision.baseline_alias == alias]
 
 
 def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: float | None) -> Drift:
@@ -160,16 +160,18 @@ def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: 
     Parameters: ``pin``: what the alias stands for. ``earlier``: the decisions of this gate, oldest first. ``delta``: of
     the present candidate, against the pinned run.
     """
-    let_through = [one for one in earlier if one.decision == "pass" or one.acknowledged_by is not None]
+    let_through = [
+        decision for decision in earlier if decision.decision == "pass" or decision.acknowledged_by is not None
+    ]
     newest: dict[str, DecisionRecord] = {}
-    for one in let_through:
-        if one.baseline_run_id == pin.run_id:
-            newest.pop(one.candidate_run, None)  # in the order of the newest decisions
-            newest[one.candidate_run] = one
-    accepted = [one for one in newest.values() if one.decision == "pass"]
-    overridden = [one for one in newest.values() if one.decision != "pass"]
+    for decision in let_through:
+        if decision.baseline_run_id == pin.run_id:
+            newest.pop(decision.candidate_run, None)  # in the order of the newest decisions
+            newest[decision.candidate_run] = decision
+    accepted = [decision for decision in newest.values() if decision.decision == "pass"]
+    overridden = [decision for decision in newest.values() if decision.decision != "pass"]
     moves = _moves(let_through, pin.run_id)
-    deltas = [one.delta for one in moves if one.delta is not None]
+    deltas = [move.delta for move in moves if move.delta is not None]
     is_known = bool(moves) and len(deltas) == len(moves)
     moved_delta = math.fsum(deltas) if is_known else None
     return Drift(
@@ -186,7 +188,7 @@ def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: 
         n_overridden=len(overridden),
         latest_overridden=overridden[-1].candidate_run if overridden else None,
         latest_overridden_delta=overridden[-1].delta if overridden else None,
-        n_moves_overridden=sum(one.decision != "pass" for one in moves),
+        n_moves_overridden=sum(move.decision != "pass" for move in moves),
     )
 
 

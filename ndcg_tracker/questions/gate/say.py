@@ -61,7 +61,7 @@ _FRAME_COLUMNS = paths(
 
 @dataclass(frozen=True, slots=True)
 class ToldDecision:
-    """A decision as it is told: what there is to say of it, with arguments spelled so, and for CI."""
+    """A decision with its output: for people, by how arguments are spelled, for programs and for CI."""
 
     gated: Gated | SuiteGated
     said: Callable[[Spelling], Said]
@@ -70,7 +70,7 @@ class ToldDecision:
 
 
 def told_gate(gated: Gated, *, with_groups: bool) -> ToldDecision:
-    """Return a decision on two runs as it is told; ``with_groups``: with the worst and best groups."""
+    """Return a decision on two runs with its output; ``with_groups``: with the worst and best groups."""
     return ToldDecision(
         gated,
         lambda spelled: gate_said(gated, spelled, with_groups=with_groups),
@@ -80,7 +80,7 @@ def told_gate(gated: Gated, *, with_groups: bool) -> ToldDecision:
 
 
 def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Said:
-    """Return what there is to say of a decision.
+    """Return the output for a decision.
 
     ``spelled``: how arguments are spelled for people. ``with_groups``: whether people see the worst and the best
     groups; programs always do.
@@ -100,9 +100,9 @@ def gate_row(gated: Gated) -> dict[str, Any]:
 
 
 def _with_metric(gated: Gated) -> dict[str, Any]:
-    found = as_object(gated)
-    metric = found["metrics"][0]
-    return compare.with_runs(found) | {"of_metric": metric, "warnings": "; ".join(metric["warnings"])}
+    as_json = as_object(gated)
+    metric = as_json["metrics"][0]
+    return compare.with_runs(as_json) | {"of_metric": metric, "warnings": "; ".join(metric["warnings"])}
 
 
 @shape_of(GateDecision)
@@ -113,8 +113,8 @@ def _decision_shape(decision: GateDecision) -> Mapping[str, object]:
 
 @shape_of(Gated)
 def _gate_shape(gated: Gated) -> Mapping[str, object]:
-    found: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
-    return found | picked(_GATE_KEYS, gated)
+    shape: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
+    return shape | picked(_GATE_KEYS, gated)
 
 
 def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
@@ -134,14 +134,14 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
 
 
 def reason(decision: GateDecision) -> str:
-    """Return why a decision fell as it did, and what would decide an open question.
+    """Return why a decision came out as it did, and what would decide an open question.
 
     >>> reason(GateDecision("fail", "set", 0.0, 2, -0.25))
     'the mean difference on these 2 groups, -0.25, is below 0'
     """
     if decision.of_metric is not None:
         whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
-        return "; ".join([whole, *(f"but {_of_limit(one)}" for one in decision.limits if not one.is_met)])
+        return "; ".join([whole, *(f"but {_of_limit(check)}" for check in decision.limits if not check.is_met)])
     slices = decision.slices
     if slices is not None:
         whole = reason(replace(decision, decision=slices.of_whole, slices=None))
@@ -158,17 +158,19 @@ def reason(decision: GateDecision) -> str:
     return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
 
 
-def _of_limit(one: LimitCheck) -> str:
+def _of_limit(check: LimitCheck) -> str:
     """Return a number of both runs and its limit.
 
     >>> _of_limit(LimitCheck("latency_ms", "+10%", 20.0, 23.0, 22.0, False))
     'latency_ms is 23 after 20 (+15%), and the limit is +10%'
     """
-    return f"{one.name} is {one.candidate:g} after {one.baseline:g}{_share(one)}, and the limit is {one.limit}"
+    return (
+        f"{check.name} is {check.candidate:g} after {check.baseline:g}{_share(check)}, and the limit is {check.limit}"
+    )
 
 
-def _share(one: LimitCheck) -> str:
-    return f" ({(one.candidate - one.baseline) / abs(one.baseline) * 100:+.3g}%)" if one.baseline else ""
+def _share(check: LimitCheck) -> str:
+    return f" ({(check.candidate - check.baseline) / abs(check.baseline) * 100:+.3g}%)" if check.baseline else ""
 
 
 class Sides:
@@ -258,7 +260,7 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
 
 
 def recorded_reason(gated: Gated) -> str:
-    """Return why a decision fell as it did, as the database keeps it, with its clusters and its margin's origin."""
+    """Return why a decision came out as it did, as the database keeps it, with its clusters and its margin's origin."""
     learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
     if clusters is not None:
         why += f" (groups clustered by {clusters.attribute})"
@@ -268,7 +270,7 @@ def recorded_reason(gated: Gated) -> str:
 
 
 def to_decide(decision: GateDecision) -> str:
-    """Return what would decide an open question, "" where nothing is known to."""
+    """Return what would decide an open question, "" where nothing is known that would."""
     ways = []
     if decision.decision == "inconclusive" and decision.n_needed is not None and decision.n_needed_for is not None:
         about = "about" if decision.betting_lower is None else "at most about"  # the betting bound may decide before
@@ -278,37 +280,37 @@ def to_decide(decision: GateDecision) -> str:
     return ", ".join(ways)
 
 
-def _by_bounds(found: GateDecision) -> str:
-    """Return why a population decision fell as it did."""
-    sides = Sides(found)
-    goal = f"{sides.better} {sides.allowed(found.margin)}"
-    pass_level, fail_level = f"{found.pass_level or 0.0:.0%}", percent_of(1 - (found.fail_alpha or 0.0))
-    cause = "information is low" if found.low_information is not None else "all differences are the same"
+def _by_bounds(decision: GateDecision) -> str:
+    """Return why a population decision came out as it did."""
+    sides = Sides(decision)
+    goal = f"{sides.better} {sides.allowed(decision.margin)}"
+    pass_level, fail_level = f"{decision.pass_level or 0.0:.0%}", percent_of(1 - (decision.fail_alpha or 0.0))
+    cause = "information is low" if decision.low_information is not None else "all differences are the same"
     kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
     bound, other = sides.pass_bound, sides.fail_bound
     if bound is None:
-        why = "sums are not enough" if found.of_sums else "differences beyond 1 know no bound"
-        why = "the bound that would decide does not cover repeats" if found.of_repeats else why
+        why = "sums are not enough" if decision.of_sums else "differences beyond 1 know no bound"
+        why = "the bound that would decide does not cover repeats" if decision.of_repeats else why
         above = f"delta is not shown to be {goal} (low information, and {why})"
-    elif found.decision == "pass":
+    elif decision.decision == "pass":
         above = f"with {pass_level} confidence delta is {goal}: {sides.least} {bound:.4g} ({kind})"
     else:
         above = f"delta is not shown to be {goal}: its {pass_level} bound is {bound:.4g} ({kind})"
-    if found.decision == "pass":
+    if decision.decision == "pass":
         change = "drop" if sides.is_higher else "rise"
         drop = f"; a real {change} within the margin: with {fail_level} confidence {sides.most} {other:.4g}"
-        return above + (drop if found.is_small_drop else "")
+        return above + (drop if decision.is_small_drop else "")
     if other is None:
         unknown = f"nor {sides.worse} 0, where the t bound alone does not count" if sides.has_t_bound else ""
         return ", ".join(filter(None, (above, unknown)))
     by = _fail_kind(sides, cause)
-    if found.decision == "fail":
+    if decision.decision == "fail":
         return f"with {fail_level} confidence delta is {sides.worse} 0: {sides.most} {other:.4g}{by}; and {above}"
     return f"{above}, nor {sides.worse} 0: its {fail_level} bound is {other:.4g}{by}"
 
 
 def _fail_kind(sides: Sides, cause: str) -> str:
-    """Return how the bound of FAIL was found, "" where it is no other than that of PASS."""
+    """Return how the bound of FAIL was found, "" where it was found as that of PASS."""
     if sides.fail_method == sides.pass_method or sides.pass_bound is None:
         return ""
     return f" (betting bound, as {cause})" if sides.fail_method == "betting" else " (t bound)"
@@ -341,8 +343,8 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     ]
     pairs += [*facts(gated.comparison, spelled), *requests(gated.comparison)]
     pairs += [
-        (one.name, f"baseline {one.baseline:g}, candidate {one.candidate:g}{_share(one)}; limit {one.limit}")
-        for one in decision.limits
+        (check.name, f"baseline {check.baseline:g}, candidate {check.candidate:g}{_share(check)}; limit {check.limit}")
+        for check in decision.limits
     ]
     if gated.alpha_budget is not None and decision.fail_alpha is not None:
         number = ordinal(gated.number)
@@ -372,17 +374,17 @@ def _warnings(gated: Gated) -> list[Told]:
 
 def bounds_in_words(decision: GateDecision) -> list[str]:
     """Return the one-sided bounds, each with its level, that of PASS first."""
-    found = []
+    bounds = []
     sides = Sides(decision)
     if sides.pass_bound is not None and decision.pass_level is not None:
         method = "betting bound, " if sides.pass_method == "betting" else ""
         bound = points(sides.pass_bound, signed=True)
-        found.append(f"{sides.least} {bound} ({method}{percent_of(decision.pass_level)})")
+        bounds.append(f"{sides.least} {bound} ({method}{percent_of(decision.pass_level)})")
     if sides.fail_bound is not None and decision.fail_alpha is not None:
         method = "betting bound, " if sides.fail_method == "betting" else ""
         bound = points(sides.fail_bound, signed=True)
-        found.append(f"{sides.most} {bound} ({method}{percent_of(1 - decision.fail_alpha)})")
-    return found
+        bounds.append(f"{sides.most} {bound} ({method}{percent_of(1 - decision.fail_alpha)})")
+    return bounds
 
 
 def by_t_alone(decision: GateDecision) -> list[tuple[str, str]]:
@@ -499,10 +501,10 @@ def junit_document(
     case = ElementTree.SubElement(suite, "testcase", {"classname": classname, "name": name, "time": "0"})
     message = f"{decision.decision.upper()}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
     if outcome == "failed":
-        found = ElementTree.SubElement(
+        failure = ElementTree.SubElement(
             case, "failure", {"type": decision.decision.upper(), "message": visible(message)}
         )
-        found.text = text
+        failure.text = text
     elif outcome == "skipped":
         ElementTree.SubElement(case, "skipped", {"message": visible(message)})
     ElementTree.SubElement(case, "system-out").text = text
@@ -517,7 +519,7 @@ def _properties(gated: Gated) -> list[tuple[str, str]]:
 def decision_properties(
     decision: GateDecision, decision_id: int | None, acknowledgement: Acknowledgement | None
 ) -> list[tuple[str, str]]:
-    """Return what a JUnit report tells of a decision for programs."""
+    """Return the properties of a decision in a JUnit report."""
     pairs = [
         ("decision", decision.decision),
         ("scope", decision.scope),

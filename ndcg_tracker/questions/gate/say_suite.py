@@ -43,7 +43,7 @@ _ROW = paths(
 
 
 def suite_gate_said(gated: SuiteGated, spelled: Spelling = in_python) -> Said:
-    """Return what there is to say of a decision on a suite; ``spelled``: how arguments are spelled for people."""
+    """Return the output for a decision on a suite; ``spelled``: how arguments are spelled for people."""
     return Said(gated, lambda: [suite_gate_report(gated, spelled)], lambda: [suite_gate_row(gated)])
 
 
@@ -54,8 +54,8 @@ def suite_gate_row(gated: SuiteGated) -> dict[str, Any]:
 
 @shape_of(SuiteGated)
 def _shape(gated: SuiteGated) -> Mapping[str, object]:
-    found: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
-    return found | picked(_KEYS, gated)
+    shape: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
+    return shape | picked(_KEYS, gated)
 
 
 def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Report:
@@ -81,8 +81,8 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
 
 def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
     comparison, decision = gated.comparison, gated.decision
-    baseline = sum(one.baseline_mean or 0.0 for one in comparison.deltas) / len(comparison.deltas)
-    candidate = sum(one.candidate_mean or 0.0 for one in comparison.deltas) / len(comparison.deltas)
+    baseline = sum(delta.baseline_mean or 0.0 for delta in comparison.deltas) / len(comparison.deltas)
+    candidate = sum(delta.candidate_mean or 0.0 for delta in comparison.deltas) / len(comparison.deltas)
     pairs = [
         (f"macro {familiar_name(comparison.metric)}", f"baseline {points(baseline)}, candidate {points(candidate)}"),
         ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(decision)])),
@@ -114,10 +114,10 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
 
 
 def told_suite_gate(gated: SuiteGated) -> ToldDecision:
-    """Return a decision on a suite as it is told; its means are those of each dataset and of the macro mean."""
+    """Return a decision on a suite with its output; its means are those of each dataset and the macro mean."""
     comparison = gated.comparison
-    means = [one.candidate_mean or 0.0 for one in comparison.deltas]
-    named = [(f"{one.dataset}/{comparison.metric}", one.candidate_mean) for one in comparison.deltas]
+    means = [delta.candidate_mean or 0.0 for delta in comparison.deltas]
+    named = [(f"{delta.dataset}/{comparison.metric}", delta.candidate_mean) for delta in comparison.deltas]
     return ToldDecision(
         gated,
         lambda spelled: suite_gate_said(gated, spelled),

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     Results = tuple[Index, Floats]
 
 _NAMES = (name for name in HistoryRow.__annotations__ if name != "suite")  # a frame is of one dataset
-_COLUMNS = [one for name in _NAMES for one in (("ci_low", "ci_high") if name == "ci" else (name,))]
+_COLUMNS = [column for name in _NAMES for column in (("ci_low", "ci_high") if name == "ci" else (name,))]
 STUDY_TAG = "study"
 _ENOUGH = 0.9
-"""A run with results for a smaller share of the groups of the others is left out, or it would take them away."""
+"""A run with results for a smaller share of the others' groups is left out, since it would leave few shared groups."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,11 @@ class HistoryResult:
         return Chart(history_chart(self.rows, self.rows[0]["metric"]))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per run, or of the new steps alone if they were asked for; ``step_between`` and
-        ``drift_between`` hold the names of two runs, both included, and ``step_parameters`` by name what a parameter
-        was before the step and what after it."""
+        """Return one row per run, or per new step if these were asked for.
+
+        ``step_between`` and ``drift_between`` hold the names of two runs, both included, and ``step_parameters`` the
+        values of each parameter before the step and after it, by name.
+        """
         import pandas as pd
 
         table = []
@@ -134,7 +136,8 @@ def history_of(
         steps = steps_of(tx, dataset, text, records, newest, notes)
     else:
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
-    if all(run.tags.get("stage") == "iteration" for run in details.values()):  # one training's, and no retrainings
+    # iterations of a training are no retrainings
+    if all(run.tags.get("stage") == "iteration" for run in details.values()):
         notes = [note for note in notes if note.kind != "few_runs"]
     notes += lacking_groups(list(details.values()), records, parsed)
     notes += _study(list(details.values()), records, dataset, metric)
@@ -154,24 +157,24 @@ def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str
     return [Note("different_labels", {"versions": tuple(counts)}, command)] if len(counts) > 1 else []
 
 
-def new_steps_of(found: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:
-    """Return the rows of a history at whose steps the history without its newest run shows neither step nor drift.
+def new_steps_of(history: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:
+    """Return the rows whose steps do not show, as a step or a drift, in the history without its newest run.
 
-    ``without_newest``: gives that one, asked for only where there are steps. A large step is new when its first run
+    ``without_newest``: gives that history, asked for only where there are steps. A large step is new when its first run
     comes; a small one when enough runs have followed to be sure of it.
     """
-    steps = [row for row in found.rows if row.get("step")]
+    steps = [row for row in history.rows if row.get("step")]
     if not steps:
         return ()
     before = without_newest()
-    place = {row["run"]: number for number, row in enumerate(found.rows)}
+    place = {row["run"]: number for number, row in enumerate(history.rows)}
 
     def between(ends: Sequence[str] | None) -> tuple[int, int] | None:
         return None if ends is None else (place[ends[0]], place[ends[1]])
 
-    known = [between(row.get("step_between")) for row in before.rows if row.get("step")]
-    known += [between(row.get("drift_between")) for row in before.rows]
-    spans = [span for span in known if span is not None]
+    earlier = [between(row.get("step_between")) for row in before.rows if row.get("step")]
+    earlier += [between(row.get("drift_between")) for row in before.rows]
+    spans = [span for span in earlier if span is not None]
 
     def is_new(row: HistoryRow) -> bool:
         first, last = between(row.get("step_between")) or (place[row["run"]],) * 2
@@ -184,20 +187,22 @@ def history_row(
     record: HistoryRecord,
     details: Mapping[int, RunRecord],
     metric: str,
-    found: FoundStep | None,
+    found_step: FoundStep | None,
     no_interval: bool,
     direction: str,
     limits: tuple[float, float] | None,
 ) -> HistoryRow:
     """Return one run as JSON has it; ``limits``: between which numbers every value lies, if known."""
     run = details[record.run_id]
-    step = None if found is None else found.step
+    step = None if found_step is None else found_step.step
     drift = None if step is None else step.drift
-    begins = details[found.drift_from].name if found is not None and found.drift_from is not None else None
+    begins = (
+        details[found_step.drift_from].name if found_step is not None and found_step.drift_from is not None else None
+    )
     between, before = None, None
-    if found is not None and found.first is not None and found.last is not None:
-        between = (details[found.first].name, details[found.last].name)
-        before = None if found.before is None else details[found.before]
+    if found_step is not None and found_step.first is not None and found_step.last is not None:
+        between = (details[found_step.first].name, details[found_step.last].name)
+        before = None if found_step.before is None else details[found_step.before]
     ci = None
     change_limits = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
     if not no_interval and record.mean is not None and record.std_dev is not None:
@@ -240,12 +245,16 @@ def lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], 
     fewest: dict[int, int] = {}
     for record in records:
         fewest[record.label_set_id] = min(record.n_missing, fewest.get(record.label_set_id, record.n_missing))
-    lacking = [(run, one) for run, one in zip(runs, records, strict=True) if one.n_missing > fewest[one.label_set_id]]
+    lacking = [
+        (run, record)
+        for run, record in zip(runs, records, strict=True)
+        if record.n_missing > fewest[record.label_set_id]
+    ]
     if not lacking:
         return []
     facts: dict[str, Fact] = {
-        "runs": [(run.name, one.n_missing) for run, one in lacking],
-        "n_groups": max(one.n_groups for _, one in lacking),
+        "runs": [(run.name, record.n_missing) for run, record in lacking],
+        "n_groups": max(record.n_groups for _, record in lacking),
         "metric": metric.requested_as,
     }
     skipping = str(metric.with_axes(missing="skip"))
@@ -343,19 +352,19 @@ class HistoryFilter:
 def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
     """Return the time that a text names; of a date its first moment, or its last."""
     try:
-        found = datetime.fromisoformat(text.strip())
+        moment = datetime.fromisoformat(text.strip())
     except ValueError:
         raise InputError(
             f"{name} {text!r} is not a date", advice="write 2025-01-31 or 2025-01-31T09:30, in UTC"
         ) from None
     if to_the_end and len(text.strip()) <= len("2025-01-31"):
-        found = datetime.combine(found.date(), time.max)
-    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        moment = datetime.combine(moment.date(), time.max)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)
 class FoundStep:
-    """What happened at one run, by run id.
+    """The step or the drift at one run; other runs are given by id.
 
     ``before``: the run it was compared with. ``first`` and ``last``: the runs between which a step lies.
     ``drift_from``: the first run of the drift that ends here.
@@ -376,17 +385,17 @@ def steps_of(
     newest: Mapping[int, HistoryRecord],
     notes: list[Note],
 ) -> dict[int, FoundStep]:
-    """Return what happened at each of the runs by its id; what could not be compared joins the notes.
+    """Return the steps at the runs by run id, and add to the notes what could not be compared.
 
     Each run is paired with those under the same version of the labels, whatever stands between them. ``newest``: the
     records of all runs of the dataset by id, whose repeats tell how much runs scatter where the history does not.
     """
-    found: dict[int, FoundStep] = {}
+    steps: dict[int, FoundStep] = {}
     for version in dict.fromkeys(record.label_set_version for record in records):
         of_version = [record for record in records if record.label_set_version == version]
         if len(of_version) > 1:
-            found |= _steps_of_version(tx, dataset, metric, of_version, newest, notes)
-    return found
+            steps |= _steps_of_version(tx, dataset, metric, of_version, newest, notes)
+    return steps
 
 
 def _steps_of_version(
@@ -397,7 +406,7 @@ def _steps_of_version(
     newest: Mapping[int, HistoryRecord],
     notes: list[Note],
 ) -> dict[int, FoundStep]:
-    """Return what happened at runs under one version of the labels."""
+    """Return the steps at runs under one version of the labels."""
     dataset_id = tx.datasets.known(dataset).id
     results = tx.evaluations.results_of([record.evaluation_id for record in records])
     pruned = tx.runs.prunings()
@@ -431,12 +440,12 @@ def _steps_of_version(
 
 
 def found_steps(run_ids: Sequence[int], tested: StepsWithScatter) -> dict[int, FoundStep]:
-    """Return what happened at each run by its id; ``run_ids``: of the runs that were tested, oldest first."""
-    found = {}
+    """Return the steps by run id; ``run_ids``: of the runs that were tested, oldest first."""
+    steps = {}
     for run_id, last, step in zip(run_ids, [None, *run_ids], tested.steps, strict=False):
         places = (step.first, step.last, None if step.drift is None else step.drift.first)
-        found[run_id] = FoundStep(step, last, *(None if at is None else run_ids[at] for at in places))
-    return found
+        steps[run_id] = FoundStep(step, last, *(None if at is None else run_ids[at] for at in places))
+    return steps
 
 
 def _repeats(
@@ -449,24 +458,24 @@ def _repeats(
         is_repeat = AA_TAG in run.tags and not is_checkpoint(run)
         if is_repeat and record is not None and record.label_set_version == version:
             families.setdefault(str(run.tags[AA_TAG]), []).append(record.evaluation_id)
-    found = []
+    repeats = []
     for evaluations in families.values():
         rows = [_at(ids, results) for results in tx.evaluations.results_of(evaluations)]
-        found.append(np.array([row for row in rows if row is not None]).reshape(-1, ids.size))
-    return found
+        repeats.append(np.array([row for row in rows if row is not None]).reshape(-1, ids.size))
+    return repeats
 
 
 def _at(ids: Index, results: Results) -> Floats | None:
     """Return the results of these groups, None if one is missing."""
-    known, values = results
-    places = np.minimum(np.searchsorted(known, ids), max(0, known.size - 1))
-    if not known.size or (known[places] != ids).any() or np.isnan(values[places]).any():
+    stored_ids, values = results
+    places = np.minimum(np.searchsorted(stored_ids, ids), max(0, stored_ids.size - 1))
+    if not stored_ids.size or (stored_ids[places] != ids).any() or np.isnan(values[places]).any():
         return None
     return np.asarray(values[places])
 
 
 def scatter_notes(tested: StepsWithScatter, dataset: str | None) -> list[Note]:
-    """Return what must be known of the scatter of runs: that it is unknown, or that it exceeds that of their groups."""
+    """Return a note on the scatter of runs where it is unknown, or exceeds what their groups explain."""
     if tested.is_unsure:
         of = () if dataset is None else ("--dataset", dataset)
         command = ("ndcg-track", "ingest", "FILE", *of, "--tag", "aa=NAME")
@@ -478,7 +487,7 @@ def scatter_notes(tested: StepsWithScatter, dataset: str | None) -> list[Note]:
 
 
 def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[Note]:
-    """Return what must be known of runs that do not all have results for the same groups."""
+    """Return notes on runs that do not all have results for the same groups."""
     n_defined = [values.size - int(np.count_nonzero(np.isnan(values))) for _, values in results]
     notes = [
         Note("other_groups", {"run": records[place].run, "n": n_defined[place], "n_beside": ids.size})
@@ -492,12 +501,12 @@ def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: In
 
 def differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
     """Return the differences of the stored means, where nothing can be tested."""
-    found: dict[int, FoundStep] = {}
+    steps: dict[int, FoundStep] = {}
     for before, record in pairwise(records):
         unknown = record.mean is None or before.mean is None
         delta = None if unknown else float(record.mean or 0.0) - float(before.mean or 0.0)
-        found[record.run_id] = FoundStep(Step(delta, None, None, False), before.run_id)
-    return found
+        steps[record.run_id] = FoundStep(Step(delta, None, None, False), before.run_id)
+    return steps
 
 
 def _side_by_side(results: Sequence[Results]) -> tuple[Index, Floats, Mask]:

@@ -49,7 +49,7 @@ class _System:
 
     @property
     def latest(self) -> RunRecord:
-        """Its run that was made last: from then on the system has a macro mean."""
+        """The latest of its runs: since then the system has a macro mean."""
         return max(self.runs, key=lambda run: (run.created_at_utc, run.id))
 
     @property
@@ -69,15 +69,15 @@ def history_on_suite(
 ) -> History:
     """Return the macro mean of every system that has a run on each dataset of a suite, the oldest first.
 
-    A step is one of the mean over all groups, in which one of a dataset of n groups weighs 1/n. Parameters: ``wanted``:
-    which runs; a system counts where all of its runs do. ``without``: a system that is left out. Raises:
+    Steps are those of the mean over all groups, in which each group of a dataset of n groups weighs 1/n. Parameters:
+    ``wanted``: which runs; a system counts where all of its runs do. ``without``: a system that is left out. Raises:
     ReferenceNotFoundError for an unknown suite, and where no system has the metric on every dataset.
     """
     suite = tx.suites.known(name)
     metric = suite_metric(tx, suite, parse_metric(metric_text))
     every = _systems(tx, suite, metric, by_tag)
-    chosen = [one for one in every if len(replace(wanted, last=None).chosen(one.runs)) == len(one.runs)]
-    systems = [one for one in chosen if one.name != without][-(wanted.last or 0) :]
+    chosen = [system for system in every if len(replace(wanted, last=None).chosen(system.runs)) == len(system.runs)]
+    systems = [system for system in chosen if system.name != without][-(wanted.last or 0) :]
     if not systems and without is None:
         what = f" and {wanted.words}" if every and wanted.words else ""
         raise ReferenceNotFoundError(
@@ -86,35 +86,39 @@ def history_on_suite(
         )
     notes: list[Note] = []
     for place, dataset in enumerate(suite.datasets):
-        records = [one.records[place] for one in systems]
+        records = [system.records[place] for system in systems]
         notes += different_labels(records, dataset, metric.requested_as)
-        notes += lacking_groups([one.runs[place] for one in systems], records, metric)
+        notes += lacking_groups([system.runs[place] for system in systems], records, metric)
     steps: dict[int, FoundStep] = {}
-    for versions in dict.fromkeys(one.versions for one in systems):
-        steps |= _steps(tx, [one for one in systems if one.versions == versions], notes)
-    details = {one.latest.id: replace(one.latest, name=one.name) for one in systems}
-    rows = [_row(one, suite, metric, details, steps) for one in systems]
+    for versions in dict.fromkeys(system.versions for system in systems):
+        steps |= _steps(tx, [system for system in systems if system.versions == versions], notes)
+    details = {system.latest.id: replace(system.latest, name=system.name) for system in systems}
+    rows = [_row(system, suite, metric, details, steps) for system in systems]
     distinct = [note for place, note in enumerate(notes) if note not in notes[:place]]
     return History(tuple(rows), tuple(distinct), len(every), len(every))
 
 
 def _systems(tx: ReadTransaction, suite: SuiteRecord, metric: Metric, by_tag: str | None) -> list[_System]:
     """Return the systems that have the metric on every dataset, by the time of their latest run."""
-    found: dict[str, list[tuple[RunRecord, HistoryRecord]]] = {}
+    pairs_of: dict[str, list[tuple[RunRecord, HistoryRecord]]] = {}
     for dataset in suite.datasets:
-        newest = {one.run_id: one for one in tx.evaluations.history(tx.datasets.known(dataset).id, str(metric))}
+        newest = {
+            record.run_id: record for record in tx.evaluations.history(tx.datasets.known(dataset).id, str(metric))
+        }
         for system, run in by_system(tx, dataset, by_tag).items():
             if run.id in newest and newest[run.id].mean is not None:
-                found.setdefault(system, []).append((run, newest[run.id]))
-    complete = {system: pairs for system, pairs in found.items() if len(pairs) == len(suite.datasets)}
+                pairs_of.setdefault(system, []).append((run, newest[run.id]))
+    complete = {system: pairs for system, pairs in pairs_of.items() if len(pairs) == len(suite.datasets)}
     systems = [_System(name, *zip(*pairs, strict=True)) for name, pairs in complete.items()]
-    return sorted(systems, key=lambda one: (one.latest.created_at_utc, one.latest.id))
+    return sorted(systems, key=lambda system: (system.latest.created_at_utc, system.latest.id))
 
 
 def _row(
     system: _System, suite: SuiteRecord, metric: Metric, details: dict[int, RunRecord], steps: dict[int, FoundStep]
 ) -> HistoryRow:
-    cells: list[SuiteCell | None] = [cell_of(run, one) for run, one in zip(system.runs, system.records, strict=True)]
+    cells: list[SuiteCell | None] = [
+        cell_of(run, of_run) for run, of_run in zip(system.runs, system.records, strict=True)
+    ]
     macro: SuiteRow = suite_row(system.name, cells, metric.limits)
     latest, last = system.latest, system.records[-1]
     record = replace(
@@ -125,7 +129,7 @@ def _row(
         git_commit=latest.git_commit,
         mean=None if macro.macro is None else macro.macro.mean,
         std_dev=None,
-        n_groups=sum(one.n_groups for one in system.records),
+        n_groups=sum(stored.n_groups for stored in system.records),
     )
     row = history_row(record, details, str(metric), steps.get(latest.id), True, metric.direction, metric.limits)
     row["ci"] = None if macro.macro is None else macro.macro.ci
@@ -134,9 +138,9 @@ def _row(
 
 
 def _steps(tx: ReadTransaction, systems: Sequence[_System], notes: list[Note]) -> dict[int, FoundStep]:
-    """Return what happened at each system that is evaluated under the same labels, by the id of its latest run."""
-    ids_of_datasets = zip(*(one.records for one in systems), strict=True)
-    evaluations = [tx.evaluations.results_of([one.evaluation_id for one in of]) for of in ids_of_datasets]
+    """Return the steps at systems that are evaluated under the same labels, by the id of their latest run."""
+    ids_of_datasets = zip(*(system.records for system in systems), strict=True)
+    evaluations = [tx.evaluations.results_of([record.evaluation_id for record in of]) for of in ids_of_datasets]
     are_kept = [all(ids.size for ids, _ in of_system) for of_system in zip(*evaluations, strict=True)]
     if not all(are_kept):
         notes.append(Note("summaries_only", {"n": are_kept.count(False)}))
@@ -148,9 +152,9 @@ def _steps(tx: ReadTransaction, systems: Sequence[_System], notes: list[Note]) -
         defined = [(ids[~np.isnan(of_run)], of_run[~np.isnan(of_run)]) for ids, of_run in compress(results, are_kept)]
         shared = reduce(np.intersect1d, [ids for ids, _ in defined])
         n_most += max(ids.size for ids, _ in defined)
-        if not shared.size:  # the means are all that can be held against each other
+        if not shared.size:  # only the means can be compared
             notes.append(Note("shared_groups", {"n": 0, "most": n_most}))
-            means = [replace(one.records[0], run_id=one.latest.id, mean=_macro(one)) for one in systems]
+            means = [replace(system.records[0], run_id=system.latest.id, mean=_macro(system)) for system in systems]
             return differences(means)
         values.append(np.stack([of_run[np.searchsorted(ids, shared)] for ids, of_run in defined]))
         weights.append(np.full(shared.size, 1 / shared.size))
@@ -159,8 +163,8 @@ def _steps(tx: ReadTransaction, systems: Sequence[_System], notes: list[Note]) -
         notes.append(Note("shared_groups", {"n": together.shape[1], "most": n_most}))
     tested = steps_with_scatter(together, scale * scale.size / scale.sum())
     notes += scatter_notes(tested, None)
-    return found_steps([one.latest.id for one in systems], tested)
+    return found_steps([system.latest.id for system in systems], tested)
 
 
 def _macro(system: _System) -> float:
-    return sum(one.mean or 0.0 for one in system.records) / len(system.records)
+    return sum(record.mean or 0.0 for record in system.records) / len(system.records)

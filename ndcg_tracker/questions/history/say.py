@@ -84,7 +84,7 @@ def history_said(
     newest_first: bool = False,
     spelled: Spelling = in_python,
 ) -> Said:
-    """Return what there is to say of a history.
+    """Return the output for a history.
 
     Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
     to read them. ``n_shown``: how many runs a table has, by default the newest 40. ``newest_first``: the newest steps
@@ -95,17 +95,17 @@ def history_said(
     shown = TABLE_RUNS if n_shown is None else n_shown
 
     def reports() -> list[Report]:
-        found = [
+        of_metrics = [
             _report(metric, [row for row in rows if row["metric"] == metric], shown, newest_first, spelled)
             for metric in dict.fromkeys(row["metric"] for row in rows)
         ]
-        return [*found, *([Report(notes=[told(note) for note in notes])] if notes else [])]
+        return [*of_metrics, *([Report(notes=[told(note) for note in notes])] if notes else [])]
 
     return Said(rows, reports, lambda: list(map(_csv_row, rows)), list(_CSV_COLUMNS), blank_lines=1)
 
 
 def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequence[Note] = ()) -> Said:
-    """Return what there is to say of the new steps of a history; ``newest``: the run that would have shown them.
+    """Return the output for the new steps of a history; ``newest``: the run that would have shown them.
 
     People read a sentence for each, or that there is none; JSON and CSV have their rows.
     """
@@ -139,25 +139,24 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
 
 
 def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[str]:
-    """Return a sentence for each step and each drift: the largest first, those that are only possible at the end, or
-    all of them the newest first."""
+    """Return a sentence for each step and each drift: the largest first and possible ones last, or the newest first."""
     told: list[tuple[bool, float, str]] = []
     for row in reversed(rows):
         if row.get("step_between") is not None:
             told.append((bool(row.get("step_possible")), -abs(row.get("step_change") or 0.0), step_sentence(row)))
         if row.get("drift_between") is not None:
             told.append((False, -abs(row.get("drift_change") or 0.0), drift_sentence(row)))
-    return [sentence for *_, sentence in (told if newest_first else sorted(told, key=lambda one: one[:2]))]
+    return [sentence for *_, sentence in (told if newest_first else sorted(told, key=lambda entry: entry[:2]))]
 
 
 def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
-    """Return by which texts a metric was asked for, nothing where it is shown by the only one."""
+    """Return the texts by which a metric was asked for, "" where it is shown by the only one."""
     texts = list(dict.fromkeys(row["requested_as"] for row in rows if "requested_as" in row))
     return "" if texts in ([], [metric]) else f"(asked for as {', '.join(texts)})"
 
 
 def _line(means: Sequence[float | None]) -> str:
-    """Return the sparkline; of a long history what its blocks stand for, too."""
+    """Return the sparkline, for a long history with what its blocks stand for."""
     if len(means) <= SPARKLINE_BLOCKS:
         return sparkline(means)
     blocks, n_runs = means_of_blocks(means, SPARKLINE_BLOCKS)
@@ -210,14 +209,14 @@ def step_sentence(row: HistoryRow) -> str:
     """
     way = "down" if (row.get("step_change") or 0.0) < 0 else "up"
     commit = row.get("git_commit")
-    known = [f"run {row['run_id']}", *([f"commit {commit[:7]}"] if commit else []), *_parameters(row)]
+    details = [f"run {row['run_id']}", *([f"commit {commit[:7]}"] if commit else []), *_parameters(row)]
     ci = row.get("step_ci")
     change = points(row.get("step_change"), signed=True)
     if ci is not None:
         change += f" {interval((ci[0], ci[1]), signed=True)}"
-    sentence = f"stepped {way} at {row['run']} ({', '.join(known)}): {change}"
+    sentence = f"stepped {way} at {row['run']} ({', '.join(details)}): {change}"
     is_possible = bool(row.get("step_possible"))
-    if not is_possible:  # of what is only possible, the p-value that counts is a large one and says nothing
+    if not is_possible:  # the p-value that counts for a possible step is large and says nothing
         sentence += f", {p_equation(row.get('p_adjusted'))}"
     first, last = row.get("step_between") or (row["run"], row["run"])
     if first != last:
@@ -282,11 +281,11 @@ def changes_text(changes: Mapping[str, Sequence[object]] | None) -> str:
 
 
 MOST_RUNS = 400
-"""So many runs, the newest, are drawn."""
+"""How many runs, the newest, are drawn."""
 
 
 def history_chart(rows: Sequence[HistoryRow], metric: str, *, marked: Collection[str] = (), height: int = 220) -> Spec:
-    """Return a metric over runs with its 95% intervals, the steps and the changes of labels.
+    """Return the chart of a metric over runs with its 95% intervals, the steps and the changes of labels.
 
     ``marked``: the names of runs that are pointed out.
     """

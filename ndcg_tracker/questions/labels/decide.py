@@ -17,7 +17,7 @@ from ndcg_tracker.statistics.similarity import Kappa, weighted_kappa
 from ndcg_tracker.words.notes import Note
 
 NAMED_GROUPS = 10
-"""So many of the groups that only one label set has are named."""
+"""How many of the groups that only one label set has are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ def labels_diff(
     >>> keys = Keys.from_strings
     >>> old = LabelLists.from_rows(keys("qqr"), keys("abc"), np.array([1.0, 0.0, 2.0]))
     >>> new = LabelLists.from_rows(keys("qqs"), keys("abd"), np.array([1.0, 2.0, 1.0]))
-    >>> found = labels_diff("shop", refs, old, new)
-    >>> found.labels.in_both, found.agreement, found.changes[0].item, found.new_groups
+    >>> diff = labels_diff("shop", refs, old, new)
+    >>> diff.labels.in_both, diff.agreement, diff.changes[0].item, diff.new_groups
     (2, 0.5, 'b', ('s',))
     """
     rows, others = matching_rows(first, second)
@@ -146,10 +146,10 @@ def labels_diff(
 def _grade_counts(first: Floats, second: Floats, rows: Index, others: Index) -> tuple[GradeCount, ...]:
     """Return how often each grade met each; NaN stands for no label and sorts last."""
     only_first, only_second = np.delete(first, rows), np.delete(second, others)
-    one = np.concatenate([first[rows], only_first, np.full(only_second.size, np.nan)])
-    other = np.concatenate([second[others], np.full(only_first.size, np.nan), only_second])
-    levels, codes = np.unique(np.concatenate([one, other]), return_inverse=True)
-    pairs, counts = np.unique(codes[: one.size] * levels.size + codes[one.size :], return_counts=True)
+    first_grades = np.concatenate([first[rows], only_first, np.full(only_second.size, np.nan)])
+    second_grades = np.concatenate([second[others], np.full(only_first.size, np.nan), only_second])
+    levels, codes = np.unique(np.concatenate([first_grades, second_grades]), return_inverse=True)
+    pairs, counts = np.unique(codes[: first_grades.size] * levels.size + codes[first_grades.size :], return_counts=True)
     grades = [None if np.isnan(level) else float(level) for level in levels]
     return tuple(
         GradeCount(grades[pair // levels.size], grades[pair % levels.size], n)
@@ -166,8 +166,8 @@ def _changes(first: LabelLists, rows: Index, before: Floats, after: Floats, top:
         rows, before, after, change = rows[kept], before[kept], after[kept], change[kept]
     groups = first.group_keys.take(np.searchsorted(first.offsets, rows, "right") - 1).to_list()
     items = first.item_keys.take(rows).to_list()
-    found = sorted(zip((-change).tolist(), groups, items, before.tolist(), after.tolist(), strict=True))
-    return tuple(GradeChange(*one[1:]) for one in found[:top])
+    changes = sorted(zip((-change).tolist(), groups, items, before.tolist(), after.tolist(), strict=True))
+    return tuple(GradeChange(*row[1:]) for row in changes[:top])
 
 
 def _named(keys: Keys, places: Index) -> tuple[str, ...]:
@@ -194,7 +194,7 @@ class Conclusion:
     @property
     def changes(self) -> bool:
         """Whether one version of the labels gives another verdict than the others (see ``_concluded``)."""
-        return len({_concluded(one.verdict) for one in self.verdicts}) > 1
+        return len({_concluded(of_version.verdict) for of_version in self.verdicts}) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,13 +213,15 @@ class VersionsComparison:
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
         """What was found for each candidate and metric that is tested."""
-        found: dict[tuple[str, str], list[VersionVerdict]] = {}
-        for one in self.comparisons:
-            for metric in one.metrics:
+        verdicts_of: dict[tuple[str, str], list[VersionVerdict]] = {}
+        for comparison in self.comparisons:
+            for metric in comparison.metrics:
                 if metric.verdict is not None:
-                    told = found.setdefault((one.candidate.name, metric.metric), [])
-                    told.append(VersionVerdict(one.label_set.version, metric.verdict, metric.has_low_information))
-        return tuple(Conclusion(*of, tuple(verdicts)) for of, verdicts in found.items())
+                    told = verdicts_of.setdefault((comparison.candidate.name, metric.metric), [])
+                    told.append(
+                        VersionVerdict(comparison.label_set.version, metric.verdict, metric.has_low_information)
+                    )
+        return tuple(Conclusion(*of, tuple(verdicts)) for of, verdicts in verdicts_of.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +279,7 @@ def judges_kappa(first: LabelLists, second: LabelLists) -> Kappa | None:
 
 
 def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
-    """Return Kendall's tau-b of the orders that two judges put runs into, None where one of them puts none first.
+    """Return Kendall's tau-b of the orders that two judges put runs into, None where one of them ties all runs.
 
     >>> kendall_tau([RunUnderJudges("a", 0.5, 0.5), RunUnderJudges("b", 0.4, 0.6), RunUnderJudges("c", 0.1, 0.2)])
     0.33333333333333337
@@ -286,8 +288,8 @@ def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
         return None
     from scipy.stats import kendalltau
 
-    found = float(kendalltau([one.first for one in runs], [one.second for one in runs]).statistic)
-    return None if np.isnan(found) else found
+    tau = float(kendalltau([run.first for run in runs], [run.second for run in runs]).statistic)
+    return None if np.isnan(tau) else tau
 
 
 def turned_verdicts(
@@ -296,22 +298,22 @@ def turned_verdicts(
     """Return the pairs of runs whose verdicts differ, each judge's p-values corrected over all pairs."""
     each = zip(pairs, _corrected(first), _corrected(second), strict=True)
     return tuple(
-        TurnedVerdict(*runs, one, other)
-        for runs, one, other in each
-        if _concluded(one.verdict) != _concluded(other.verdict)
+        TurnedVerdict(*runs, of_first, of_second)
+        for runs, of_first, of_second in each
+        if _concluded(of_first.verdict) != _concluded(of_second.verdict)
     )
 
 
 def _concluded(verdict: Verdict | None) -> Verdict | None:
-    """Return what a verdict lets one conclude: from identical results no other than where no difference is detected."""
+    """Return the conclusion from a verdict: identical results count as no difference detected."""
     return "no_difference_detected" if verdict == "identical" else verdict
 
 
-def _corrected(found: Sequence[MetricComparison]) -> list[PairVerdict]:
-    each = zip(found, holm([one.p_value for one in found]), strict=True)
+def _corrected(metrics: Sequence[MetricComparison]) -> list[PairVerdict]:
+    each = zip(metrics, holm([metric.p_value for metric in metrics]), strict=True)
     return [
-        PairVerdict(one.delta, p, corrected_verdict(one.verdict, one.delta, p), one.has_low_information)
-        for one, p in each
+        PairVerdict(metric.delta, p, corrected_verdict(metric.verdict, metric.delta, p), metric.has_low_information)
+        for metric, p in each
     ]
 
 
@@ -328,7 +330,7 @@ class NeededLabel:
 class NeededLabels:
     """What to judge next for a baseline and its candidates under one metric.
 
-    ``label_set``: the newest, of which the items have no label. ``n_unjudged``: how many items there are in all in the
+    ``label_set``: the newest, in which the items have no label. ``n_unjudged``: how many items there are in all in the
     first ranks of the runs. ``items``: those that could move a difference most come first.
     """
 
@@ -345,8 +347,8 @@ def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int) -
     """Return the items that could move most, ``budget`` at most.
 
     Parameters: ``moves``: for each candidate, how far each item, by group and id, could move the difference. An item
-    counts by the difference that it could move most; of equal ones the first comes first, and an item that can move
-    nothing does not come.
+    counts by the difference that it could move most; equal ones keep their order, and an item that can move nothing is
+    left out.
 
     >>> [item.item for item in most_needed([{("q", "a"): 0.1, ("q", "b"): 0.0}, {("q", "c"): 0.2}], 3)]
     ['c', 'a']
@@ -355,5 +357,5 @@ def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int) -
     for of_candidate in moves:
         for pair, move in of_candidate.items():
             most[pair] = max(move, most.get(pair, 0.0))
-    ordered = sorted(most.items(), key=lambda found: -found[1])[:budget]
+    ordered = sorted(most.items(), key=lambda entry: -entry[1])[:budget]
     return tuple(NeededLabel(group, item, move) for (group, item), move in ordered if move > 0)

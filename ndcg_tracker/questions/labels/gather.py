@@ -59,12 +59,18 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
 
     dataset = tx.datasets.known(dataset_name)
     n_runs = tx.evaluations.runs_by_label_set(dataset.id)
-    found = []
-    for one in (one for one in tx.labels.sets(dataset.id, judge) if one.judge not in NO_LABELS_HERE):
-        n_items, grades = _contents(tx, one)
-        sizes = one.n_groups, n_items, one.n_labels, grades, n_runs.get(one.id, 0), one.judge
-        found.append(LabelVersion(dataset.name, one.version, one.digest, one.created_at_utc, one.source, *sizes))
-    return found
+    versions = []
+    for label_set in tx.labels.sets(dataset.id, judge):
+        if label_set.judge in NO_LABELS_HERE:
+            continue
+        n_items, grades = _contents(tx, label_set)
+        sizes = label_set.n_groups, n_items, label_set.n_labels, grades, n_runs.get(label_set.id, 0), label_set.judge
+        versions.append(
+            LabelVersion(
+                dataset.name, label_set.version, label_set.digest, label_set.created_at_utc, label_set.source, *sizes
+            )
+        )
+    return versions
 
 
 def _contents(tx: ReadTransaction, label_set: LabelSetRecord) -> tuple[int, tuple[GradeFrequency, ...]]:
@@ -97,8 +103,8 @@ def label_sets_diff(
     dataset = tx.datasets.known(dataset_name)
     before = numbered_labels(tx, dataset.id, dataset.name, first)
     after = numbered_labels(tx, dataset.id, dataset.name, second, before.judge if second is None else None)
-    one, other = (tx.labels.lists(label_set.id) for label_set in (before, after))
-    return labels_diff(dataset.name, (label_set_ref(before), label_set_ref(after)), one, other, top=top)
+    first_lists, second_lists = (tx.labels.lists(label_set.id) for label_set in (before, after))
+    return labels_diff(dataset.name, (label_set_ref(before), label_set_ref(after)), first_lists, second_lists, top=top)
 
 
 def labels_needed(
@@ -123,12 +129,12 @@ def labels_needed(
     label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, judge=judge)
     labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
     metric = _metric(tx, [baseline, *candidates], metric, np.unique(labels.grades), labels.n_groups)
-    one = judged(tx.runs.ranking(baseline.id), labels)
+    judged_baseline = judged(tx.runs.ranking(baseline.id), labels)
     moves, unjudged = [], set[tuple[str, str]]()
     for candidate in candidates:
-        found = _moves(one, judged(tx.runs.ranking(candidate.id), labels), metric, weights)
-        unjudged.update(found)
-        moves.append(found)
+        of_candidate = _moves(judged_baseline, judged(tx.runs.ranking(candidate.id), labels), metric, weights)
+        unjudged.update(of_candidate)
+        moves.append(of_candidate)
     return NeededLabels(
         RunRef(baseline.name, baseline.id),
         tuple(RunRef(candidate.name, candidate.id) for candidate in candidates),
@@ -154,15 +160,15 @@ def _metric(
                 advice=f"use {argument('metric', 'ndcg@10')}",
             )
         return metric
-    evaluated = [[one.metric for one in tx.evaluations.of_run(run.id)] for run in runs]
+    evaluated = [[evaluation.metric for evaluation in tx.evaluations.of_run(run.id)] for run in runs]
     shared = [parse_metric(text) for text in evaluated[0] if all(text in of_run for of_run in evaluated[1:])]
-    known = [one for one in shared if what_stops(one, grades, n_groups) is None]
-    if not known:
+    bounded = [shared_metric for shared_metric in shared if what_stops(shared_metric, grades, n_groups) is None]
+    if not bounded:
         raise NotComparableError(
             "the runs share no metric of which is known how far unjudged items leave it open, such as ndcg@10",
             advice=f"type: {shlex.join(adding_command(runs, ['ndcg@10']))}",
         )
-    return known[0]
+    return bounded[0]
 
 
 def _moves(
@@ -171,14 +177,14 @@ def _moves(
     """Return how far each unjudged item could move the mean difference, by group and item."""
     values: list[GroupValues] = [group_values(side, [metric])[0] for side in (baseline, candidate)]
     keys = values[0].group_keys
-    one, other = values[0].values, np.append(values[1].values, np.nan)[places_of(keys, values[1].group_keys)]
-    paired = np.flatnonzero(~np.isnan(one + other))
+    before, after = values[0].values, np.append(values[1].values, np.nan)[places_of(keys, values[1].group_keys)]
+    paired = np.flatnonzero(~np.isnan(before + after))
     of_groups = aligned_weights(values[0], weights)
     shares = np.ones(paired.size) if of_groups is None else of_groups[paired]
     keys = keys.take(paired)
     items = unjudged_items(baseline, candidate, metric, keys)
     moves = (
-        possible_moves(items, one[paired], other[paired]) * (shares / max(float(shares.sum()), 1e-300))[items.groups]
+        possible_moves(items, before[paired], after[paired]) * (shares / max(float(shares.sum()), 1e-300))[items.groups]
     )
     pairs = zip(keys.take(items.groups).to_list(), items.keys.to_list(), strict=True)
     return dict(zip(pairs, moves.tolist(), strict=True))
@@ -212,15 +218,16 @@ class LabelsNeededResult(Answer):
 def judges_agreement(
     tx: ReadTransaction, dataset_name: str, judges: Sequence[str], metric: Metric, *, top: int = 10
 ) -> JudgesAgreement:
-    """Return how far the newest labels of two judges agree, and what they make of the runs that have a metric.
+    """Return how far the newest labels of two judges agree, and how the runs that have a metric fare under each.
 
-    ``judges``: two; one is held against the unnamed judge; none: the only named one. ``top``: how many labels to keep
-    of those whose grades differ. Raises: InputError where it is not clear which two, or one has no labels.
+    ``judges``: two; one is compared with the unnamed judge, as is the only named one if none is given. ``top``: how
+    many labels to keep of those whose grades differ. Raises: InputError where it is not clear which two, or one has no
+    labels.
     """
     dataset = tx.datasets.known(dataset_name)
     two = _two(tx, dataset.id, dataset.name, judges)
     first, second = sets = [numbered_labels(tx, dataset.id, dataset.name, judge=judge) for judge in two]
-    one, other = (tx.labels.lists(label_set.id) for label_set in sets)
+    first_lists, second_lists = (tx.labels.lists(label_set.id) for label_set in sets)
     text, runs = str(metric), tx.runs.all(dataset.name)
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     sides = [
@@ -232,14 +239,14 @@ def judges_agreement(
         for label_set, here, there in zip(sets, has_metric, reversed(has_metric), strict=True)
         if there - here
     ]
-    known = [[side for side in of_set if side.run.id in has_metric[0] & has_metric[1]] for of_set in sides]
-    order = _means(known[0], known[1], text)
-    pairs = list(combinations(range(len(known[0])), 2))
-    verdicts = [[_compared(tx, of_set[i], of_set[j], metric) for i, j in pairs] for of_set in known]
-    names = [(known[0][i].run.name, known[0][j].run.name) for i, j in pairs]
+    evaluated = [[side for side in of_set if side.run.id in has_metric[0] & has_metric[1]] for of_set in sides]
+    order = _means(evaluated[0], evaluated[1], text)
+    pairs = list(combinations(range(len(evaluated[0])), 2))
+    verdicts = [[_compared(tx, of_set[i], of_set[j], metric) for i, j in pairs] for of_set in evaluated]
+    names = [(evaluated[0][i].run.name, evaluated[0][j].run.name) for i, j in pairs]
     return JudgesAgreement(
-        labels_diff(dataset.name, (label_set_ref(first), label_set_ref(second)), one, other, top=top),
-        judges_kappa(one, other),
+        labels_diff(dataset.name, (label_set_ref(first), label_set_ref(second)), first_lists, second_lists, top=top),
+        judges_kappa(first_lists, second_lists),
         text,
         order,
         kendall_tau(order),
@@ -265,7 +272,7 @@ def _two(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Sequence[st
         return judges
     if judges:
         return ["", *judges]
-    named = list(dict.fromkeys(one.judge for one in tx.labels.sets(dataset_id, None) if one.judge))
+    named = list(dict.fromkeys(label_set.judge for label_set in tx.labels.sets(dataset_id, None) if label_set.judge))
     if not named:
         advice = "add some with ndcg-track labels add FILE --judge NAME"
         raise InputError(f"dataset {dataset!r} has no labels of a named judge", advice=advice)
@@ -279,16 +286,16 @@ def _two(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Sequence[st
 
 def _means(first: Sequence[Side], second: Sequence[Side], metric: str) -> tuple[RunUnderJudges, ...]:
     """Return the runs that have a mean under both, best first under the first judge."""
-    found = []
-    for one, other in zip(first, second, strict=True):
-        means = one.evaluations[metric].mean, other.evaluations[metric].mean
+    runs = []
+    for under_first, under_second in zip(first, second, strict=True):
+        means = under_first.evaluations[metric].mean, under_second.evaluations[metric].mean
         if means[0] is not None and means[1] is not None:
-            found.append(RunUnderJudges(one.run.name, means[0], means[1]))
-    return tuple(sorted(found, key=lambda run: -run.first))
+            runs.append(RunUnderJudges(under_first.run.name, means[0], means[1]))
+    return tuple(sorted(runs, key=lambda run: -run.first))
 
 
-def _compared(tx: ReadTransaction, one: Side, other: Side, metric: Metric) -> MetricComparison:
-    both = RunPair.of(one, other, (metric,), one.label_set.version, are_labels_named=True)
+def _compared(tx: ReadTransaction, baseline: Side, candidate: Side, metric: Metric) -> MetricComparison:
+    both = RunPair.of(baseline, candidate, (metric,), baseline.label_set.version, are_labels_named=True)
     return compare_metrics([paired_results(tx, both, metric, "intersect")])[0]
 
 
@@ -302,33 +309,35 @@ def compared_versions(
     """
     names = named_runs(tx, candidates, options.dataset, baseline)
     arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
-    versions = [one.version for one in tx.labels.sets(arms[baseline].runs[0].dataset_id, options.judge or "")]
-    found: dict[str, dict[int, Comparison]] = {name: {} for name in names}
+    versions = [
+        label_set.version for label_set in tx.labels.sets(arms[baseline].runs[0].dataset_id, options.judge or "")
+    ]
+    comparisons_of: dict[str, dict[int, Comparison]] = {name: {} for name in names}
     lacking: list[tuple[str, int]] = []
     for name, version in product(names, versions):
         try:
             (pair,) = compared(tx, baseline, [name], replace(options, labels=version))
-            found[name][version] = pair.comparison
+            comparisons_of[name][version] = pair.comparison
         except NotComparableError:
             lacking.append((name, version))
-    if not any(found.values()):
-        compared(tx, baseline, candidates, options)  # says why
-    for name, of_name in found.items():
-        texts = [[metric.metric for metric in one.metrics] for one in of_name.values()]
+    if not any(comparisons_of.values()):
+        compared(tx, baseline, candidates, options)  # raises the reason
+    for name, of_name in comparisons_of.items():
+        texts = [[metric.metric for metric in comparison.metrics] for comparison in of_name.values()]
         shared = [text for text in texts[-1] if all(text in of_version for of_version in texts)] if texts else []
-        for version, one in of_name.items():
-            if shared and len(one.metrics) > len(shared):
+        for version, comparison in of_name.items():
+            if shared and len(comparison.metrics) > len(shared):
                 chosen = replace(options, labels=version, metrics=tuple(map(parse_metric, shared)))
                 (pair,) = compared(tx, baseline, [name], chosen)
                 of_name[version] = pair.comparison
     for version in versions:
-        beside = [name for name in found if version in found[name]]
+        beside = [name for name in comparisons_of if version in comparisons_of[name]]
         if len(beside) > 1:
-            corrected = adjusted_jointly([found[name][version] for name in beside])
-            for name, one in zip(beside, corrected, strict=True):
-                found[name][version] = one
-    every = [one for of_name in found.values() for one in of_name.values()]
-    metrics = list(dict.fromkeys(metric.metric for one in every for metric in one.metrics))
+            corrected = adjusted_jointly([comparisons_of[name][version] for name in beside])
+            for name, comparison in zip(beside, corrected, strict=True):
+                comparisons_of[name][version] = comparison
+    every = [comparison for of_name in comparisons_of.values() for comparison in of_name.values()]
+    metrics = list(dict.fromkeys(metric.metric for comparison in every for metric in comparison.metrics))
     notes = []
     for version in dict.fromkeys(version for _, version in lacking):
         without = [arms[name] for name, of in lacking if of == version]

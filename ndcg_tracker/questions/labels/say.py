@@ -29,7 +29,7 @@ from ndcg_tracker.words.notes import renamed, told
 from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, percent, points
 
 MOST_GRADES = 12
-"""More grades than that are counted, and not shown one by one."""
+"""More grades than this are counted, and not shown one by one."""
 _DIGEST = 12
 _VERSION_COLUMNS = ("version", "digest", "created_at_utc", "source", "n_groups", "n_items", "n_labels", "n_runs")
 _GRADE_COLUMNS = ("dataset", "first", "second", "grade_first", "grade_second", "n")
@@ -43,20 +43,21 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], *, color
     if format == "csv":
         names = ["dataset", *_VERSION_COLUMNS, "judge", "grades"]
         return csv_text(
-            names, [[*(getattr(one, name) for name in names[:-1]), _grades(one, "=", " ")] for one in versions]
+            names,
+            [[*(getattr(version, name) for name in names[:-1]), _grades(version, "=", " ")] for version in versions],
         )
     shown = [
         Column(name, _HEADINGS.get(name, name.removeprefix("n_")), right=name == "version" or name.startswith("n_"))
         for name in _VERSION_COLUMNS
     ]
-    judges = ["judge"] if any(one.judge for one in versions) else []
+    judges = ["judge"] if any(version.judge for version in versions) else []
     rows = [
         [
-            *(_shown(name, getattr(one, name)) for name in _VERSION_COLUMNS),
-            *(one.judge for _ in judges),
-            _grades(one, ": ", ", ", MOST_GRADES),
+            *(_shown(name, getattr(version, name)) for name in _VERSION_COLUMNS),
+            *(version.judge for _ in judges),
+            _grades(version, ": ", ", ", MOST_GRADES),
         ]
-        for one in versions
+        for version in versions
     ]
     return rows_as(format, [*shown, *map(Column, judges), Column("grades")], rows, color=color)
 
@@ -73,67 +74,69 @@ def _grades(version: LabelVersion, equals: str, between: str, most: int | None =
     grades = version.grades
     if most is not None and len(grades) > most:
         return f"{len(grades):,} from {grades[0].grade:g} to {grades[-1].grade:g}"
-    return between.join(f"{one.grade:g}{equals}{one.n}" for one in grades)
+    return between.join(f"{frequency.grade:g}{equals}{frequency.n}" for frequency in grades)
 
 
-def labels_diff_said(found: LabelsDiff) -> Said:
-    """Return what there is to say of two label sets; CSV has a row per pair of grades."""
-    return Said(found, lambda: [labels_diff_report(found)], lambda: _grade_rows(found), _GRADE_COLUMNS)
+def labels_diff_said(diff: LabelsDiff) -> Said:
+    """Return the output for two label sets; CSV has a row per pair of grades."""
+    return Said(diff, lambda: [labels_diff_report(diff)], lambda: _grade_rows(diff), _GRADE_COLUMNS)
 
 
-def _grade_rows(found: LabelsDiff) -> list[dict[str, object]]:
-    of_both = {"dataset": found.dataset, "first": found.first.version, "second": found.second.version}
-    return [{**of_both, "grade_first": one.first, "grade_second": one.second, "n": one.n} for one in found.grades]
+def _grade_rows(diff: LabelsDiff) -> list[dict[str, object]]:
+    of_both = {"dataset": diff.dataset, "first": diff.first.version, "second": diff.second.version}
+    return [
+        {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n} for count in diff.grades
+    ]
 
 
 @shape_of(LabelsDiff)
-def _diff_shape(found: LabelsDiff) -> dict[str, object]:
+def _diff_shape(diff: LabelsDiff) -> dict[str, object]:
     sizes = {
         name: fields_of(size) | {"gone": size.gone, "new": size.new}
-        for name, size in (("groups", found.groups), ("labels", found.labels))
+        for name, size in (("groups", diff.groups), ("labels", diff.labels))
     }
-    return fields_of(found) | sizes | {"agreement": found.agreement}
+    return fields_of(diff) | sizes | {"agreement": diff.agreement}
 
 
-def labels_diff_report(found: LabelsDiff) -> Report:
+def labels_diff_report(diff: LabelsDiff) -> Report:
     """Return the report of two label sets: agreement, sizes, grades against grades, and what changed most."""
-    first, second = (_named(one) for one in (found.first, found.second))
-    n_changed = found.labels.in_both - found.n_equal
+    first, second = (_named(label_set) for label_set in (diff.first, diff.second))
+    n_changed = diff.labels.in_both - diff.n_equal
     agreement = "they share no label"
-    if found.labels.in_both:
+    if diff.labels.in_both:
         agreement = (
-            f"{percent(found.agreement)} of the {counted(found.labels.in_both, 'label')} in both have the same grade"
+            f"{percent(diff.agreement)} of the {counted(diff.labels.in_both, 'label')} in both have the same grade"
         )
     sizes = Table(
         columns("", f">{first}", f">{second}", ">in both", ">gone", ">new"),
         [
             [name, *(f"{n:,}" for n in (size.first, size.second, size.in_both, size.gone, size.new))]
-            for name, size in (("groups", found.groups), ("labels", found.labels))
+            for name, size in (("groups", diff.groups), ("labels", diff.labels))
         ],
     )
-    tables = [sizes, *grade_tables(found)]
-    if found.changes:
-        rows = [[one.group, one.item, f"{one.first:g}", f"{one.second:g}"] for one in found.changes]
+    tables = [sizes, *grade_tables(diff)]
+    if diff.changes:
+        rows = [[change.group, change.item, f"{change.first:g}", f"{change.second:g}"] for change in diff.changes]
         title = f"labels whose grade changed most ({len(rows)} of {n_changed:,})"
         tables.append(Table(columns("group", "item", f">{first}", f">{second}"), rows, title, names=(0, 1)))
     facts = [
         (name, _listed(keys, n))
         for name, keys, n in (
-            ("gone groups", found.gone_groups, found.groups.gone),
-            ("new groups", found.new_groups, found.groups.new),
+            ("gone groups", diff.gone_groups, diff.groups.gone),
+            ("new groups", diff.new_groups, diff.groups.new),
         )
         if n
     ]
-    return Report(f"labels of {found.dataset}, {second} against {first}: {agreement}", tables=tables, facts=facts)
+    return Report(f"labels of {diff.dataset}, {second} against {first}: {agreement}", tables=tables, facts=facts)
 
 
-def grade_tables(found: LabelsDiff) -> list[Table]:
+def grade_tables(diff: LabelsDiff) -> list[Table]:
     """Return how often each grade of the first labels met each of the second, one table; none where there are many."""
-    first, second = (_named(one) for one in (found.first, found.second))
-    levels = sorted({grade for one in found.grades for grade in (one.first, one.second) if grade is not None})
+    first, second = (_named(label_set) for label_set in (diff.first, diff.second))
+    levels = sorted({grade for count in diff.grades for grade in (count.first, count.second) if grade is not None})
     if not levels or len(levels) > MOST_GRADES:
         return []
-    n_of = {(one.first, one.second): one.n for one in found.grades}
+    n_of = {(count.first, count.second): count.n for count in diff.grades}
     across: list[float | None] = [*levels, None]
     rows = [
         [
@@ -159,44 +162,45 @@ def _listed(keys: Sequence[str], n: int) -> str:
     return ", ".join(keys) + more
 
 
-def agreement_said(found: JudgesAgreement) -> Said:
-    """Return what there is to say of two judges; CSV has a row per pair of grades."""
-    return Said(found, lambda: [agreement_report(found)], lambda: _grade_rows(found.diff), _GRADE_COLUMNS)
+def agreement_said(agreement: JudgesAgreement) -> Said:
+    """Return the output for two judges; CSV has a row per pair of grades."""
+    return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), _GRADE_COLUMNS)
 
 
-def agreement_report(found: JudgesAgreement) -> Report:
+def agreement_report(agreement: JudgesAgreement) -> Report:
     """Return the report of two judges: kappa and grades, the order of the runs under each, and verdicts that turn."""
     from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``compare.for_people``
 
-    diff, metric = found.diff, familiar_name(found.metric, "")
+    diff, metric = agreement.diff, familiar_name(agreement.metric, "")
     first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
     labels = labels_diff_report(diff)
     kappa = "weighted kappa is undefined"
-    if found.kappa is not None:
-        ci = "" if found.kappa.ci is None else f" {interval(found.kappa.ci)}"
-        kappa = f"weighted kappa {found.kappa.value:.3f}{ci}"
+    if agreement.kappa is not None:
+        ci = "" if agreement.kappa.ci is None else f" {interval(agreement.kappa.ci)}"
+        kappa = f"weighted kappa {agreement.kappa.value:.3f}{ci}"
     sentences = [labels.headline or ""]
-    if found.kendall_tau is not None:
-        n_runs = counted(len(found.runs), "run")
-        turned = f"verdicts on pairs of them that turn: {len(found.turned)} of {found.n_pairs:,}"
-        sentences.append(f"{metric} of {n_runs}: Kendall's tau of their order {found.kendall_tau:.3f}; {turned}")
+    if agreement.kendall_tau is not None:
+        n_runs = counted(len(agreement.runs), "run")
+        turned = f"verdicts on pairs of them that turn: {len(agreement.turned)} of {agreement.n_pairs:,}"
+        sentences.append(f"{metric} of {n_runs}: Kendall's tau of their order {agreement.kendall_tau:.3f}; {turned}")
     tables = list(labels.tables)
-    if found.runs:
+    if agreement.runs:
         rows = [
             [
                 run.run,
                 points(run.first),
-                f"{1 + sum(other.first > run.first for other in found.runs)}",
+                f"{1 + sum(other.first > run.first for other in agreement.runs)}",
                 points(run.second),
-                f"{1 + sum(other.second > run.second for other in found.runs)}",
+                f"{1 + sum(other.second > run.second for other in agreement.runs)}",
             ]
-            for run in found.runs
+            for run in agreement.runs
         ]
         heads = (*columns("run", f">{first}", ">rank", f">{second}"), Column("other rank", "rank", right=True))
         tables.append(Table(heads, rows, f"{metric} under the labels of each"))
-    if found.turned:
+    if agreement.turned:
         turned_rows = [
-            [one.baseline, one.candidate, *_pair_cells(one.first), *_pair_cells(one.second)] for one in found.turned
+            [pair.baseline, pair.candidate, *_pair_cells(pair.first), *_pair_cells(pair.second)]
+            for pair in agreement.turned
         ]
         heads = (
             *columns("baseline", "candidate", f">{first}", "verdict", f">{second}"),
@@ -204,51 +208,62 @@ def agreement_report(found: JudgesAgreement) -> Report:
         )
         tables.append(Table(heads, turned_rows, "verdicts that turn", names=(0, 1)))
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
-    if found.n_pairs:
-        legend.append(f"verdicts: paired t-test, Holm-corrected over {counted(found.n_pairs, 'pair')} under each judge")
+    if agreement.n_pairs:
+        legend.append(
+            f"verdicts: paired t-test, Holm-corrected over {counted(agreement.n_pairs, 'pair')} under each judge"
+        )
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
         sentences=sentences,
         tables=tables,
         legend=legend,
         facts=labels.facts,
-        notes=[told(renamed(note, {found.metric: metric})) for note in found.notes],
+        notes=[told(renamed(note, {agreement.metric: metric})) for note in agreement.notes],
     )
 
 
-def _pair_cells(found: PairVerdict) -> list[object]:
-    words = _verdict(found.verdict, low=found.low_information)
-    return [delta_cell(found.delta, found.verdict), Painted(words, VERDICT_STYLES.get(found.verdict))]
+def _pair_cells(pair: PairVerdict) -> list[object]:
+    words = _verdict(pair.verdict, low=pair.low_information)
+    return [delta_cell(pair.delta, pair.verdict), Painted(words, VERDICT_STYLES.get(pair.verdict))]
 
 
-def versions_said(found: VersionsComparison) -> Said:
-    """Return what there is to say of a comparison under every version; CSV has a row per candidate, version, metric."""
+def versions_said(versions: VersionsComparison) -> Said:
+    """Return the output for a comparison under every version; CSV has a row per candidate, version and metric."""
     return Said(
-        found, lambda: versions_reports(found), lambda: [row for one in found.comparisons for row in metric_rows(one)]
+        versions,
+        lambda: versions_reports(versions),
+        lambda: [row for comparison in versions.comparisons for row in metric_rows(comparison)],
     )
 
 
 @shape_of(VersionsComparison)
-def _versions_shape(found: VersionsComparison) -> dict[str, object]:
-    conclusions = [as_object(one) | {"changes": one.changes} for one in found.conclusions]
-    lacking = [{"candidate": name, "version": version} for name, version in found.not_evaluated]
-    return {"versions": found.comparisons, "conclusions": conclusions, "not_evaluated": lacking, "notes": found.notes}
+def _versions_shape(versions: VersionsComparison) -> dict[str, object]:
+    conclusions = [as_object(conclusion) | {"changes": conclusion.changes} for conclusion in versions.conclusions]
+    lacking = [{"candidate": name, "version": version} for name, version in versions.not_evaluated]
+    return {
+        "versions": versions.comparisons,
+        "conclusions": conclusions,
+        "not_evaluated": lacking,
+        "notes": versions.notes,
+    }
 
 
-def versions_reports(found: VersionsComparison) -> list[Report]:
+def versions_reports(versions: VersionsComparison) -> list[Report]:
     """Return a report per candidate: whether the conclusion changes, and a row per version and metric."""
-    shown = [for_people(one) for one in found.comparisons]
+    shown = [for_people(comparison) for comparison in versions.comparisons]
     conclusions = VersionsComparison(tuple(shown)).conclusions
     reports = []
-    for name in dict.fromkeys(one.candidate.name for one in shown):
-        lacking = [version for candidate, version in found.not_evaluated if candidate == name]
-        of_run = [one for one in conclusions if one.candidate == name]
-        reports.append(_versions_report([one for one in shown if one.candidate.name == name], lacking, of_run))
-    return [*reports[:-1], replace(reports[-1], notes=[told(note) for note in found.notes])]
+    for name in dict.fromkeys(comparison.candidate.name for comparison in shown):
+        lacking = [version for candidate, version in versions.not_evaluated if candidate == name]
+        of_run = [conclusion for conclusion in conclusions if conclusion.candidate == name]
+        reports.append(
+            _versions_report([comparison for comparison in shown if comparison.candidate.name == name], lacking, of_run)
+        )
+    return [*reports[:-1], replace(reports[-1], notes=[told(note) for note in versions.notes])]
 
 
 def _versions_report(of_run: Sequence[Comparison], lacking: Iterable[int], conclusions: Sequence[Conclusion]) -> Report:
-    changing = [one.metric for one in conclusions if one.changes]
+    changing = [conclusion.metric for conclusion in conclusions if conclusion.changes]
     if changing:
         outcome = f"the conclusion on {', '.join(changing)} changes"
     elif len(of_run) == 1 or not conclusions:
@@ -259,15 +274,15 @@ def _versions_report(of_run: Sequence[Comparison], lacking: Iterable[int], concl
     footnotes: list[str] = []
     rows = [
         (
-            one.label_set.version,
+            comparison.label_set.version,
             [
                 Painted(f"{sign(metric)} {_verdict(metric.verdict)}", VERDICT_STYLES.get(metric.verdict)),
                 *metric_cells(metric),
             ],
-            marks(metric_footnotes(metric, [one]), footnotes),
+            marks(metric_footnotes(metric, [comparison]), footnotes),
         )
-        for one in of_run
-        for metric in one.metrics
+        for comparison in of_run
+        for metric in comparison.metrics
     ]
     rows += [(version, ["not evaluated", *[UNDEFINED] * (len(heads) - 2)], "") for version in lacking]
     rows.sort(key=lambda row: row[0])
@@ -280,7 +295,7 @@ def _versions_report(of_run: Sequence[Comparison], lacking: Iterable[int], concl
     )
     return Report(
         f"{runs(of_run[0])}, {counted(len(of_run), 'version')} of the labels: {outcome}",
-        sentences=[_sentence(one) for one in conclusions if len(of_run) > 1],
+        sentences=[_sentence(conclusion) for conclusion in conclusions if len(of_run) > 1],
         tables=[table],
         legend=legend(of_run[-1:])[:2],
     )
@@ -291,7 +306,7 @@ def _verdict(verdict: str | None, *, low: bool = False) -> str:
     return words + (" (low information)" if low else "")
 
 
-def _sentence(one: Conclusion) -> str:
+def _sentence(conclusion: Conclusion) -> str:
     """Return whether the verdict on a metric changes with the labels.
 
     >>> from ndcg_tracker.questions.labels.decide import VersionVerdict
@@ -302,13 +317,13 @@ def _sentence(one: Conclusion) -> str:
     'map: improved under both versions of the labels'
     """
     of: dict[str, list[int]] = {}
-    for found in one.verdicts:
-        of.setdefault(_verdict(found.verdict, low=found.low_information), []).append(found.version)
+    for of_version in conclusion.verdicts:
+        of.setdefault(_verdict(of_version.verdict, low=of_version.low_information), []).append(of_version.version)
     if len(of) == 1:
-        n = len(one.verdicts)
-        return f"{one.metric}: {next(iter(of))} under {'both' if n == 2 else f'all {n}'} versions of the labels"
+        n = len(conclusion.verdicts)
+        return f"{conclusion.metric}: {next(iter(of))} under {'both' if n == 2 else f'all {n}'} versions of the labels"
     first, *rest = [f"{words} under {_versions(versions)}" for words, versions in of.items()]
-    return f"{one.metric}: " + ", ".join([f"{first} of the labels", *rest])
+    return f"{conclusion.metric}: " + ", ".join([f"{first} of the labels", *rest])
 
 
 def _versions(versions: Sequence[int]) -> str:
@@ -322,7 +337,7 @@ _LEGEND = "could move: by how much the grade of this item alone could move the m
 
 
 def needed_said(needed: NeededLabels) -> Said:
-    """Return what there is to say of what to judge next.
+    """Return the output for the labels to give next.
 
     CSV has an empty column ``label``, Quepid's CSV an empty ``rating``, Elasticsearch's requests of ``_rank_eval`` have
     a ``rating`` of null: where it is filled in, ``labels add`` reads a label. Raises: InputError for CSV of an id that
@@ -334,7 +349,7 @@ def needed_said(needed: NeededLabels) -> Said:
         lambda: list(map(fields_of, needed.items)),
         ("group", "item", "could_move"),
         {
-            "csv": lambda: _csv(needed, ["group", "item", "label", "could_move"], lambda one: (None, one.could_move)),
+            "csv": lambda: _csv(needed, ["group", "item", "label", "could_move"], lambda item: (None, item.could_move)),
             "quepid": lambda: _csv(needed, ["query", "docid", "rating"], lambda _: (None,)),
             "elasticsearch": lambda: json_text(_requests(needed)),
         },
@@ -342,26 +357,26 @@ def needed_said(needed: NeededLabels) -> Said:
 
 
 def _csv(needed: NeededLabels, names: list[str], further: Callable[[NeededLabel], tuple[object, ...]]) -> str:
-    for one in needed.items:
-        for what, key in (("group", one.group), ("item", one.item)):
+    for item in needed.items:
+        for what, key in (("group", item.group), ("item", item.item)):
             if safe_cell(key) != key:
                 raise InputError(
                     f"{what} {key!r} cannot be read back from CSV that is safe to open",
                     advice=f"use {argument('format', 'elasticsearch')}",
                 )
-    return csv_text(names, [[one.group, one.item, *further(one)] for one in needed.items])
+    return csv_text(names, [[item.group, item.item, *further(item)] for item in needed.items])
 
 
 def _requests(needed: NeededLabels) -> dict[str, object]:
     """Return the requests of ``_rank_eval``, a group each; the index is that of the dataset's name."""
     ratings: dict[str, list[object]] = {}
-    for one in needed.items:
-        ratings.setdefault(one.group, []).append({"_index": needed.dataset, "_id": one.item, "rating": None})
-    return {"requests": [{"id": group, "ratings": found} for group, found in ratings.items()]}
+    for item in needed.items:
+        ratings.setdefault(item.group, []).append({"_index": needed.dataset, "_id": item.item, "rating": None})
+    return {"requests": [{"id": group, "ratings": of_group} for group, of_group in ratings.items()]}
 
 
 def _report(needed: NeededLabels) -> Report:
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
 
     candidates = " and ".join(
         filter(None, [", ".join(run.name for run in needed.candidates[:-1]), needed.candidates[-1].name])
@@ -372,7 +387,7 @@ def _report(needed: NeededLabels) -> Report:
     else:
         of_all = counted(needed.n_unjudged, "unjudged item")
         title = f"{what}: judge these {len(needed.items):,} of {of_all} next, for {familiar_name(needed.metric)}"
-    rows = [[one.group, one.item, points(one.could_move)] for one in needed.items]
+    rows = [[item.group, item.item, points(item.could_move)] for item in needed.items]
     table = Table(columns("group", "item", ">could move"), rows, names=(0, 1), legend=[_LEGEND])
     facts = [("labels", f"version {needed.label_set.version}, digest {needed.label_set.digest[:12]}")]
     return Report(title, tables=[table] if rows else [], facts=facts)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 MOST_PAIRED = 50
-"""Of more runs the pairs with the best one are kept alone; ranks rest on all of them."""
+"""With more runs than this, only the pairs with the best run are kept; ranks rest on all pairs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class MetricBoard:
     """One metric of a leaderboard: ``standings`` in the order of its runs, over ``n`` groups.
 
     ``value``: of the attribute whose groups these are, None for all groups and for those without one.
-    ``requested_as``: the name by which all runs were asked for the metric, "" where there is no such.
+    ``requested_as``: the name by which the metric was asked for in all runs, "" where these differ.
     """
 
     metric: str
@@ -132,56 +132,56 @@ def metric_board(
 
     ``repeats``: the results of each run of every arm, shapes (k, groups), whose means ``values`` are; none without.
     """
-    found = all_pairs_of_arms(repeats, weights) if repeats else all_pairs(values, weights)
-    p_value = largest_t(values) if test == "permutation" else found.p_value
+    tested = all_pairs_of_arms(repeats, weights) if repeats else all_pairs(values, weights)
+    p_value = largest_t(values) if test == "permutation" else tested.p_value
     adjusted = p_value if test == "permutation" else holm_of_pairs(p_value)
-    n_runs, n = len(names), found.n
+    n_runs, n = len(names), tested.n
     total = float(n if weights is None else weights[weights > 0].sum())
     intervals = []
     for place in range(n_runs):
         row = values[place] if weights is None else values[place][weights > 0]
         if weights is None:
-            ci = t_interval(float(found.means[place]), float(row.std(ddof=1)), n) if n > 1 else None
+            ci = t_interval(float(tested.means[place]), float(row.std(ddof=1)), n) if n > 1 else None
         else:
-            spread = np.square(weights[weights > 0] * (row - found.means[place])).sum()
+            spread = np.square(weights[weights > 0] * (row - tested.means[place])).sum()
             error = float(np.sqrt(spread * n / (n - 1))) / total if n > 1 else 0.0
             half = two_sided_t(1 - LEVEL, n - 1.0) * error if error else 0.0
-            ci = (float(found.means[place]) - half, float(found.means[place]) + half) if half else None
+            ci = (float(tested.means[place]) - half, float(tested.means[place]) + half) if half else None
         if repeats and len(repeats[place]) > 1:
             ci = crossed_t(np.zeros((1, values.shape[1])), repeats[place], weights)[0].ci
         intervals.append(limited(ci, limits))
-    standings = standings_of(found, adjusted, direction, intervals)
+    standings = standings_of(tested, adjusted, direction, intervals)
     pairs = []
     counted = values if weights is None else values[:, weights > 0]
     if direction == "lower":
         counted = -counted
     half = two_sided_t(1 - LEVEL, n - 1.0) if n > 1 else 0.0
-    best = int(np.argmax(found.means if direction == "higher" else -found.means))
-    for one in range(n_runs) if n_runs <= MOST_PAIRED else [best]:
-        for other in range(one + 1, n_runs) if n_runs <= MOST_PAIRED else range(n_runs):
-            if other == one:
+    best = int(np.argmax(tested.means if direction == "higher" else -tested.means))
+    for first in range(n_runs) if n_runs <= MOST_PAIRED else [best]:
+        for second in range(first + 1, n_runs) if n_runs <= MOST_PAIRED else range(n_runs):
+            if second == first:
                 continue
-            delta, error = float(found.delta[one, other]), float(found.standard_error[one, other])
-            width = half * error if found.half_width is None else float(found.half_width[one, other])
+            delta, error = float(tested.delta[first, second]), float(tested.standard_error[first, second])
+            width = half * error if tested.half_width is None else float(tested.half_width[first, second])
             ci = None if np.isnan(error) else (delta - width, delta + width)
-            wins, losses = int((counted[one] > counted[other]).sum()), int((counted[one] < counted[other]).sum())
-            p_values = _known(p_value[one, other]), _known(adjusted[one, other])
+            wins, losses = int((counted[first] > counted[second]).sum()), int((counted[first] < counted[second]).sum())
+            p_values = _known(p_value[first, second]), _known(adjusted[first, second])
             counts = wins, n - wins - losses, losses
-            pairs.append(RunsPaired(names[one], names[other], delta, ci, *p_values, *counts))
+            pairs.append(RunsPaired(names[first], names[second], delta, ci, *p_values, *counts))
     return MetricBoard(metric, direction, n, standings, tuple(pairs), value)
 
 
 def standings_of(
-    found: AllPairs, adjusted: Matrix, direction: Direction, intervals: Sequence[tuple[float, float] | None]
+    tested: AllPairs, adjusted: Matrix, direction: Direction, intervals: Sequence[tuple[float, float] | None]
 ) -> tuple[Standing, ...]:
     """Return where each run stands by its corrected p-values; ``intervals``: of their means."""
     sign = 1.0 if direction == "higher" else -1.0
-    beats = (adjusted < 1 - LEVEL) & (sign * found.delta > 0)
-    gains = sign * found.means
+    beats = (adjusted < 1 - LEVEL) & (sign * tested.delta > 0)
+    gains = sign * tested.means
     best = int(np.argmax(gains))
     return tuple(
         Standing(
-            float(found.means[place]),
+            float(tested.means[place]),
             ci,
             1 + int((gains > gains[place]).sum()),
             1 + int(beats[:, place].sum()),
@@ -243,30 +243,30 @@ class SuiteTable:
 def suite_row(system: str, cells: Sequence[SuiteCell | None], limits: tuple[float, float] | None) -> SuiteRow:
     """Return the row of a system, with the means of all datasets where none is missing.
 
-    Parameters: ``limits``: between which values of the metric lie, and so intervals of its mean, None for any.
+    Parameters: ``limits``: of the metric's values, and so of the intervals of its mean, None without any.
     """
-    known = [cell for cell in cells if cell is not None]
-    if len(known) < len(cells):
+    present = [cell for cell in cells if cell is not None]
+    if len(present) < len(cells):
         return SuiteRow(system, tuple(cells), None, None, None)
-    strata = [StratumMean(cell.n, cell.mean, cell.standard_error, cell.n - 1.0) for cell in known]
+    strata = [StratumMean(cell.n, cell.mean, cell.standard_error, cell.n - 1.0) for cell in present]
     return SuiteRow(
         system,
         tuple(cells),
         _within(stratified(strata, [1.0] * len(strata)), limits),
-        _within(of_strata([cell.mean for cell in known]), limits),
-        _within(stratified(strata, [float(cell.n) for cell in known]), limits),
+        _within(of_strata([cell.mean for cell in present]), limits),
+        _within(stratified(strata, [float(cell.n) for cell in present]), limits),
     )
 
 
 def with_standings(rows: Sequence[SuiteRow], values: Sequence[Matrix], direction: Direction) -> list[SuiteRow]:
-    """Return rows without a missing cell with where each stands; ``values``: of each dataset, a row per system."""
-    found = all_pairs_of_strata([all_pairs(one) for one in values])
+    """Return rows without a missing cell, each with its standing; ``values``: of each dataset, a row per system."""
+    tested = all_pairs_of_strata([all_pairs(of_dataset) for of_dataset in values])
     intervals = [None if row.macro is None else row.macro.ci for row in rows]
-    standings = standings_of(found, holm_of_pairs(found.p_value), direction, intervals)
-    return [replace(row, standing=one) for row, one in zip(rows, standings, strict=True)]
+    standings = standings_of(tested, holm_of_pairs(tested.p_value), direction, intervals)
+    return [replace(row, standing=standing) for row, standing in zip(rows, standings, strict=True)]
 
 
-def _within(one: Estimate, limits: tuple[float, float] | None) -> Estimate:
-    if one.ci is None or limits is None:
-        return one
-    return replace(one, ci=(max(one.ci[0], limits[0]), min(one.ci[1], limits[1])))
+def _within(estimate: Estimate, limits: tuple[float, float] | None) -> Estimate:
+    if estimate.ci is None or limits is None:
+        return estimate
+    return replace(estimate, ci=(max(estimate.ci[0], limits[0]), min(estimate.ci[1], limits[1])))

@@ -38,7 +38,7 @@ _DATASETS_NAMED = 5
 
 @dataclass(frozen=True)
 class LeaderboardQuestion:
-    """What is asked (see ``Tracker.leaderboard``)."""
+    """The question of a leaderboard (see ``Tracker.leaderboard``)."""
 
     references: Sequence[str]
     metrics: Sequence[Metric]
@@ -53,7 +53,7 @@ class LeaderboardQuestion:
     by_tag: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what does not go together (InputError)."""
+        """Refuse options that are unknown or do not go together (InputError)."""
         if self.test not in ("t", "permutation"):
             raise InputError(
                 f"{argument('test', self.test)} is unknown",
@@ -138,7 +138,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             order = order_of(means, metric.direction, weights)
             ranked, repeats, is_ordered = [ranked[at] for at in order], [repeats[at] for at in order], True
         board = _board(question, metric, ranked, repeats, weights, is_repeated=is_repeated)
-        asked = {one.requested_as for one in evaluations}
+        asked = {evaluation.requested_as for evaluation in evaluations}
         boards.append(replace(board, requested_as=asked.pop()) if len(asked) == 1 else board)
         if question.by is not None and not slices:
             slices, of_slices = _slices(tx, question, metric, (ranked, ids, repeats, weights))
@@ -181,20 +181,21 @@ def _board(
 
 
 def _arms(tx: ReadTransaction, question: LeaderboardQuestion) -> list[Arm]:
-    """Return what is meant where an arm is named; none where only runs are (InputError for a run in two of them)."""
+    """Return the arms where the question names one, none where it names runs alone (InputError for a run in two)."""
     if not any(reference.startswith(ARM) for reference in question.references):
         return []
     if question.test != "t" or question.tags:
         name = "tags" if question.tags else "test"
         raise InputError(f"{argument(name)} takes single runs, not arms", advice="leave it out")
-    found: dict[int, str] = {}
+    arm_of: dict[int, str] = {}
     arms = list({arm.name: arm for arm in arms_of(tx, question.references, question.dataset)}.values())
     for arm in arms:
         check_one_dataset(arms[0].runs[0], arm.runs[0], "ranked together")
         for run in arm.runs:
-            if found.setdefault(run.id, arm.name) != arm.name:
+            if arm_of.setdefault(run.id, arm.name) != arm.name:
                 raise InputError(
-                    f"run {run.name!r} is in {found[run.id]!r} and in {arm.name!r}", advice="give each arm its own runs"
+                    f"run {run.name!r} is in {arm_of[run.id]!r} and in {arm.name!r}",
+                    advice="give each arm its own runs",
                 )
     return arms
 
@@ -206,7 +207,7 @@ def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> list[tuple[Ru
     _, (records,), _ = under_labels(tx, runs, [metric], is_named)
     sign = 1.0 if metric.direction == "higher" else -1.0
     having = [(run, records[run.id].mean if run.id in records else None) for run in runs]
-    return sorted(having, key=lambda one: (one[1] is None, -sign * (one[1] or 0.0)))
+    return sorted(having, key=lambda pair: (pair[1] is None, -sign * (pair[1] or 0.0)))
 
 
 def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RunRecord], bool]:
@@ -214,7 +215,9 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
     if question.references:
         runs = list({run.id: run for run in tx.runs.chosen(question.references, question.dataset)}.values())
     else:
-        datasets = [question.dataset] if question.dataset is not None else [one.name for one in tx.datasets.all()]
+        datasets = (
+            [question.dataset] if question.dataset is not None else [dataset.name for dataset in tx.datasets.all()]
+        )
         if len(datasets) != 1:
             more = f" and {len(datasets) - _DATASETS_NAMED} more" if len(datasets) > _DATASETS_NAMED else ""
             named = ", ".join(datasets[:_DATASETS_NAMED]) + more
@@ -238,7 +241,7 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
 
 def _has_no_group(label_set: LabelSetRecord, evaluations: Sequence[HistoryRecord]) -> bool:
     """Return whether a run has none of the groups with labels, so that each counts as missing."""
-    return any(one.n_missing >= label_set.n_groups > 0 for one in evaluations)
+    return any(evaluation.n_missing >= label_set.n_groups > 0 for evaluation in evaluations)
 
 
 def under_labels(
@@ -246,8 +249,8 @@ def under_labels(
 ) -> tuple[LabelSetRecord, list[dict[int, HistoryRecord]], list[Note]]:
     """Return the newest labels under which the runs have the metrics, and the evaluations of each by run.
 
-    ``labels``: a version, or "newest", in the place of those. Runs that were not named, and lack them where most others
-    have them, are left out with a note.
+    ``labels``: a version, or "newest", in the place of those. Runs that were not named and lack the metrics under these
+    labels are left out with a note.
     """
     dataset_id, ids = runs[0].dataset_id, {run.id for run in runs}
     is_external = [metric.is_external for metric in metrics]
@@ -260,13 +263,13 @@ def under_labels(
         label_sets = [numbered_labels(tx, dataset_id, runs[0].dataset, version)]
     best: tuple[LabelSetRecord, list[dict[int, HistoryRecord]], set[int]] | None = None
     for label_set in label_sets:
-        found = [
-            {one.run_id: one for one in tx.evaluations.history(dataset_id, str(metric), label_set.id)}
+        records = [
+            {record.run_id: record for record in tx.evaluations.history(dataset_id, str(metric), label_set.id)}
             for metric in metrics
         ]
-        having = reduce(set.intersection, (set(of_metric) for of_metric in found)) & ids
+        having = reduce(set.intersection, (set(of_metric) for of_metric in records)) & ids
         if best is None or len(having) > len(best[2]):
-            best = label_set, found, having
+            best = label_set, records, having
         if len(having) == len(ids):
             break
     texts = [metric.requested_as for metric in metrics]
@@ -279,7 +282,7 @@ def under_labels(
             f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels",
             advice=advice_for_lacking(tx, runs, metrics, adding_command(lacking[:5], texts, older)),
         )
-    label_set, found, having = best
+    label_set, records, having = best
     notes: list[Note] = []
     facts: dict[str, Fact]
     lacking = [run for run in runs if run.id not in having]
@@ -292,7 +295,7 @@ def under_labels(
     elif label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
         notes.append(Note("newer_labels", facts, adding_command(runs, texts)))
-    return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in found], notes
+    return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in records], notes
 
 
 def side_by_side(
@@ -300,30 +303,30 @@ def side_by_side(
 ) -> tuple[Index, Matrix]:
     """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs.
 
-    Raises: InputError for runs of different groups, unless ``missing`` says what becomes of them; for "skip".
+    Raises: InputError for runs of different groups, unless ``missing`` says what becomes of them; and for "skip".
     """
     if missing == "skip":
         raise InputError(f"{argument('missing', missing)} is unknown here", advice="give error, zero or intersect")
-    found = []
-    for ids, values in tx.evaluations.results_of([one.evaluation_id for one in records]):
+    of_runs = []
+    for ids, values in tx.evaluations.results_of([record.evaluation_id for record in records]):
         defined = ~np.isnan(values)
-        found.append((ids, values) if defined.all() else (ids[defined], values[defined]))
-    first = found[0][0]
-    if all(ids is first or np.array_equal(ids, first) for ids, _ in found):
-        return first, np.stack([values for _, values in found])
-    every = reduce(np.union1d, [ids for ids, _ in found])
+        of_runs.append((ids, values) if defined.all() else (ids[defined], values[defined]))
+    first = of_runs[0][0]
+    if all(ids is first or np.array_equal(ids, first) for ids, _ in of_runs):
+        return first, np.stack([values for _, values in of_runs])
+    every = reduce(np.union1d, [ids for ids, _ in of_runs])
     if missing == "error":
-        worst = int(np.argmin([ids.size for ids, _ in found]))
+        worst = int(np.argmin([ids.size for ids, _ in of_runs]))
         raise InputError(
-            f"the runs have {metric} for different groups: {names[worst]!r} for {found[worst][0].size:,} of "
+            f"the runs have {metric} for different groups: {names[worst]!r} for {of_runs[worst][0].size:,} of "
             f"{every.size:,}",
             advice=f"give {argument('missing', 'intersect')} for those that all have, or {argument('missing', 'zero')}",
         )
-    shared = reduce(np.intersect1d, [ids for ids, _ in found]) if missing == "intersect" else every
+    shared = reduce(np.intersect1d, [ids for ids, _ in of_runs]) if missing == "intersect" else every
     if not shared.size:
         raise InputError("no group has a result in all runs", advice=f"give {argument('missing', 'zero')}")
-    matrix = np.zeros((len(found), shared.size))
-    for row, (ids, values) in zip(matrix, found, strict=True):
+    matrix = np.zeros((len(of_runs), shared.size))
+    for row, (ids, values) in zip(matrix, of_runs, strict=True):
         if missing == "intersect":
             row[:] = values[places_of_ids(ids, shared)]
         else:
@@ -333,11 +336,11 @@ def side_by_side(
 
 def in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
     """Return the labelled groups that no run has and that the metric counts all the same."""
-    if not metric.counts_missing or not all(one.n_missing for one in evaluations):
+    if not metric.counts_missing or not all(evaluation.n_missing for evaluation in evaluations):
         return ids[:0]
     absent = ids
-    for one in evaluations:
-        absent = np.setdiff1d(absent, tx.runs.group_ids(one.run_id), assume_unique=True)
+    for evaluation in evaluations:
+        absent = np.setdiff1d(absent, tx.runs.group_ids(evaluation.run_id), assume_unique=True)
         if not absent.size:
             break
     return absent
@@ -363,9 +366,9 @@ def notes_on_groups(
         facts: dict[str, Fact] = {"n": n_in_none, "n_groups": n}
         notes.append(Note("in_no_run", facts, _again(replace(question, missing="skip"), dataset)))
     lacking = [
-        (run.name, one.n_missing - n_in_none)
-        for run, one in zip(runs, evaluations, strict=True)
-        if one.n_missing > n_in_none
+        (run.name, evaluation.n_missing - n_in_none)
+        for run, evaluation in zip(runs, evaluations, strict=True)
+        if evaluation.n_missing > n_in_none
     ]
     if lacking:
         skipping = metric.with_axes(missing="skip")
@@ -399,20 +402,20 @@ def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -
 
 def _measures(ranked: Sequence[Arm], names: Sequence[str]) -> dict[str, tuple[float | None, ...]]:
     """Return numbers of whole runs by name, of arms their means (InputError for one that none has)."""
-    found = {name: tuple(_measure(name, arm) for arm in ranked) for name in names}
-    for name, numbers in found.items():
+    measures = {name: tuple(_measure(name, arm) for arm in ranked) for name in names}
+    for name, numbers in measures.items():
         if all(number is None for number in numbers):
             raise InputError(
                 f"no run has a number {name!r} among its parameters and tags",
                 advice=f"give it with: ndcg-track runs tag RUN {name}=NUMBER",
             )
-    return found
+    return measures
 
 
 def _measure(name: str, arm: Arm) -> float | None:
     numbers = [number_of(name, run.parameters, run.tags) for run in arm.runs]
-    known = [number for number in numbers if number is not None]
-    return sum(known) / len(known) if len(known) == len(numbers) else None
+    present = [number for number in numbers if number is not None]
+    return sum(present) / len(present) if len(present) == len(numbers) else None
 
 
 def _slices(

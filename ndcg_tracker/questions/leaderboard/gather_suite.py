@@ -38,7 +38,7 @@ def suite_tables(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[Su
 
 @dataclass(frozen=True, slots=True)
 class _OnDataset:
-    """What is known of one dataset: the evaluation of each system, and the groups that are left out."""
+    """The runs and evaluations of the systems on one dataset, and the groups that are left out."""
 
     label_set: LabelSetRecord
     runs: dict[str, RunRecord]
@@ -49,14 +49,14 @@ class _OnDataset:
 
 def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestion, metric: Metric) -> SuiteTable:
     without_results = tx.runs.without("results")
-    found = {name: _on_dataset(tx, name, question, metric, without_results) for name in suite.datasets}
-    known = {name: one for name, one in found.items() if one is not None}
-    systems = dict.fromkeys(system for one in known.values() for system in one.records)
+    by_dataset = {name: _on_dataset(tx, name, question, metric, without_results) for name in suite.datasets}
+    present = {name: on_dataset for name, on_dataset in by_dataset.items() if on_dataset is not None}
+    systems = dict.fromkeys(system for on_dataset in present.values() for system in on_dataset.records)
     if not systems:
         raise ReferenceNotFoundError(
             f"no run of suite {suite.name!r} is meant", advice="see them with: ndcg-track runs list"
         )
-    cells = {name: _cells(tx, one) for name, one in known.items()}
+    cells = {name: _cells(tx, on_dataset) for name, on_dataset in present.items()}
     rows = [
         suite_row(system, [cells.get(name, {}).get(system) for name in suite.datasets], metric.limits)
         for system in systems
@@ -69,16 +69,21 @@ def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestio
     rows.sort(key=place)
     complete = [row for row in rows if row.macro is not None]
     names = [row.system for row in complete]
-    all_records = [one.records[name].run_id for one in known.values() for name in names if name in one.records]
+    all_records = [
+        on_dataset.records[name].run_id
+        for on_dataset in present.values()
+        for name in names
+        if name in on_dataset.records
+    ]
     if len(complete) > 1 and not without_results.intersection(all_records):
         values = []
-        for one in known.values():
+        for on_dataset in present.values():
             missing = "error" if question.missing == "skip" else question.missing
-            ids, of_systems = side_by_side(tx, metric, [one.records[name] for name in names], names, missing)
-            values.append(of_systems[:, ~np.isin(ids, one.left_out)])
+            ids, of_systems = side_by_side(tx, metric, [on_dataset.records[name] for name in names], names, missing)
+            values.append(of_systems[:, ~np.isin(ids, on_dataset.left_out)])
         rows = [*with_standings(complete, values, metric.direction), *rows[len(complete) :]]
-    versions = tuple(None if one is None else one.label_set.version for one in found.values())
-    notes = tuple(SuiteNote(name, note) for name, one in known.items() for note in one.notes)
+    versions = tuple(None if on_dataset is None else on_dataset.label_set.version for on_dataset in by_dataset.values())
+    notes = tuple(SuiteNote(name, note) for name, on_dataset in present.items() for note in on_dataset.notes)
     return SuiteTable(suite.name, str(metric), suite.datasets, versions, tuple(rows), notes, metric.direction)
 
 
@@ -90,7 +95,7 @@ def _on_dataset(
     meant = {
         system: run
         for system, run in by_system(tx, dataset, question.by_tag).items()
-        if (not wanted or any(fits(system, one) for one in wanted))
+        if (not wanted or any(fits(system, reference) for reference in wanted))
         and all(key in run.tags and str(run.tags[key]) == value for key, value in question.tags.items())
     }
     if not meant:
@@ -100,7 +105,7 @@ def _on_dataset(
     complete = [run for run in having.values() if run.id not in without_results]
     evaluations = [records[run.id] for run in complete]
     left_out = np.empty(0, dtype=np.int64)
-    if evaluations and metric.counts_missing and any(one.n_missing for one in evaluations):
+    if evaluations and metric.counts_missing and any(evaluation.n_missing for evaluation in evaluations):
         ids = next(ids for ids, _ in tx.evaluations.results_of([evaluations[0].evaluation_id]))
         absent = in_no_run(tx, ids, metric, evaluations)
         n_groups = ids.size - (absent.size if question.missing == "skip" else 0)
@@ -119,14 +124,14 @@ def _on_dataset(
     return _OnDataset(label_set, having, {name: records[run.id] for name, run in having.items()}, left_out, notes)
 
 
-def _cells(tx: ReadTransaction, found: _OnDataset) -> dict[str, SuiteCell]:
+def _cells(tx: ReadTransaction, on_dataset: _OnDataset) -> dict[str, SuiteCell]:
     """Return the mean of each system: the stored one, or that of the groups which are not left out."""
-    if not found.left_out.size:
-        return {system: cell_of(run, found.records[system]) for system, run in found.runs.items()}
-    results = tx.evaluations.results_of([record.evaluation_id for record in found.records.values()])
+    if not on_dataset.left_out.size:
+        return {system: cell_of(run, on_dataset.records[system]) for system, run in on_dataset.runs.items()}
+    results = tx.evaluations.results_of([record.evaluation_id for record in on_dataset.records.values()])
     cells = {}
-    for (system, run), (ids, values) in zip(found.runs.items(), results, strict=True):
-        kept = values[~np.isin(ids, found.left_out) & ~np.isnan(values)]
+    for (system, run), (ids, values) in zip(on_dataset.runs.items(), results, strict=True):
+        kept = values[~np.isin(ids, on_dataset.left_out) & ~np.isnan(values)]
         error = float(kept.std(ddof=1)) / math.sqrt(kept.size) if kept.size > 1 else None
         cells[system] = SuiteCell(run.name, run.id, kept.size, float(kept.mean()), error)
     return cells

@@ -27,19 +27,19 @@ _TESTS = {
 _OF_ARMS = "two-sided t-test over groups and runs, crossed, Holm-corrected over all pairs of arms of a metric"
 _ROW = paths(
     "run=run.name run_id=run.run_id dataset=board.dataset label_set_version=board.labels.version metric=of.metric "
-    "slice=of.value n=of.n mean=one.mean ci_low=one.ci.0 ci_high=one.ci.1 rank=one.rank rank_low=one.rank_low "
-    "rank_high=one.rank_high is_tied_with_best=one.is_tied_with_best"
+    "slice=of.value n=of.n mean=standing.mean ci_low=standing.ci.0 ci_high=standing.ci.1 rank=standing.rank "
+    "rank_low=standing.rank_low rank_high=standing.rank_high is_tied_with_best=standing.is_tied_with_best"
 )
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
-    **{one: f"\\{one}" for one in "&%$#_{}"},
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
 }  # fmt: skip
-_LIGATURE = re.compile(r"(?<=([-'`:]))(?=\1)")  # :: is none, but a command to the log of a build
+_LIGATURE = re.compile(r"(?<=([-'`:]))(?=\1)")  # :: is no ligature, but begins a command in the log of a GitHub build
 
 
 def leaderboard_said(board: Leaderboard) -> Said:
-    """Return what there is to say of a leaderboard; CSV has a row per metric, slice and run."""
+    """Return the output for a leaderboard; CSV has a row per metric, slice and run."""
     return Said(
         board,
         lambda: [leaderboard_report(board)],
@@ -57,30 +57,30 @@ def _metric_shape(board: MetricBoard) -> Mapping[str, object]:
 def _board_shape(board: Leaderboard) -> Mapping[str, object]:
     names = [run.name for run in board.runs]
 
-    def of_metric(one: MetricBoard) -> dict[str, Any]:
-        found: dict[str, Any] = as_object(one)
-        found["standings"] = [
+    def of_metric(metric_board: MetricBoard) -> dict[str, Any]:
+        as_json: dict[str, Any] = as_object(metric_board)
+        as_json["standings"] = [
             {"run": name, **row, "better_than": [names[place] for place in row["better_than"]]}
-            for name, row in zip(names, found["standings"], strict=True)
+            for name, row in zip(names, as_json["standings"], strict=True)
         ]
-        return found
+        return as_json
 
     hidden = () if board.attribute is not None else ("attribute", "slices")
     unasked = () if board.measures else ("measures",)
-    shape = fields_of(board, *hidden, *unasked) | {"metrics": [of_metric(one) for one in board.metrics]}
-    return shape if hidden else shape | {"slices": [of_metric(one) for one in board.slices]}
+    shape = fields_of(board, *hidden, *unasked) | {"metrics": [of_metric(metric) for metric in board.metrics]}
+    return shape if hidden else shape | {"slices": [of_metric(of_slice) for of_slice in board.slices]}
 
 
 def leaderboard_rows(board: Leaderboard) -> list[dict[str, Any]]:
     """Return one row per metric, slice and run, as CSV and frames have it."""
     return [
         {
-            **picked(_ROW, {"run": run, "board": board, "of": of_metric, "one": one}),
-            "n_better_than": len(one.better_than),
+            **picked(_ROW, {"run": run, "board": board, "of": of_metric, "standing": standing}),
+            "n_better_than": len(standing.better_than),
             **{name: numbers[place] for name, numbers in board.measures.items()},
         }
         for of_metric in (*board.metrics, *board.slices)
-        for place, (run, one) in enumerate(zip(board.runs, of_metric.standings, strict=True))
+        for place, (run, standing) in enumerate(zip(board.runs, of_metric.standings, strict=True))
     ]
 
 
@@ -89,14 +89,14 @@ def letters(n: int) -> list[str]:
     return [chr(ord("a") + place) if n <= MOST_LETTERS else str(place + 1) for place in range(n)]
 
 
-def better_than(one: Standing, names: Sequence[str]) -> str:
+def better_than(standing: Standing, names: Sequence[str]) -> str:
     """Return the letters of the runs that a run is significantly better than; of three or more in a row the ends.
 
     >>> better_than(Standing(0.5, None, 1, 1, 1, True, (1, 2, 3, 5)), "abcdef")
     'b-d f'
     """
     parts = []
-    for _, grouped in groupby(enumerate(one.better_than), lambda pair: pair[1] - pair[0]):
+    for _, grouped in groupby(enumerate(standing.better_than), lambda pair: pair[1] - pair[0]):
         places = [place for _, place in grouped]
         if len(places) > 2:
             parts.append(f"{names[places[0]]}-{names[places[-1]]}")
@@ -105,29 +105,30 @@ def better_than(one: Standing, names: Sequence[str]) -> str:
     return " ".join(parts)
 
 
-def ranks(one: Standing) -> str:
+def ranks(standing: Standing) -> str:
     """Return between which ranks a run may stand.
 
     >>> ranks(Standing(0.5, None, 1, 1, 3, True, ()))
     '1-3'
     """
-    return str(one.rank_low) if one.rank_low == one.rank_high else f"{one.rank_low}-{one.rank_high}"
+    low, high = standing.rank_low, standing.rank_high
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def leaderboard_report(board: Leaderboard) -> Report:
     """Return the report of a leaderboard."""
     first, signs = board.metrics[0], letters(len(board.runs))
-    places = [shown_places([one.mean for one in each.standings], _ranks(each)) for each in board.metrics]
-    names = [familiar_name(one.metric, one.requested_as) for one in board.metrics]
+    places = [shown_places([standing.mean for standing in each.standings], _ranks(each)) for each in board.metrics]
+    names = [familiar_name(metric.metric, metric.requested_as) for metric in board.metrics]
     rows: list[list[object]] = []
     for place, run in enumerate(board.runs):
         of_first = first.standings[place]
         row: list[object] = [signs[place], Painted(run.name, "bold" if of_first.is_tied_with_best else None)]
         for number, of_metric in enumerate(board.metrics):
-            one = of_metric.standings[place]
-            row.append(Painted(points(one.mean), "good" if places[number][place] == 1 else None))
-            row += [interval(one.ci), ranks(one)] if number == 0 else []
-            row.append(better_than(one, signs))
+            standing = of_metric.standings[place]
+            row.append(Painted(points(standing.mean), "good" if places[number][place] == 1 else None))
+            row += [interval(standing.ci), ranks(standing)] if number == 0 else []
+            row.append(better_than(standing, signs))
         rows.append([*row, *_numbers(board, place)])
     heads = [*columns("", "run")]
     for number, name in enumerate(names):
@@ -137,8 +138,8 @@ def leaderboard_report(board: Leaderboard) -> Report:
     tables = [Table(heads, rows, names=(1,))]
     if board.slices:
         tables.append(_slice_table(board))
-    numbers = dict.fromkeys(one.n for one in board.metrics)
-    groups = [f"{one.n:,} by {name}" for one, name in zip(board.metrics, names, strict=True)]
+    numbers = dict.fromkeys(metric.n for metric in board.metrics)
+    groups = [f"{metric.n:,} by {name}" for metric, name in zip(board.metrics, names, strict=True)]
     facts = [
         ("labels", f"version {board.labels.version}, digest {board.labels.digest[:12]}"),
         ("groups", ", ".join(groups) if len(numbers) > 1 else " ".join(f"{n:,}" for n in numbers)),
@@ -156,8 +157,8 @@ def leaderboard_report(board: Leaderboard) -> Report:
 
 
 def _test(board: Leaderboard) -> str:
-    """Return what tested the pairs; runs of equal results are no pair that a test could tell apart."""
-    any_equal = any(pair.p_value is None for one in board.metrics for pair in one.pairs)
+    """Return which test the pairs went through; no test applies to runs of equal results."""
+    any_equal = any(pair.p_value is None for metric in board.metrics for pair in metric.pairs)
     test = _OF_ARMS if any(run.runs for run in board.runs) else _TESTS[board.test]
     return test + (" that do not equal each other" if any_equal else "")
 
@@ -170,7 +171,8 @@ def _numbers(board: Leaderboard, place: int) -> list[str]:
 def _headline(board: Leaderboard, metric: str) -> str:
     first = board.metrics[0]
     best = board.runs[0].name
-    tied = [run.name for run, one in zip(board.runs, first.standings, strict=True) if one.is_tied_with_best][1:]
+    standings = zip(board.runs, first.standings, strict=True)
+    tied = [run.name for run, standing in standings if standing.is_tied_with_best][1:]
     what = "arm" if any(run.runs for run in board.runs) else "run"
     leads = f"{counted(len(board.runs), what)} on {board.dataset}: {best} leads by {metric}"
     if not tied:
@@ -182,22 +184,24 @@ def _headline(board: Leaderboard, metric: str) -> str:
 def _slice_table(board: Leaderboard) -> Table:
     """Return the first metric of each run on the groups of each value; few runs have a column each, many a row each."""
     title = f"{familiar_name(board.metrics[0].metric, board.metrics[0].requested_as)} by {board.attribute}"
-    cells = [[_slice_cell(one) for one in of_slice.standings] for of_slice in board.slices]
+    cells = [[_slice_cell(standing) for standing in of_slice.standings] for of_slice in board.slices]
     names = [run.name for run in board.runs]
     legend = ["*: significantly worse than the best there"]
     if len(names) <= MOST_COLUMNS:
         heads = [*columns(board.attribute or "", ">n"), *(Column(name, right=True) for name in names)]
         rows: list[list[object]] = [
-            [one.value, f"{one.n:,}", *row] for one, row in zip(board.slices, cells, strict=True)
+            [of_slice.value, f"{of_slice.n:,}", *row] for of_slice, row in zip(board.slices, cells, strict=True)
         ]
         return Table(heads, rows, title, legend=legend)
-    heads = [Column("run"), *(Column(f"{one.value} ({one.n:,})", right=True) for one in board.slices)]
+    heads = [Column("run"), *(Column(f"{of_slice.value} ({of_slice.n:,})", right=True) for of_slice in board.slices)]
     rows = [[name, *(row[place] for row in cells)] for place, name in enumerate(names)]
     return Table(heads, rows, title, legend=legend)
 
 
-def _slice_cell(one: Standing) -> Painted:
-    return Painted(f"{points(one.mean)}{' ' if one.is_tied_with_best else '*'}", "good" if one.rank == 1 else None)
+def _slice_cell(standing: Standing) -> Painted:
+    return Painted(
+        f"{points(standing.mean)}{' ' if standing.is_tied_with_best else '*'}", "good" if standing.rank == 1 else None
+    )
 
 
 def leaderboard_latex(board: Leaderboard) -> str:
@@ -206,17 +210,17 @@ def leaderboard_latex(board: Leaderboard) -> str:
         what = f"a table for a paper has no slices, and {argument('by', board.attribute)} asks for them"
         raise InputError(what, advice="leave it out, or take another format")
     signs = letters(len(board.runs))
-    names = [latex_text(familiar_name(one.metric, one.requested_as)) for one in board.metrics]
-    places = [shown_places([one.mean for one in each.standings], _ranks(each)) for each in board.metrics]
+    names = [latex_text(familiar_name(metric.metric, metric.requested_as)) for metric in board.metrics]
+    places = [shown_places([standing.mean for standing in each.standings], _ranks(each)) for each in board.metrics]
     lines = []
     for place, run in enumerate(board.runs):
         cells = []
-        for number, one in enumerate(board.metrics):
-            mean = latex_mean(one.standings[place].mean, places[number][place])
-            cells.append(mean + superscript(one.standings[place], signs))
+        for number, metric in enumerate(board.metrics):
+            mean = latex_mean(metric.standings[place].mean, places[number][place])
+            cells.append(mean + superscript(metric.standings[place], signs))
         cells += _numbers(board, place)
         lines.append(rf"({signs[place]}) {latex_text(run.name)} & {' & '.join(cells)} \\")
-    n = [str(one.n) for one in board.metrics]
+    n = [str(metric.n) for metric in board.metrics]
     n_queries = f"$n = {n[0]}$ queries" if len({*n}) == 1 else f"$n = {', '.join(n)}$ queries, in the order of columns"
     is_zero = any(note.kind in ("in_no_run", "groups_lacking") for note in board.notes)
     zero = " Queries that a run lacks count as 0." if is_zero else ""
@@ -237,7 +241,7 @@ def latex_mean(mean: float, rank: int) -> str:
     return {1: r"\textbf{%s}", 2: r"\underline{%s}"}.get(rank, "%s") % points(mean)
 
 
-def superscript(one: Standing, signs: Sequence[str]) -> str:
+def superscript(standing: Standing, signs: Sequence[str]) -> str:
     """Return the letters of the runs that a run is significantly better than, as a superscript.
 
     >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 3, 5)), "abcdef")
@@ -245,7 +249,7 @@ def superscript(one: Standing, signs: Sequence[str]) -> str:
     >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 4)), "abcdef")
     '\\\\textsuperscript{bce}'
     """
-    beaten = better_than(one, signs)
+    beaten = better_than(standing, signs)
     is_run_together = "-" not in beaten and len(signs) <= MOST_LETTERS
     beaten = beaten.replace(" ", "" if is_run_together else ",").replace("-", "--")
     return rf"\textsuperscript{{{beaten}}}" if beaten else ""
@@ -287,7 +291,7 @@ def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
 
 
 def _ranks(board: MetricBoard) -> list[int]:
-    return [one.rank for one in board.standings]
+    return [standing.rank for standing in board.standings]
 
 
 def latex_text(text: str) -> str:
@@ -296,12 +300,12 @@ def latex_text(text: str) -> str:
     >>> print(latex_text("my_run & 50%"), latex_text("--a" + chr(0x202E)))
     my\\_run \\& 50\\% -{}-a\\textbackslash{}u202e
     """
-    escaped = re.sub("|".join(map(re.escape, _SPECIAL)), lambda found: _SPECIAL[found[0]], visible(text))
+    escaped = re.sub("|".join(map(re.escape, _SPECIAL)), lambda match: _SPECIAL[match[0]], visible(text))
     return _LIGATURE.sub("{}", escaped)
 
 
 def suite_tables_said(*tables: SuiteTable) -> Said:
-    """Return what there is to say of the tables of a suite, one per metric; CSV has a row per cell."""
+    """Return the output for the tables of a suite, one per metric; CSV has a row per cell."""
     return Said(
         lambda: suite_tables_object(*tables),
         lambda: list(map(suite_table_report, tables)),
@@ -311,9 +315,9 @@ def suite_tables_said(*tables: SuiteTable) -> Said:
 
 
 def suite_tables_object(first: SuiteTable, *further: SuiteTable) -> dict[str, Any]:
-    """Return the JSON object of a suite's table; those of further metrics stand in it."""
-    found: dict[str, Any] = as_object(first)
-    return found | ({"further": as_object(further)} if further else {})
+    """Return the JSON object of a suite's table, with those of further metrics in it."""
+    as_json: dict[str, Any] = as_object(first)
+    return as_json | ({"further": as_object(further)} if further else {})
 
 
 @shape_of(SuiteTable)
@@ -321,11 +325,11 @@ def _table_shape(table: SuiteTable) -> Mapping[str, object]:
     """Return the table with the names of the systems that each is better than."""
     rows = []
     for row in table.rows:
-        found = as_object(row)
+        shape = as_object(row)
         if row.standing is not None:
             names = [table.rows[place].system for place in row.standing.better_than]
-            found["standing"] = {**found["standing"], "better_than": names}
-        rows.append(found)
+            shape["standing"] = {**shape["standing"], "better_than": names}
+        rows.append(shape)
     return fields_of(table) | {"rows": rows}
 
 
@@ -365,8 +369,10 @@ def suite_table_report(table: SuiteTable) -> Report:
             UNDEFINED if cell is None else Painted(points(cell.mean), "bold" if place == 1 else None)
             for cell, place in zip(row.cells, places_of[number], strict=True)
         ]
-        one = row.standing
-        place = [] if not has_places else ["", ""] if one is None else [ranks(one), better_than(one, signs)]
+        standing = row.standing
+        place = (
+            [] if not has_places else ["", ""] if standing is None else [ranks(standing), better_than(standing, signs)]
+        )
         sign = [signs[number]] if has_places else []
         rows.append([*sign, row.system, *cells, _mean(row.macro), *place, _mean(row.micro)])
     heads = [
@@ -436,13 +442,13 @@ def _versions(table: SuiteTable) -> str:
 def _places(table: SuiteTable) -> list[list[int]]:
     """Return the place of each cell among those of its dataset as they are shown, 0 where there is none."""
     sign = -1.0 if table.direction == "higher" else 1.0
-    found = [[0] * len(table.datasets) for _ in table.rows]
+    places = [[0] * len(table.datasets) for _ in table.rows]
     for place in range(len(table.datasets)):
         means = {number: cell.mean for number, row in enumerate(table.rows) if (cell := row.cells[place]) is not None}
         ranks = [1 + sum(sign * other < sign * mean for other in means.values()) for mean in means.values()]
         for number, shown in zip(means, shown_places(list(means.values()), ranks), strict=True):
-            found[number][place] = shown
-    return found
+            places[number][place] = shown
+    return places
 
 
 def _sizes(table: SuiteTable) -> list[int]:
@@ -455,7 +461,9 @@ def _sizes(table: SuiteTable) -> list[int]:
 def suite_latex(table: SuiteTable) -> str:
     """Return a table for a paper: booktabs, the best mean of each column bold, the second underlined, letters."""
     signs, places_of = letters(len(table.rows)), _places(table)
-    ranked = [(row.system, row.macro.mean, one.rank) for row in table.rows if row.macro and (one := row.standing)]
+    ranked = [
+        (row.system, row.macro.mean, standing.rank) for row in table.rows if row.macro and (standing := row.standing)
+    ]
     macro_places = shown_places([mean for _, mean, _ in ranked], [rank for _, _, rank in ranked])
     macro_place_of = {system: place for (system, _, _), place in zip(ranked, macro_places, strict=True)}
     lines = []
@@ -464,9 +472,9 @@ def suite_latex(table: SuiteTable) -> str:
             "--" if cell is None else latex_mean(cell.mean, place)
             for cell, place in zip(row.cells, places_of[number], strict=True)
         ]
-        one = row.standing
+        standing = row.standing
         macro = "--" if row.macro is None else latex_mean(row.macro.mean, macro_place_of.get(row.system, 0))
-        cells.append(macro if one is None else macro + superscript(one, signs))
+        cells.append(macro if standing is None else macro + superscript(standing, signs))
         sign = f"({signs[number]}) " if any(other.standing is not None for other in table.rows) else ""
         lines.append(rf"{sign}{latex_text(row.system)} & {' & '.join(cells)} \\")
     n = ", ".join(f"{latex_text(name)}: {n}" for name, n in zip(table.datasets, _sizes(table), strict=True))
@@ -480,9 +488,9 @@ def suite_latex(table: SuiteTable) -> str:
     return latex_table(caption, "l" + "r" * len(table.datasets) + "l", heads, lines)
 
 
-def _mean(one: Estimate | None) -> str:
-    return UNDEFINED if one is None else points(one.mean)
+def _mean(estimate: Estimate | None) -> str:
+    return UNDEFINED if estimate is None else points(estimate.mean)
 
 
-def _interval(one: Estimate | None) -> str:
-    return UNDEFINED if one is None else interval(one.ci)
+def _interval(estimate: Estimate | None) -> str:
+    return UNDEFINED if estimate is None else interval(estimate.ci)

@@ -45,7 +45,7 @@ class RunPoint:
 def training(
     points: Sequence[RunPoint], metric: str, name: str, *, final: RunPoint | None = None, height: int = 240
 ) -> Spec:
-    """Return a metric over the iterations of a training, with its 95% intervals; ``final``: the finished model."""
+    """Return the chart of a metric over a training, with its 95% intervals; ``final``: the finished model."""
     rows = [_row(point) for point in sorted(points, key=lambda point: point.x)]
     x = {
         "field": "x",
@@ -55,7 +55,7 @@ def training(
         "scale": {"zero": False},
     }
     y = {"type": "quantitative", "title": None, "scale": {"zero": False}, "axis": {"tickCount": 5}}
-    tooltip = [{**one, "title": "iteration"} if one["field"] == "x" else one for one in _TOOLTIP]
+    tooltip = [{**field, "title": "iteration"} if field["field"] == "x" else field for field in _TOOLTIP]
     color = {"expr": "chosen"}
     mean = {"x": x, "y": {**y, "field": "mean"}}
     span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}}
@@ -67,8 +67,8 @@ def training(
     if final is not None:
         name_at = {**mean, "text": {"value": "finished model"}}
         layers += [
-            {"data": {"values": [_row(final)]}, **one}
-            for one in (
+            {"data": {"values": [_row(final)]}, **drawn}
+            for drawn in (
                 layer("point", {**mean, "tooltip": tooltip}, size=120, strokeWidth=2.5, color=color, opacity=1),
                 layer("text", name_at, dy=-14, fontWeight="bold", align="right"),
             )
@@ -77,7 +77,7 @@ def training(
 
 
 def quality_against(points: Sequence[RunPoint], metric: str, parameter: str, *, height: int = 320) -> Spec:
-    """Return the quality of runs against a number that they cost; the line joins those that none beats in both.
+    """Return the chart of the quality of runs against their cost; the line joins those that no run beats in both.
 
     Less of ``parameter`` and more of the metric is better; of runs that tie in one, the better in the other counts.
     """
@@ -103,7 +103,7 @@ def quality_against(points: Sequence[RunPoint], metric: str, parameter: str, *, 
         },
         "legend": {"title": None},
     }
-    tooltip = [{**one, "title": parameter} if one["field"] == "x" else one for one in _TOOLTIP]
+    tooltip = [{**field, "title": parameter} if field["field"] == "x" else field for field in _TOOLTIP]
     on_front = "datum.front != 'beaten in both'"
     mean = {"x": x, "y": {**y, "field": "mean"}}
     span = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": color}
@@ -121,17 +121,17 @@ def quality_against(points: Sequence[RunPoint], metric: str, parameter: str, *, 
 
 
 def pareto_front(points: Sequence[RunPoint]) -> list[RunPoint]:
-    """Return the runs that no other beats: none has at least the mean for at most the cost, and more of one.
+    """Return the runs that no other run beats: with at least the mean at no more cost, and better in one of both.
 
     >>> points = [RunPoint("a", 1, 0.5), RunPoint("b", 2, 0.6), RunPoint("c", 3, 0.6), RunPoint("d", 1, 0.4)]
     >>> [point.run for point in pareto_front(points)]
     ['a', 'b']
     """
-    found: list[RunPoint] = []
+    front: list[RunPoint] = []
     for point in sorted(points, key=lambda point: (point.x, -point.mean)):
-        if not found or point.mean > found[-1].mean or (point.x, point.mean) == (found[-1].x, found[-1].mean):
-            found.append(point)
-    return found
+        if not front or point.mean > front[-1].mean or (point.x, point.mean) == (front[-1].x, front[-1].mean):
+            front.append(point)
+    return front
 
 
 def _row(point: RunPoint) -> dict[str, object]:
@@ -140,7 +140,7 @@ def _row(point: RunPoint) -> dict[str, object]:
 
 
 def group_chart(tx: ReadTransaction, both: RunPair, group: str) -> Chart:
-    """Return both lists of a group, each item joined to itself.
+    """Return the chart of both lists of a group, each item joined to itself.
 
     Raises: ReferenceNotFoundError for a group that the dataset does not have.
     """
@@ -150,7 +150,7 @@ def group_chart(tx: ReadTransaction, both: RunPair, group: str) -> Chart:
 
 
 def training_chart(tx: ReadTransaction, name: str, dataset: str, metric: str) -> Chart:
-    """Return a metric over the stored iterations of a training.
+    """Return the chart of a metric over the stored iterations of a training.
 
     Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
     """
@@ -161,8 +161,8 @@ def training_chart(tx: ReadTransaction, name: str, dataset: str, metric: str) ->
         if point is not None and row["tags"].get("stage") in points:
             points[str(row["tags"]["stage"])].append(point)
     if not points["iteration"]:
-        known = sorted({str(run.tags["training"]) for run in tx.runs.all(dataset) if "training" in run.tags})
-        advice = f"there {'is' if len(known) == 1 else 'are'} {', '.join(known)}" if known else "none is stored"
+        names = sorted({str(run.tags["training"]) for run in tx.runs.all(dataset) if "training" in run.tags})
+        advice = f"there {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if names else "none is stored"
         raise ReferenceNotFoundError(
             f"no iteration of a training {name!r} in dataset {dataset!r} has {metric}", advice=advice
         )
@@ -171,7 +171,7 @@ def training_chart(tx: ReadTransaction, name: str, dataset: str, metric: str) ->
 
 
 def quality_chart(tx: ReadTransaction, parameter: str, dataset: str, metric: str, tags: Mapping[str, str]) -> Chart:
-    """Return a metric of runs against a parameter, or a tag, whose values are numbers.
+    """Return the chart of a metric of runs against a parameter, or a tag, whose values are numbers.
 
     Raises: ReferenceNotFoundError where no run has the metric; InputError where no run has such a number.
     """
@@ -181,8 +181,8 @@ def quality_chart(tx: ReadTransaction, parameter: str, dataset: str, metric: str
     points = [point for row in rows if (point := _point(row, parameter)) is not None]
     if not points:
         names = {name for row in rows for name in (*row["parameters"], *row["tags"]) if _point(row, name) is not None}
-        known = ", ".join(sorted(names)) or f"none; give runs one with {argument('parameters')} of ingest"
-        raise InputError(f"no run has a number {parameter!r} among its parameters and tags; there is {known}")
+        numbers = ", ".join(sorted(names)) or f"none; give runs one with {argument('parameters')} of ingest"
+        raise InputError(f"no run has a number {parameter!r} among its parameters and tags; there is {numbers}")
     return Chart(quality_against(points, metric, parameter))
 
 

@@ -46,17 +46,17 @@ if TYPE_CHECKING:
 from ndcg_tracker.compare.run_pair import RunPair
 
 LISTS = 200
-"""A report holds the lists of so many groups, the most changed ones."""
+"""How many groups a report holds the lists of, the most changed ones."""
 ROWS = 30
-"""So many items of each list at most."""
+"""How many items of each list a report shows at most."""
 LIVE_RUNS = 60
-"""A page that is made anew at each look has so many runs in its history."""
+"""How many runs the history of a live page has, which is made anew at each look."""
 CUTOFFS = 100
 """The metric is shown from cutoff 1 to this one."""
 MANY_GROUPS = 20_000
 """With more groups, only some cutoffs are computed."""
 _SOME_CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
-_TOGETHER = 10  # so many cutoffs share the lists that the kernel makes
+_TOGETHER = 10  # cutoffs that share the lists which the kernel makes
 
 
 def runs_report(
@@ -72,36 +72,36 @@ def runs_report(
 
     ``output``: the file that the page goes to. ``texts``: whether it shows the texts of queries and items.
     """
-    found = compared(tx, baseline, candidates, options)
-    reports = pair_reports(tx, found, texts=texts)
-    return _runs_report(tx, found, reports, HistoryFilter(), _command(found, options, output, texts=texts))
+    pairs = compared(tx, baseline, candidates, options)
+    reports = pair_reports(tx, pairs, texts=texts)
+    return _runs_report(tx, pairs, reports, HistoryFilter(), _command(pairs, options, output, texts=texts))
 
 
 def live_report(
     tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
 ) -> RunsReport:
-    """Return what a page shows that can ask for the rest: the lists of one group, no cutoffs, the newest runs."""
-    found = compared(tx, baseline, candidates, options)
-    reports = pair_reports(tx, found, n_lists=1, with_cutoffs=False, texts=True)
-    command = _command(found, options, "report.html", texts=any(pair.texts for pair in reports.pairs))
-    return _runs_report(tx, found, reports, HistoryFilter(last=LIVE_RUNS), command)
+    """Return what a live page shows before it asks for more: the lists of one group, no cutoffs, the newest runs."""
+    pairs = compared(tx, baseline, candidates, options)
+    reports = pair_reports(tx, pairs, n_lists=1, with_cutoffs=False, texts=True)
+    command = _command(pairs, options, "report.html", texts=any(pair.texts for pair in reports.pairs))
+    return _runs_report(tx, pairs, reports, HistoryFilter(last=LIVE_RUNS), command)
 
 
 def _runs_report(
     tx: ReadTransaction,
-    found: Sequence[ComparedPair],
+    pairs: Sequence[ComparedPair],
     reports: PairReports,
     wanted: HistoryFilter,
     command: tuple[str, ...],
 ) -> RunsReport:
-    comparison = found[0].comparison
-    decisions = _newest_decisions(tx, found)
+    comparison = pairs[0].comparison
+    decisions = _newest_decisions(tx, pairs)
     return RunsReport(
         reports.pairs,
         reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, wanted).rows,
         decisions,
-        {name for name, one in decisions.items() if one.label_set_id != found[0].both.candidate.label_set.id},
+        {name for name, decision in decisions.items() if decision.label_set_id != pairs[0].both.candidate.label_set.id},
         command,
     )
 
@@ -130,9 +130,9 @@ def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dic
     }
     baseline = pairs[0].both.baseline.run.id
     return {
-        name_of[one.candidate_run_id]: one
-        for one in tx.decisions.all(pairs[0].both.dataset_id)
-        if one.baseline_run_id == baseline and one.candidate_run_id in name_of
+        name_of[decision.candidate_run_id]: decision
+        for decision in tx.decisions.all(pairs[0].both.dataset_id)
+        if decision.baseline_run_id == baseline and decision.candidate_run_id in name_of
     }
 
 
@@ -191,12 +191,12 @@ def _texts(
 ) -> dict[str, GroupTexts]:
     """Return the texts of the listed groups with their items, and, unless there are too many, of all other groups."""
     items_of = {
-        int(group_id): [item.item for item in one.items] + [item for item, _ in one.ideal]
-        for group_id, one in zip(ids[listed], lists, strict=True)
+        int(group_id): [item.item for item in of_group.items] + [item for item, _ in of_group.ideal]
+        for group_id, of_group in zip(ids[listed], lists, strict=True)
     }
     others = ids.tolist() if ids.size <= MANY_GROUPS else []
     key_of = dict(zip(ids.tolist(), keys, strict=True))
-    return {key_of[group_id]: found for group_id, found in texts_of(tx, dataset_id, items_of, others).items()}
+    return {key_of[group_id]: texts for group_id, texts in texts_of(tx, dataset_id, items_of, others).items()}
 
 
 def at_cutoffs(
@@ -204,27 +204,32 @@ def at_cutoffs(
 ) -> tuple[AtCutoff, ...]:
     """Return the first metric of two runs at cutoffs from 1 to ``CUTOFFS``, over the groups that were compared.
 
-    No cutoff beyond the longest list; none at all for a metric that has no cutoff. ``keys``: of the groups.
+    Cutoffs end at the longest list; a metric without a cutoff has none. ``keys``: of the groups.
     ``many_groups``: with more than these, only some cutoffs are computed.
     """
     metric = pair.both.metric
     wanted = range(1, CUTOFFS + 1) if len(keys) <= many_groups else _SOME_CUTOFFS
     sides = [judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id)) for side in pair.both.sides]
     longest = max(int(np.diff(side.ranking.offsets).max(initial=0)) for side in sides)
-    metrics = [one for cutoff in wanted if cutoff <= longest and (one := _with_cutoff(metric, cutoff)) is not None]
+    metrics = [
+        varied for cutoff in wanted if cutoff <= longest and (varied := _with_cutoff(metric, cutoff)) is not None
+    ]
     results = pair.results[0]
     limits, chance = results.limits, results.chance
-    found = []
+    rows = []
     for first in range(0, len(metrics), _TOGETHER):
         some = metrics[first : first + _TOGETHER]
         values = [
-            [_aligned(one.values, places_of(keys, one.group_keys)) for one in group_values(side, some)]
+            [
+                _aligned(of_metric.values, places_of(keys, of_metric.group_keys))
+                for of_metric in group_values(side, some)
+            ]
             for side in sides
         ]
-        for one, baseline, candidate in zip(some, *values, strict=True):
-            assert one.cutoff is not None
-            found.append(at_cutoff(one.cutoff, baseline, candidate, results.weights, limits=limits, chance=chance))
-    return tuple(one for one in found if one is not None)
+        for varied, baseline, candidate in zip(some, *values, strict=True):
+            assert varied.cutoff is not None
+            rows.append(at_cutoff(varied.cutoff, baseline, candidate, results.weights, limits=limits, chance=chance))
+    return tuple(row for row in rows if row is not None)
 
 
 def _with_cutoff(metric: Metric, cutoff: int) -> Metric | None:
@@ -252,11 +257,11 @@ def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists
     is_split = both.metric.measure in ADDITIVE
     metric = both.metric if is_split else Metric.of("cg", cutoff=both.metric.cutoff or ROWS)
     keys, wanted = tx.groups.keys(both.dataset_id, ids), np.sort(ids)
-    one, other = (contributions_of(tx, side, metric, wanted) for side in both.sides)
-    places = [places_of(found.values.group_keys, keys) for found in (one, other)]
+    baseline, candidate = (contributions_of(tx, side, metric, wanted) for side in both.sides)
+    places = [places_of(side.values.group_keys, keys) for side in (baseline, candidate)]
     return group_lists(
         keys.to_list(),
-        item_changes(one, other, places[0], places[1]),
+        item_changes(baseline, candidate, places[0], places[1]),
         tx.labels.lists(both.candidate.label_set.id, wanted),
         n_rows=ROWS,
         cutoff=both.metric.cutoff,
@@ -295,7 +300,7 @@ class ReportResult:
 
     def to_html(self) -> str:
         """Return the whole page, with its scripts and its security policy; in it, ids are text and never markup."""
-        from ndcg_tracker.questions.report.page import report_page  # charts are for those who draw
+        from ndcg_tracker.questions.report.page import report_page  # only a page needs the charts
 
         return report_page(self.report)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PLACES = 60
 """A chart in Mermaid has no more places than can be told apart."""
 
-# blue and grey that are seen on a light page and a dark one: the colours of Mermaid's own are faint
+# blue and grey show on light pages and on dark ones; Mermaid's own colours are faint
 _COLORS = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#3b82c4, #8a8f98"}}}}%%'
 
 
@@ -83,7 +83,7 @@ def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
 
 
 ROWS = 100_000
-"""A page holds so many groups; of more, the most changed ones."""
+"""How many groups a page holds at most, the most changed ones."""
 _DECIMALS = 6
 
 
@@ -107,7 +107,7 @@ class RunsReport:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A chart on the page: its title, how to read it, and its numbers as a table, None where all groups are it."""
+    """A chart on the page: its title, how to read it, and its numbers as a table, None where these are all groups."""
 
     spec: Spec
     title: str
@@ -242,7 +242,7 @@ class _PairOnPage:
             | {"moves": moves_chart([], baseline, candidate)},
             "colors": shown_strings({name: compare_charts.slice_color(slices, name) for name in slices}),
             "columns": _columns(pair.groups),
-            "details": {one.group: lists_on_page(one) for one in pair.lists},
+            "details": {lists.group: lists_on_page(lists) for lists in pair.lists},
             "texts": {visible(key): texts_on_page(texts) for key, texts in pair.texts.items()},
             "first": None if lowest is None else pair.groups.keys[lowest],
             "depth": pair.depth,
@@ -256,21 +256,21 @@ def _cards(
     pair: PairReport, report: RunsReport, first: MetricComparison, baseline: str, candidate: str
 ) -> dict[str, Card]:
     bars = compare_charts.bars_of(for_people(pair.comparison), pair.slices)
-    found = {
+    cards = {
         "every": Card.of(compare_charts.every_group(pair.groups, first.metric)),
         "scatter": Card.of(compare_charts.scatter(pair.groups, baseline, candidate)),
     }
     histogram = compare_charts.histogram(pair.groups)
-    found["histogram"] = Card.of(
+    cards["histogram"] = Card.of(
         histogram,
         Table(
             columns(">from", ">to", ">groups"),
             [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]],
         ),
     )
-    found["forest"] = Card.of(compare_charts.forest(bars), _bar_table(bars))
+    cards["forest"] = Card.of(compare_charts.forest(bars), _bar_table(bars))
     if len(pair.at_cutoffs) > 1:
-        found["cutoffs"] = Card.of(
+        cards["cutoffs"] = Card.of(
             cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff),
             Table(
                 columns(">cutoff", f">{baseline}", f">{candidate}", ">delta", ">95% interval"),
@@ -288,7 +288,7 @@ def _cards(
         )
     if len(report.history) > 1:
         rows = [row for row in report.history if row["mean"] is not None]
-        found["history"] = Card.of(
+        cards["history"] = Card.of(
             history_chart(
                 [{**row, "run": visible(row["run"])} for row in rows], first.metric, marked=(baseline, candidate)
             ),
@@ -307,7 +307,7 @@ def _cards(
                 ],
             ),
         )
-    return found
+    return cards
 
 
 def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
@@ -334,14 +334,15 @@ def _signed(number: float) -> str:
     return points(number, signed=True)
 
 
-def _decision_in_words(one: DecisionRecord, *, is_outdated: bool) -> str:
-    overridden = "" if one.acknowledged_reason is None else f"; overridden: {one.acknowledged_reason}"
+def _decision_in_words(decision: DecisionRecord, *, is_outdated: bool) -> str:
+    overridden = "" if decision.acknowledged_reason is None else f"; overridden: {decision.acknowledged_reason}"
     if is_outdated:
         return (
-            f"Gate on {one.metric}: not asked under these labels. Under others it was {one.decision.upper()} "
-            f"({one.created_at_utc[:10]}){overridden}"
+            f"Gate on {decision.metric}: not asked under these labels. Under others it was {decision.decision.upper()} "
+            f"({decision.created_at_utc[:10]}){overridden}"
         )
-    return f"Gate on {one.metric}: {one.decision.upper()} ({one.created_at_utc[:10]}): {one.reason}{overridden}"
+    decided = f"{decision.decision.upper()} ({decision.created_at_utc[:10]})"
+    return f"Gate on {decision.metric}: {decided}: {decision.reason}{overridden}"
 
 
 def _lists_words(pair: PairReport, first: MetricComparison) -> str:
@@ -352,7 +353,7 @@ def _lists_words(pair: PairReport, first: MetricComparison) -> str:
 
 
 def _p_words(metric: MetricComparison, report: RunsReport) -> str:
-    """Return the p-value that decides, and where others were corrected with it also the one without."""
+    """Return the p-value that decides, and the uncorrected one where others were corrected with it."""
     n = n_tested([pair.comparison for pair in report.pairs])
     holm = f" (Holm-corrected over {n} tests; on its own {p_text(metric.p_value)})" if n > 1 else ""
     return f"{p_text(metric.p_adjusted)}{holm}"
@@ -401,7 +402,7 @@ def texts_on_page(texts: GroupTexts) -> dict[str, object]:
     """Return the words of a group and its items, each with where they lead, as the script reads them."""
     query = query_cell(texts.query)
     items = {visible(item): text_cell(text) for item, text in texts.items.items()}
-    return {"query": [query.text, query.link], "items": {item: [one.text, one.link] for item, one in items.items()}}
+    return {"query": [query.text, query.link], "items": {item: [cell.text, cell.link] for item, cell in items.items()}}
 
 
 def _short(number: float | None) -> float | None:
@@ -410,13 +411,13 @@ def _short(number: float | None) -> float | None:
 
 def _columns(groups: EveryGroup) -> dict[str, object]:
     """Return where the columns of ``every_group`` stand, so that a script finds the one of a group."""
-    found = compare_charts.columns_of(groups)
-    delta = groups.delta[found.places]
+    shown = compare_charts.columns_of(groups)
+    delta = groups.delta[shown.places]
     return {
-        "keys": [groups.keys[place] for place in found.places],
-        "starts": found.starts,
+        "keys": [groups.keys[place] for place in shown.places],
+        "starts": shown.starts,
         "deltas": delta.round(_DECIMALS).tolist(),
-        "same": found.same_at,
+        "same": shown.same_at,
     }
 
 
@@ -431,19 +432,19 @@ def _groups_on_page(groups: EveryGroup) -> tuple[dict[str, Any], str]:
     attributes = {}
     for name, values in groups.attributes.items():
         of_page = [values[place] for place in places.tolist()]
-        known = sorted({value for value in of_page if value is not None})
-        number_of = {value: number for number, value in enumerate(known)}
+        distinct = sorted({value for value in of_page if value is not None})
+        number_of = {value: number for number, value in enumerate(distinct)}
         attributes[visible(name)] = {
-            "values": [visible(value) for value in known],
+            "values": [visible(value) for value in distinct],
             "codes": [-1 if value is None else number_of[value] for value in of_page],
         }
-    found = {
+    on_page = {
         "keys": [groups.keys[place] for place in places.tolist()],
         "baseline": groups.baseline[places].round(_DECIMALS).tolist(),
         "candidate": groups.candidate[places].round(_DECIMALS).tolist(),
         "attributes": attributes,
     }
-    return found, words
+    return on_page, words
 
 
 def _share(counts: Sequence[tuple[str, int]]) -> Markup:
@@ -475,26 +476,27 @@ def _overview(report: RunsReport) -> dict[str, Card]:
         for metric in pair.metrics
         if metric.delta is not None
     ]
-    found = {}
+    cards = {}
     if report.deltas:
         deltas = [
-            replace(one, baseline=visible(one.baseline), candidate=visible(one.candidate)) for one in report.deltas
+            replace(delta, baseline=visible(delta.baseline), candidate=visible(delta.candidate))
+            for delta in report.deltas
         ]
-        found["heatmap"] = Card.of(
+        cards["heatmap"] = Card.of(
             compare_charts.heatmap(deltas, names, first),
             Table(
                 columns("run", "against", ">delta", ">p", "verdict"),
                 [
                     [
-                        one.candidate,
-                        one.baseline,
-                        _signed(one.delta),
-                        p_text(one.p_adjusted),
-                        one.verdict.replace("_", " "),
+                        delta.candidate,
+                        delta.baseline,
+                        _signed(delta.delta),
+                        p_text(delta.p_adjusted),
+                        delta.verdict.replace("_", " "),
                     ]
-                    for one in deltas
+                    for delta in deltas
                 ],
             ),
         )
-    found["forest"] = Card.of(compare_charts.forest(bars, f"Every candidate against {names[0]}"), _bar_table(bars))
-    return found
+    cards["forest"] = Card.of(compare_charts.forest(bars, f"Every candidate against {names[0]}"), _bar_table(bars))
+    return cards

@@ -17,7 +17,7 @@ from ndcg_tracker.words.notes import Note
 class ListAgreement:
     """How alike the first ``cutoff`` items of both lists are, means over groups, None where there are none to average.
 
-    ``ktu``: see ``statistics.rank_similarity.repro_eval_ktu``; of lists of different length as many ranks as the
+    ``ktu``: see ``statistics.similarity.repro_eval_ktu``; of lists of different length as many ranks as the
     shorter one has, and groups of one rank are left out. ``rbo``: see ``SharedRanks.repro_eval_rbo``.
     """
 
@@ -87,8 +87,8 @@ class PublishedMean:
     ``judge``: who gave the labels. ``ci``: the 95% interval of the run's mean, None where there is none. ``n``: the
     groups of the mean. ``n_missing``: how many of the labels' groups the run does not have.
 
-    >>> found = PublishedMean(RunRef("a", 1), "d", 1, "", "AP", "map", 0.5, 0.25, (0.125, 0.5), 9)
-    >>> found.delta, found.is_within
+    >>> beside = PublishedMean(RunRef("a", 1), "d", 1, "", "AP", "map", 0.5, 0.25, (0.125, 0.5), 9)
+    >>> beside.delta, beside.is_within
     (-0.25, True)
     """
 
@@ -120,23 +120,23 @@ def reproduced_metrics(
     effects: tuple[Sequence[PairedResults], Sequence[PairedResults]] | None,
     requests: Sequence[str],
 ) -> tuple[ReproducedMetric, ...]:
-    """Return what there is to say of each metric.
+    """Return the numbers of each metric.
 
     Parameters: ``results``: of the original run, as baseline, and the reproduced one. ``effects``: of each one's
     baseline and itself, first the original, None without baselines. ``requests``: the text that each was asked for by.
     """
     compared = compare_metrics(results)
     improvements = [] if effects is None else list(zip(*map(compare_metrics, effects), strict=True))
-    found = []
-    for place, (one, of_groups) in enumerate(zip(compared, results, strict=True)):
+    rows = []
+    for place, (metric, of_groups) in enumerate(zip(compared, results, strict=True)):
         er, delta_ri = _effects(*improvements[place]) if improvements else (None, None)
-        found.append(
+        rows.append(
             ReproducedMetric(
-                *(one.metric, requests[place], one.baseline, one.candidate, one.delta, one.ci),
-                *(_rmse(of_groups), one.p_value, one.n, er, delta_ri),
+                *(metric.metric, requests[place], metric.baseline, metric.candidate, metric.delta, metric.ci),
+                *(_rmse(of_groups), metric.p_value, metric.n, er, delta_ri),
             )
         )
-    return tuple(found)
+    return tuple(rows)
 
 
 def _rmse(results: PairedResults) -> float | None:
@@ -149,8 +149,8 @@ def _rmse(results: PairedResults) -> float | None:
 def _effects(original: MetricComparison, reproduced: MetricComparison) -> tuple[float | None, float | None]:
     """Return ER and DeltaRI of the effects on one metric."""
     er = None if reproduced.delta is None or not original.delta else reproduced.delta / original.delta
-    one, other = _relative(original), _relative(reproduced)
-    return er, None if one is None or other is None else one - other
+    of_original, of_reproduced = _relative(original), _relative(reproduced)
+    return er, None if of_original is None or of_reproduced is None else of_original - of_reproduced
 
 
 def _relative(effect: MetricComparison) -> float | None:

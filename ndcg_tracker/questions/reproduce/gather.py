@@ -44,9 +44,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReproduceOptions:
-    """What a reproduction is asked for beside the runs (see ``Tracker.reproduce``).
+    """The options of a reproduction (see ``Tracker.reproduce``).
 
-    ``cutoffs``: none for those of ``REPRO_EVAL_CUTOFFS`` that some list reaches, without any the longest list's length.
+    ``cutoffs``: none for those of ``REPRO_EVAL_CUTOFFS`` that some list reaches, or else the longest list's length.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -132,22 +132,22 @@ def _ref(run: RunRecord) -> RunRef:
 
 
 def _lists(
-    tx: ReadTransaction, one: RunRecord, other: RunRecord, shared: Index, options: ReproduceOptions
+    tx: ReadTransaction, original: RunRecord, reproduced: RunRecord, shared: Index, options: ReproduceOptions
 ) -> tuple[float | None, tuple[ListAgreement, ...]]:
     """Return the share of groups whose lists are the same, and how alike they are up to each cutoff."""
     cutoffs = tuple(dict.fromkeys(options.cutoffs or REPRO_EVAL_CUTOFFS))
-    pairs = pairs_of_lists(tx, one, other, shared)
+    pairs = pairs_of_lists(tx, original, reproduced, shared)
     blocks = list(mapped(lambda pair: _block(*pair, cutoffs, options.rbo_p), pairs))
     if not options.cutoffs:
         longest = max(block.longest for block in blocks)
         if longest < cutoffs[0]:
-            return _lists(tx, one, other, shared, replace(options, cutoffs=(longest,)))
+            return _lists(tx, original, reproduced, shared, replace(options, cutoffs=(longest,)))
         cutoffs = tuple(cutoff for cutoff in cutoffs if cutoff <= longest)
-    found = [
+    lists = [
         ListAgreement(cutoff, *(mean_of_known(np.concatenate(numbers)) for numbers in zip(*of_blocks, strict=True)))
         for cutoff, *of_blocks in zip(cutoffs, *(block.numbers for block in blocks), strict=False)
     ]
-    return mean_of_known(np.concatenate([block.is_same for block in blocks])), tuple(found)
+    return mean_of_known(np.concatenate([block.is_same for block in blocks])), tuple(lists)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,22 +159,22 @@ class _Block:
     numbers: list[tuple[Floats, Floats]]
 
 
-def _block(one: Ranking, other: Ranking, cutoffs: tuple[int, ...], rbo_p: float) -> _Block:
-    one, other = by_id_where_tied(one), by_id_where_tied(other)
-    ranks = shared_ranks(one, other)
+def _block(original: Ranking, reproduced: Ranking, cutoffs: tuple[int, ...], rbo_p: float) -> _Block:
+    original, reproduced = by_id_where_tied(original), by_id_where_tied(reproduced)
+    ranks = shared_ranks(original, reproduced)
     longest = np.maximum(ranks.n_first, ranks.n_second)
     return _Block(
         (ranks.n_same_first() == longest).astype(np.int64),
         int(longest.max(initial=0)),
-        [(_ktu(one, other, cutoff), ranks.repro_eval_rbo(rbo_p, cutoff)) for cutoff in cutoffs],
+        [(_ktu(original, reproduced, cutoff), ranks.repro_eval_rbo(rbo_p, cutoff)) for cutoff in cutoffs],
     )
 
 
-def _ktu(one: Ranking, other: Ranking, cutoff: int) -> Floats:
+def _ktu(original: Ranking, reproduced: Ranking, cutoff: int) -> Floats:
     """Return the KTU of the first items, of as many as both lists of a group have: float64, shape (n_groups,)."""
-    lengths = np.minimum(np.minimum(np.diff(one.offsets), np.diff(other.offsets)), cutoff)
+    lengths = np.minimum(np.minimum(np.diff(original.offsets), np.diff(reproduced.offsets)), cutoff)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
-    first, second = (_places_of_ids(ranking, lengths, offsets) for ranking in (one, other))
+    first, second = (_places_of_ids(ranking, lengths, offsets) for ranking in (original, reproduced))
     return repro_eval_ktu(group_codes(offsets), first, second, lengths.size)
 
 

@@ -22,121 +22,142 @@ _PUBLISHED = paths(
 
 
 @shape_of(PublishedMean)
-def _published_shape(found: PublishedMean) -> Mapping[str, object]:
-    return {**fields_of(found), "delta": found.delta, "is_within": found.is_within}
+def _published_shape(beside: PublishedMean) -> Mapping[str, object]:
+    return {**fields_of(beside), "delta": beside.delta, "is_within": beside.is_within}
 
 
-def reproduction_said(found: Reproduction | PublishedMean) -> Said:
-    """Return what there is to say of a reproduction; CSV has a row per metric, without what is of lists."""
-    return Said(found, lambda: [reproduction_report(found)], lambda: reproduction_rows(found))
+def reproduction_said(reproduction: Reproduction | PublishedMean) -> Said:
+    """Return the output for a reproduction; CSV has a row per metric, without the numbers of lists."""
+    return Said(reproduction, lambda: [reproduction_report(reproduction)], lambda: reproduction_rows(reproduction))
 
 
-def reproduction_rows(found: Reproduction | PublishedMean) -> list[dict[str, Any]]:
+def reproduction_rows(reproduction: Reproduction | PublishedMean) -> list[dict[str, Any]]:
     """Return one row per metric, as CSV and frames have it."""
-    if isinstance(found, PublishedMean):
-        return [picked(_PUBLISHED, found)]
+    if isinstance(reproduction, PublishedMean):
+        return [picked(_PUBLISHED, reproduction)]
     runs = {
-        **picked(paths("original_run=original.name original_run_id=original.run_id"), found),
-        **picked(paths("reproduced_run=reproduced.name reproduced_run_id=reproduced.run_id dataset"), found),
-        "label_set_version": found.label_set.version,
+        **picked(paths("original_run=original.name original_run_id=original.run_id"), reproduction),
+        **picked(paths("reproduced_run=reproduced.name reproduced_run_id=reproduced.run_id dataset"), reproduction),
+        "label_set_version": reproduction.label_set.version,
     }
-    return [{**runs, **picked(_METRIC, one)} for one in found.metrics]
+    return [{**runs, **picked(_METRIC, metric)} for metric in reproduction.metrics]
 
 
-def reproduction_report(found: Reproduction | PublishedMean) -> Report:
+def reproduction_report(reproduction: Reproduction | PublishedMean) -> Report:
     """Return the report of a reproduction."""
-    return _of_published(found) if isinstance(found, PublishedMean) else _of_run(found)
+    return _of_published(reproduction) if isinstance(reproduction, PublishedMean) else _of_run(reproduction)
 
 
-def _of_published(found: PublishedMean) -> Report:
-    names = _names([found])
+def _of_published(beside: PublishedMean) -> Report:
+    names = _names([beside])
     verdict, where = {
         True: (Painted("WITHIN", "good"), "the published mean lies in the 95% interval of this run's mean"),
         False: (Painted("OUTSIDE", "bad"), "the published mean lies outside of the 95% interval of this run's mean"),
         None: (None, "this run's mean has no interval"),
-    }[found.is_within]
-    missing = f", {found.n_missing:,} of them not in the run" if found.n_missing else ""
+    }[beside.is_within]
+    missing = f", {beside.n_missing:,} of them not in the run" if beside.n_missing else ""
     return Report(
-        f"{found.run.name} on {found.dataset}: {where}",
+        f"{beside.run.name} on {beside.dataset}: {where}",
         verdict=verdict,
         tables=[
             Table(
                 columns("metric", ">published", ">this run", ">difference", ">95% interval"),
                 [
                     [
-                        names[found.metric],
-                        points(found.published),
-                        points(found.mean),
-                        points(found.delta, signed=True),
-                        interval(found.ci),
+                        names[beside.metric],
+                        points(beside.published),
+                        points(beside.mean),
+                        points(beside.delta, signed=True),
+                        interval(beside.ci),
                     ]
                 ],
             )
         ],
         facts=[
-            ("labels", labels_text(LabelSetRef(found.label_set_version, "", found.judge))),
-            ("groups", f"{found.n:,}{missing}"),
+            ("labels", labels_text(LabelSetRef(beside.label_set_version, "", beside.judge))),
+            ("groups", f"{beside.n:,}{missing}"),
         ],
     )
 
 
-def _of_run(found: Reproduction) -> Report:
-    names = _names(found.metrics)
+def _of_run(reproduction: Reproduction) -> Report:
+    names = _names(reproduction.metrics)
     heads = columns("metric", ">original", ">reproduced", ">difference", ">95% interval", ">RMSE", ">p")
     rows: list[list[object]] = [
         [
-            names[one.metric],
-            points(one.original),
-            points(one.reproduced),
-            points(one.delta, signed=True),
-            interval(one.ci, signed=True),
-            points(one.rmse),
-            p_text(one.p_value),
+            names[metric.metric],
+            points(metric.original),
+            points(metric.reproduced),
+            points(metric.delta, signed=True),
+            interval(metric.ci, signed=True),
+            points(metric.rmse),
+            p_text(metric.p_value),
         ]
-        for one in found.metrics
+        for metric in reproduction.metrics
     ]
     tables = [Table(heads, rows)]
     facts = []
-    if found.baselines is not None:
-        original, reproduced = found.baselines
+    if reproduction.baselines is not None:
+        original, reproduced = reproduction.baselines
         effects: list[list[object]] = [
-            [names[one.metric], points(one.er), points(one.delta_ri, signed=True)] for one in found.metrics
+            [names[metric.metric], points(metric.er), points(metric.delta_ri, signed=True)]
+            for metric in reproduction.metrics
         ]
         tables.append(Table(columns("metric", ">ER", ">DeltaRI"), effects, "effect"))
         facts.append(("baselines", f"{original.name} (original), {reproduced.name} (reproduced)"))
-    if found.lists:
-        alike: list[list[object]] = [[f"{one.cutoff:,}", points(one.ktu), points(one.rbo)] for one in found.lists]
-        tables.append(Table(columns(">first items", ">KTU", f">RBO, p={found.rbo_p:g}"), alike, "lists", names=()))
-        in_both = " that are in both runs" if found.n_lists < found.n else ""
-        facts.append(("identical lists", f"{percent(found.same_lists)} of {counted(found.n_lists, 'group')}{in_both}"))
+    if reproduction.lists:
+        alike: list[list[object]] = [
+            [f"{agreement.cutoff:,}", points(agreement.ktu), points(agreement.rbo)] for agreement in reproduction.lists
+        ]
+        tables.append(
+            Table(columns(">first items", ">KTU", f">RBO, p={reproduction.rbo_p:g}"), alike, "lists", names=())
+        )
+        in_both = " that are in both runs" if reproduction.n_lists < reproduction.n else ""
+        facts.append(
+            (
+                "identical lists",
+                f"{percent(reproduction.same_lists)} of {counted(reproduction.n_lists, 'group')}{in_both}",
+            )
+        )
     alone = [
         f"{n:,} with a result in {run.name} alone"
-        for n, run in ((found.only_in_original, found.original), (found.only_in_reproduced, found.reproduced))
+        for n, run in (
+            (reproduction.only_in_original, reproduction.original),
+            (reproduction.only_in_reproduced, reproduction.reproduced),
+        )
         if n
     ]
-    facts.append(("labels", labels_text(found.label_set)))
-    facts.append(("groups", ", ".join([f"{found.n:,} paired", *alone])))
-    return Report(_finding(found, names), tables=tables, facts=facts, notes=[told(note) for note in found.notes])
+    facts.append(("labels", labels_text(reproduction.label_set)))
+    facts.append(("groups", ", ".join([f"{reproduction.n:,} paired", *alone])))
+    return Report(
+        _finding(reproduction, names), tables=tables, facts=facts, notes=[told(note) for note in reproduction.notes]
+    )
 
 
-def _finding(found: Reproduction, names: Mapping[str, str]) -> str:
+def _finding(reproduction: Reproduction, names: Mapping[str, str]) -> str:
     """Return whether the runs are the same, and else how far apart they are."""
-    runs = f"{found.reproduced.name} is {{}} {found.original.name} on {found.dataset}"
-    are_equal = not (found.only_in_original or found.only_in_reproduced) and all(one.rmse == 0 for one in found.metrics)
-    if are_equal and found.same_lists == 1:
+    runs = f"{reproduction.reproduced.name} is {{}} {reproduction.original.name} on {reproduction.dataset}"
+    are_equal = not (reproduction.only_in_original or reproduction.only_in_reproduced) and all(
+        metric.rmse == 0 for metric in reproduction.metrics
+    )
+    if are_equal and reproduction.same_lists == 1:
         return f"{runs.format('the same run as')}: every list and every result is identical"
-    if are_equal and found.same_lists is None:
+    if are_equal and reproduction.same_lists is None:
         return f"{runs.format('as good as')}: every result is identical, and there are no lists to compare"
-    one = found.metrics[0]
-    of_both = f"the {found.n_lists:,} lists that both have" if found.n_lists < found.n else "the lists"
-    lists = "" if found.same_lists is None else f"{percent(found.same_lists)} of {of_both} are identical; "
-    how_far = f"{names[one.metric]} differs by {points(one.delta, signed=True)}"
-    of_groups = "" if one.rmse is None else f", and by {points(one.rmse)} per group (RMSE)"
+    first = reproduction.metrics[0]
+    of_both = (
+        f"the {reproduction.n_lists:,} lists that both have" if reproduction.n_lists < reproduction.n else "the lists"
+    )
+    lists = (
+        "" if reproduction.same_lists is None else f"{percent(reproduction.same_lists)} of {of_both} are identical; "
+    )
+    how_far = f"{names[first.metric]} differs by {points(first.delta, signed=True)}"
+    of_groups = "" if first.rmse is None else f", and by {points(first.rmse)} per group (RMSE)"
     return f"{runs.format('not the same as')}: {lists}{how_far}{of_groups}"
 
 
 def _names(metrics: Sequence[ReproducedMetric | PublishedMean]) -> Mapping[str, str]:
     """Return the names by which people know the metrics."""
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
 
-    return {one.metric: familiar_name(one.metric, one.requested_as) for one in metrics}
+    return {metric.metric: familiar_name(metric.metric, metric.requested_as) for metric in metrics}

@@ -61,7 +61,7 @@ class ShownSlice:
 
 @dataclass(frozen=True, slots=True)
 class ShownRun:
-    """What there is to say of one run.
+    """One run with its facts, its means and its groups.
 
     ``by_group``: whose groups ``hardest`` and ``slices`` show, None where the run has no mean. ``attribute``: of the
     slices.
@@ -128,15 +128,15 @@ def run_slices(
 
     Parameters: ``names``: the value of the attribute of each group. The rest as ``mean_interval``.
 
-    >>> [(one.value, one.n, one.mean) for one in run_slices(np.array([0.5, 1.0, 0.0]), ["de", "de", None])]
+    >>> [(row.value, row.n, row.mean) for row in run_slices(np.array([0.5, 1.0, 0.0]), ["de", "de", None])]
     [('de', 2, 0.75), (None, 1, 0.0)]
     """
     places: dict[str | None, list[int]] = {}
     for place, name in enumerate(names):
         places.setdefault(name, []).append(place)
-    found = []
+    slices = []
     for name, of_slice in places.items():
         some = None if weights is None else weights[of_slice]
         n = len(of_slice) if some is None else int((some > 0).sum())
-        found.append(ShownSlice(name, n, *mean_interval(values[of_slice], some, limits)))
-    return tuple(sorted(found, key=lambda one: (one.value is None, -one.n, one.value or "")))
+        slices.append(ShownSlice(name, n, *mean_interval(values[of_slice], some, limits)))
+    return tuple(sorted(slices, key=lambda row: (row.value is None, -row.n, row.value or "")))

@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 
 
 def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: str | None, top: int) -> ShownRun:
-    """Return what there is to say of a run (see ``Tracker.show``).
+    """Return the facts, the means and the groups of a run (see ``Tracker.show``).
 
     Raises: ReferenceNotFoundError for a metric that it does not have; InputError for slices of a run without results of
     groups, or by an attribute that no group has.
     """
     evaluations = tx.evaluations.of_run(run.id)
     weights_of = tx.groups.weights_by_id(run.dataset_id)
-    columns = tx.evaluations.results_of([one.id for one in evaluations])
-    results = {one.id: found for one, found in zip(evaluations, columns, strict=True)}
-    means = tuple(_mean(one, *results[one.id], weights_of) for one in evaluations)
+    columns = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
+    results = {evaluation.id: of_groups for evaluation, of_groups in zip(evaluations, columns, strict=True)}
+    means = tuple(_mean(evaluation, *results[evaluation.id], weights_of) for evaluation in evaluations)
     chosen = _chosen(tx, run, evaluations, metric)
     hardest: tuple[ShownGroup, ...] = ()
     slices: tuple[ShownSlice, ...] = ()
@@ -65,7 +65,7 @@ def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: st
             slices = run_slices(values, names, _weights(parsed, ids, weights_of), parsed.limits)
     elif by is not None:
         raise InputError(f"run {run.name!r} has no results of groups to slice", advice="ingest its ranking again")
-    label_sets = {one.label_set_id: one.label_set_version for one in evaluations}
+    label_sets = {evaluation.label_set_id: evaluation.label_set_version for evaluation in evaluations}
     pruning = tx.runs.pruning(run.id)
     return ShownRun(
         run.name,
@@ -83,9 +83,9 @@ def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: st
         None if pruning is None else pruning.created_at_utc,
         means,
         tuple(
-            ShownCoverage(version, one.cutoff, one.judged_share)
+            ShownCoverage(version, coverage.cutoff, coverage.judged_share)
             for label_set_id, version in label_sets.items()
-            for one in tx.evaluations.coverages(run.id, label_set_id)
+            for coverage in tx.evaluations.coverages(run.id, label_set_id)
         ),
         None if chosen is None else means[evaluations.index(chosen)],
         hardest,
@@ -100,30 +100,40 @@ def _chosen(
     """Return the evaluation whose groups are shown: of the metric, else of the first, under the newest labels."""
     if metric is not None:
         text = str(known_metric(tx, run.dataset_id, metric))
-        evaluations = [one for one in evaluations if one.metric == text]
+        evaluations = [evaluation for evaluation in evaluations if evaluation.metric == text]
         if not evaluations:
             command = command_line(adding_command([run], [text]))
             adding = "store it" if metric.is_external else "compute it"
             raise ReferenceNotFoundError(f"run {run.name!r} has no {text}", advice=f"{adding} with: {command}")
-    unnamed = [one for one in evaluations if not one.judge] or evaluations
+    unnamed = [evaluation for evaluation in evaluations if not evaluation.judge] or evaluations
     if not unnamed:
         return None
-    return max((one for one in unnamed if one.metric == unnamed[0].metric), key=lambda one: one.label_set_version)
+    return max(
+        (evaluation for evaluation in unnamed if evaluation.metric == unnamed[0].metric),
+        key=lambda evaluation: evaluation.label_set_version,
+    )
 
 
-def _mean(one: EvaluationRecord, ids: Index, values: Floats, weights_of: GroupWeightsById) -> ShownMean:
+def _mean(evaluation: EvaluationRecord, ids: Index, values: Floats, weights_of: GroupWeightsById) -> ShownMean:
     """Return a stored mean, with its interval where it is the mean of the groups that are known."""
-    metric, ci = parse_metric(one.metric), None
+    metric, ci = parse_metric(evaluation.metric), None
     defined = ~np.isnan(values)
     ids, values = ids[defined], values[defined]
-    if metric.summary == "mean" and metric.shown_only is None and values.size == one.n_groups:
+    if metric.summary == "mean" and metric.shown_only is None and values.size == evaluation.n_groups:
         weights = _weights(metric, ids, weights_of)
         total = float(values.size if weights is None else weights.sum())
-        mean, found = mean_interval(values, weights, metric.limits)
-        ci = found if Evaluated(one, total, mean).differs_by_rounding else None
+        mean, interval = mean_interval(values, weights, metric.limits)
+        ci = interval if Evaluated(evaluation, total, mean).differs_by_rounding else None
     return ShownMean(
-        *(one.metric, one.requested_as, one.label_set_version, one.judge, one.mean, ci),
-        *(one.n_groups, one.n_missing, one.n_undefined),
+        *(
+            evaluation.metric,
+            evaluation.requested_as,
+            evaluation.label_set_version,
+            evaluation.judge,
+            evaluation.mean,
+            ci,
+        ),
+        *(evaluation.n_groups, evaluation.n_missing, evaluation.n_undefined),
     )
 
 

@@ -16,40 +16,40 @@ from ndcg_tracker.words.numbers import interval, percent, points
 
 def show_object(shown: ShownRun) -> dict[str, Any]:
     """Return the JSON object of a run."""
-    found: dict[str, Any] = as_object(shown)
-    aliases = found.pop("aliases")
-    of_groups = found.pop("by_group")
-    del found["notes"]
-    return found | {"aliases": aliases, "metric": None if of_groups is None else of_groups["metric"]}
+    as_json: dict[str, Any] = as_object(shown)
+    aliases = as_json.pop("aliases")
+    of_groups = as_json.pop("by_group")
+    del as_json["notes"]
+    return as_json | {"aliases": aliases, "metric": None if of_groups is None else of_groups["metric"]}
 
 
 def metadata_lines(shown: ShownRun) -> list[str]:
     """Return the header of ir_metadata for the file of a run: what is known of it, its parameters and its tags."""
-    known = {
+    entries = {
         "tag": shown.run,
         "data.test collection.name": shown.dataset,
         "implementation.source.commit": shown.git_commit,
         **{f"method.parameters.{name.replace('.', '_')}": value for name, value in shown.parameters.items()},
         **shown.tags,
     }
-    return header_lines({name: value for name, value in known.items() if value not in (None, "")})
+    return header_lines({name: value for name, value in entries.items() if value not in (None, "")})
 
 
 def facts(shown: ShownRun) -> list[tuple[str, Any]]:
-    """Return what is known of a run but its numbers, as names and values; what is empty is left out."""
-    found = show_object(shown)
+    """Return the facts on a run beside its means, as names and values; empty ones are left out."""
+    as_json = show_object(shown)
     names = ("run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups", "n_items")
-    pairs = [(name, _pairs(found[name])) for name in (*names, "digest", "pruned_at_utc")]
+    pairs = [(name, _pairs(as_json[name])) for name in (*names, "digest", "pruned_at_utc")]
     pairs.append(("aliases", " ".join(f"@{name}" for name in shown.aliases)))
-    newest = max((one.label_set_version for one in shown.coverages), default=0)
-    for one in shown.coverages:
-        if one.label_set_version == newest and one.cutoff:
-            pairs.append((f"judged@{one.cutoff}", percent(one.judged_share)))
+    newest = max((coverage.label_set_version for coverage in shown.coverages), default=0)
+    for coverage in shown.coverages:
+        if coverage.label_set_version == newest and coverage.cutoff:
+            pairs.append((f"judged@{coverage.cutoff}", percent(coverage.judged_share)))
     return [(name, value) for name, value in pairs if value not in (None, "")]
 
 
 def _pairs(value: Any) -> Any:
-    return " ".join(f"{key}={one}" for key, one in value.items()) if isinstance(value, dict) else value
+    return " ".join(f"{key}={of_key}" for key, of_key in value.items()) if isinstance(value, dict) else value
 
 
 def group_tables(shown: ShownRun) -> list[Table]:
@@ -60,13 +60,18 @@ def group_tables(shown: ShownRun) -> list[Table]:
     tables = []
     if shown.slices:
         rows: list[list[object]] = [
-            [NO_VALUE if one.value is None else one.value, f"{one.n:,}", points(one.mean), interval(one.ci)]
-            for one in shown.slices
+            [
+                NO_VALUE if of_slice.value is None else of_slice.value,
+                f"{of_slice.n:,}",
+                points(of_slice.mean),
+                interval(of_slice.ci),
+            ]
+            for of_slice in shown.slices
         ]
         heads = columns(shown.attribute or "", ">n", f">{name}", ">95% interval")
         tables.append(Table(heads, rows, f"slices by {shown.attribute}"))
     if shown.hardest:
-        hardest: list[list[object]] = [[one.group, points(one.value)] for one in shown.hardest]
+        hardest: list[list[object]] = [[of_group.group, points(of_group.value)] for of_group in shown.hardest]
         tables.append(Table(columns("group", f">{name}"), hardest, "hardest groups"))
     return tables
 
@@ -75,13 +80,13 @@ def show_html(shown: ShownRun) -> str:
     """Return a run as HTML."""
     rows: list[list[object]] = [
         [
-            familiar_name(one.metric, one.requested_as),
-            str(one.label_set_version),
-            points(one.mean),
-            interval(one.ci),
-            f"{one.n_groups:,}",
+            familiar_name(evaluation.metric, evaluation.requested_as),
+            str(evaluation.label_set_version),
+            points(evaluation.mean),
+            interval(evaluation.ci),
+            f"{evaluation.n_groups:,}",
         ]
-        for one in shown.evaluations
+        for evaluation in shown.evaluations
     ]
     means = Table(columns("metric", ">labels", ">mean", ">95% interval", ">groups"), rows)
     told = [(name, str(value)) for name, value in facts(shown)]
