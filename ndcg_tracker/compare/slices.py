@@ -15,12 +15,10 @@ from ndcg_tracker.compare.results import ALPHA, SliceComparison, corrected_verdi
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.runs.groups import _MAX_SHOWN
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
 from ndcg_tracker.statistics.t_test import Information, TTest, checked_weights, limited
 
 if TYPE_CHECKING:
-    from ndcg_tracker.rankings import Index
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
@@ -279,14 +277,17 @@ def attribute_values(tx: ReadTransaction, run: RunRecord, attribute: str) -> Att
     return AttributeValues(attribute, value_of)
 
 
+_MOST_NAMES = 10
+
+
 def _advice(attribute: str, names: list[str], run: RunRecord) -> str:
     close = difflib.get_close_matches(attribute, names, n=3, cutoff=0.6)
     if close:
         return f"did you mean {' or '.join(map(repr, close))}?"
     if not names:
         return f"set it with: ndcg-track groups set FILE --dataset {shlex.quote(run.dataset)}"
-    more = f" and {len(names) - _MAX_SHOWN} more" if len(names) > _MAX_SHOWN else ""
-    return f"there {'is' if len(names) == 1 else 'are'} {', '.join(names[:_MAX_SHOWN])}{more}"
+    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
+    return f"there {'is' if len(names) == 1 else 'are'} {', '.join(names[:_MOST_NAMES])}{more}"
 
 
 def text_of(value: Any) -> str:

@@ -260,7 +260,7 @@ class BroughtRecord:
         return rows
 
     def _new_decisions(self, table: str, key: Sequence[str], stored_keys: Container[tuple[str, ...]]) -> list[Row]:
-        """Return the decisions of a table whose keys are not stored yet (InputError for one that cannot be)."""
+        """Return the decisions of a table that are not stored yet, each once (InputError for what cannot be one)."""
         rows = self._rows(table)
         for row in rows:
             known_metric(self._reader, table, row["metric"] or "")
@@ -272,7 +272,8 @@ class BroughtRecord:
                 raise self._reader.error(table, "has a number that is not finite")
             if row["decision"] not in ("pass", "fail", "inconclusive"):
                 raise self._reader.error(table, f"has a decision {row['decision']!r}")
-        return [row for row in rows if tuple(row[name] for name in key) not in stored_keys]
+        by_key = {tuple(row[name] for name in key): row for row in rows}
+        return [row for kept, row in by_key.items() if kept not in stored_keys]
 
     def _time(self, table: str, text: str | None) -> str:
         try:

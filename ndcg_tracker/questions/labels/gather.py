@@ -26,7 +26,10 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import possible_moves, unjudged_items, what_stops
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
+    GradeFrequency,
     JudgesAgreement,
+    LabelsDiff,
+    LabelVersion,
     NeededLabels,
     RunUnderJudges,
     VersionsComparison,
@@ -46,7 +49,6 @@ from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.results import MetricComparison
-    from ndcg_tracker.questions.labels.decide import GradeFrequency, LabelsDiff, LabelVersion
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
@@ -55,8 +57,6 @@ if TYPE_CHECKING:
 
 def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:
     """Return the versions of a dataset's labels, of a judge or of all, oldest first; they are read to be counted."""
-    from ndcg_tracker.questions.labels.decide import LabelVersion  # not for every comparison, which finds labels here
-
     dataset = tx.datasets.known(dataset_name)
     n_runs = tx.evaluations.runs_by_label_set(dataset.id)
     versions = []
@@ -75,8 +75,6 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
 
 def _contents(tx: ReadTransaction, label_set: LabelSetRecord) -> tuple[int, tuple[GradeFrequency, ...]]:
     """Return how many different items have labels, and how often each grade was given."""
-    from ndcg_tracker.questions.labels.decide import GradeFrequency
-
     items, grades = np.empty(0, dtype=np.uint64), Counter[float]()
     for lists in _blocks(tx, label_set):
         items = np.union1d(items, lists.item_keys.hashes())
@@ -98,8 +96,6 @@ def label_sets_diff(
     tx: ReadTransaction, dataset_name: str, first: int, second: int | None = None, *, top: int = 10
 ) -> LabelsDiff:
     """Return what differs between two versions of a dataset's labels, by default between one and its judge's newest."""
-    from ndcg_tracker.questions.labels.decide import labels_diff
-
     dataset = tx.datasets.known(dataset_name)
     before = numbered_labels(tx, dataset.id, dataset.name, first)
     after = numbered_labels(tx, dataset.id, dataset.name, second, before.judge if second is None else None)

@@ -24,6 +24,7 @@ from ndcg_tracker.compare.report_facts import (
     group_lists,
     slices_by,
 )
+from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.slices import attributes_of
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import ADDITIVE
@@ -36,14 +37,12 @@ from ndcg_tracker.runs.groups import texts_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
-    from ndcg_tracker.questions.report.page import RunsReport
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction
     from ndcg_tracker.words.notes import Note
     from ndcg_tracker.words.quoting import GroupTexts
-from ndcg_tracker.compare.run_pair import RunPair
 
 LISTS = 200
 """How many groups a report holds the lists of, the most changed ones."""
