@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from exchanged import first_value, shown, with_column
@@ -180,6 +181,18 @@ def test_an_older_export_has_no_record_and_no_dates(tracker: nt.Tracker, other: 
             pq.write_table(pq.read_table(path).drop_columns(list(table.later)), path)
     (run,) = other.import_runs(tmp_path / "out").runs
     assert (run.outcome, run.n_evaluations, other.aliases()) == ("stored", 1, [])
+
+
+def test_a_decision_that_stands_twice_is_stored_once(tmp_path: Path) -> None:
+    with nt.Tracker(tmp_path / "one.db") as tracker:
+        fill_all(tracker)
+        tracker.export_runs(tmp_path / "out")
+    for name in ("decisions", "suite_decisions"):
+        path = tmp_path / "out" / f"{name}.parquet"
+        table = pq.read_table(path)
+        pq.write_table(pa.concat_tables([table, table]), path)
+    with nt.Tracker(tmp_path / "other.db") as other:
+        assert other.import_runs(tmp_path / "out").n_decisions == 3
 
 
 RECORD_DAMAGE: list[tuple[str, str, object, str]] = [
