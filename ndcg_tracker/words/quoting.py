@@ -52,7 +52,7 @@ def shown_name(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is told of a group or an item, as it was given; None where nothing was.
+    """The texts given for a group or an item, None where none was given.
 
     >>> Text(title="Tent, green").or_else(Text("a tent", "Tent", "https://shop.example/1"))
     Text(text='a tent', title='Tent, green', url='https://shop.example/1')
@@ -69,7 +69,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class GroupTexts:
-    """What is told of a group itself, None for nothing, and of items in it, by id."""
+    """The texts of a group itself, None for none, and of its items, by id."""
 
     query: Text | None = None
     items: Mapping[str, Text] = field(default_factory=dict)
