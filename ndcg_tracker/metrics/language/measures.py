@@ -1,4 +1,4 @@
-"""The measures: one record each, with all that tells it from others but its arithmetic."""
+"""The measures: one record each, with everything about it except its arithmetic."""
 
 from __future__ import annotations
 
