@@ -234,7 +234,7 @@ class RunScatter:
 
 
 def scatter_of_series(mean: Floats, error: Floats, changed: Mask) -> RunScatter | None:
-    """Return how much runs scatter by the differences of neighbours, so robustly that few steps do not matter.
+    """Return how much runs scatter, by differences of neighbours so robustly that a few steps do not matter.
 
     Parameters, one per run, the first counting for nothing: ``mean`` difference to the run before, its standard
     ``error`` over groups, and whether it ``changed`` at all. Returns: None where runs do not scatter beyond what their
@@ -261,7 +261,7 @@ def is_deterministic(changed: Mask) -> bool:
 
 
 def scatter_of_repeats(families: Sequence[Floats], weights: Floats | None = None) -> RunScatter | None:
-    """Return how much runs scatter by repeats of unchanged systems, None below two repeats of one.
+    """Return how much runs scatter, by repeats of unchanged systems; None where no system has two.
 
     Parameters: ``families``: of each system the results, float64, shape (n_repeats, n_groups). ``weights``: of the
     groups.
@@ -293,7 +293,7 @@ class RunMeans:
         self._total = _cumulated(self._means)
 
     def windows(self, place: Index, left: Index, right: Index) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return of windows the difference of means, the share of one run's variance in that of the difference (see
+        """Return each window's difference of means, the share of one run's variance in that of the difference (see
         ``RunScatter.p_value``), the variance of the runs within both sides, and its degrees of freedom.
 
         >>> runs = RunMeans(np.array([0.1, 0.2, 0.2, 0.6]), np.array([False, True, False, True]))
