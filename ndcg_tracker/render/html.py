@@ -61,12 +61,14 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
     """Return a table with its footnotes, what stands after it and how to read it."""
     if not table.rows:
         return f"<p>{_text(table.title)}</p>" if table.title else ""
-    found = shown(table)
-    sides = [f" {looks['right' if is_right else 'left']}" for is_right in found.right]
-    head = "".join(f"<th{side}>{_text(heading)}</th>" for side, heading in zip(sides, found.headings, strict=True))
+    shown_table = shown(table)
+    sides = [f" {looks['right' if is_right else 'left']}" for is_right in shown_table.right]
+    head = "".join(
+        f"<th{side}>{_text(heading)}</th>" for side, heading in zip(sides, shown_table.headings, strict=True)
+    )
     body = "".join(
         f"<tr>{''.join(f'<td{side}>{_painted(cell, looks)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
-        for row in found.rows
+        for row in shown_table.rows
     )
     title = f"<caption {looks['left']}><strong>{_text(table.title)}</strong></caption>" if table.title else ""
     after = f"<p>{_text(table.after)}</p>" if table.after else ""
@@ -138,8 +140,8 @@ def themes() -> dict[str, dict[str, object]]:
 
 
 def _theme(theme: Theme) -> dict[str, object]:
-    found = config(theme)
-    return {"params": found.pop("params"), "config": found}
+    look = config(theme)
+    return {"params": look.pop("params"), "config": look}
 
 
 @cache
