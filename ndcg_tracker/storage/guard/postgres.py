@@ -185,13 +185,13 @@ def _set_timeout(connection: psycopg.Connection, seconds: float) -> None:
 
 def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) -> None:
     """Refuse every volatile function; as the first statement, this query makes the transaction stay read-only."""
-    found = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE)).fetchone()
-    if found is not None:
-        raise only_reads(f"the function {found[0]} may act, not only read")
+    row = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE)).fetchone()
+    if row is not None:
+        raise only_reads(f"the function {row[0]} may act, not only read")
 
 
 def _declare(connection: psycopg.Connection, query: str, statement: str) -> None:
-    """Open the cursor ``answer``; what is wrong with the query is told of it as it was written."""
+    """Open the cursor ``answer``; errors in the query are worded for the query as it was written."""
     connection.execute("SAVEPOINT written")
     try:
         _sent(connection, _WITHIN_A_ROW % statement)
@@ -335,7 +335,7 @@ def _next_token(query: str, position: int) -> int:
         if query[position] in _BLANKS:
             position += 1
         elif query.startswith("--", position):
-            ends = [found for found in (query.find("\n", position), query.find("\r", position)) if found >= 0]
+            ends = [end for end in (query.find("\n", position), query.find("\r", position)) if end >= 0]
             position = min(ends, default=len(query))
         elif query.startswith("/*", position):
             position = _after_comment(query, position)
@@ -354,10 +354,10 @@ def _after_comment(query: str, start: int) -> int:
 
 
 def _end(pattern: re.Pattern[str], query: str, start: int, what: str) -> int:
-    found = pattern.match(query, start)
-    if found is None:
+    match = pattern.match(query, start)
+    if match is None:
         raise _unfinished(what, start)
-    return found.end()
+    return match.end()
 
 
 def _unfinished(what: str, start: int) -> InputError:

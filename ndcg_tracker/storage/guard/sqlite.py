@@ -3,7 +3,7 @@
 SQLite looks at the clock between the steps of a query alone, and one step may take minutes and gigabytes. So the
 process is killed when its time is over, and when nobody waits for it: on Ctrl-C, on an error, at the caller's end.
 
-This prepares it and words what becomes of it; ``sqlite_reader`` answers it, guarded, in a process of its own.
+This module prepares the query and words its outcome; ``sqlite_reader`` answers it, guarded, in that process.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _closed(stream: IO[bytes] | None) -> None:
         pass
 
 
-_OUT_OF_MEMORY = "signal 9"  # as the kernel ends what there is no memory for
+_OUT_OF_MEMORY = "signal 9"  # how the kernel ends a process that it has no memory for
 
 
 def run_guarded_sqlite(
