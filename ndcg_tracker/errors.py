@@ -71,7 +71,7 @@ def worded(text: str, spelled: Spelling = in_python) -> str:
 
 
 class _Told(Exception):  # noqa: N818  # warnings are told in the same way
-    """What is wrong, where, and what to do about it; one line as text.
+    """A message of what is wrong, where, and what to do about it; as text it is one line.
 
     ``what`` states facts, in as many clauses as it takes. ``where``: the place, such as FILE:LINE, a path or a metric,
     "" for none. ``advice``: what to do next, "" for none. ``joint``: what stands between the two. Each part loses its

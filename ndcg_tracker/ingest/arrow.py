@@ -24,7 +24,7 @@ from ndcg_tracker.words.quoting import shown
 _LISTS = (list, tuple, np.ndarray)
 _OBJECT = np.dtype(object)
 _ASCII = 127
-_MOST_VALUES = 8  # per row: a dictionary with more is decoded, for it costs more to check than the rows do
+_MOST_VALUES = 8  # per row: a dictionary with more is decoded, because checking it costs more than checking the rows
 Number = TypeVar("Number", bound=np.generic)
 _ONE_FOR_ALL = ("group", "weight")
 
@@ -175,8 +175,8 @@ def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Place
     """Return the next columns of a table as ``Collected`` takes them: one value per item, ids as text, doubles.
 
     Parameters: ``arrays``: an Arrow array per role, of any type or of lists of it; ``names``: their columns; ``places``
-    of the table's rows, which takes notice of lists; ``n_before``: how many rows came before. Raises: see ``id_array``,
-    ``number_array`` and ``ndcg_tracker.ingest.arrow.unfolded``.
+    of the table's rows, which records how long lists are; ``n_before``: how many rows came before. Raises: see
+    ``id_array``, ``number_array`` and ``ndcg_tracker.ingest.arrow.unfolded``.
     """
     columns = dict(arrays)
     if isinstance(places, RowPlaces) and has_lists(array.type for array in arrays.values()):

@@ -104,7 +104,7 @@ class RowPlaces:
         self._lengths = [] if lengths is None else lengths
 
     def after(self, n_rows: int) -> RowPlaces:
-        """Return the places of the rows after so many others."""
+        """Return the places of the rows after the first ``n_rows``."""
         return RowPlaces(self._name, self._first + n_rows, self._lengths)
 
     def of_lists(self) -> RowPlaces:

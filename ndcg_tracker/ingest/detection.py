@@ -1,4 +1,4 @@
-"""Which reader a file needs, by its name and else by its first lines."""
+"""Detection of the reader that a file needs, by its name, else by its first lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is in memory: frames of any library, dicts of arrays, nested dicts, rows of named tuples."""
+"""Runs and labels in memory: frames of any library, dicts of arrays, nested dicts, rows of named tuples."""
 
 from __future__ import annotations
 

@@ -91,11 +91,11 @@ def header_lines(tags: Mapping[str, object]) -> list[str]:
     """
     tree: dict[str, object] = {}
     for name, value in tags.items():
-        *path, last = name.split(".", _DEEPEST)  # what is written further in stays one key
+        *path, last = name.split(".", _DEEPEST)  # deeper keys stay one key
         within = tree
         for part in path:
             below = within.setdefault(part, {})
-            if not isinstance(below, dict):  # a.b beside a: what is a scalar already stays one
+            if not isinstance(below, dict):  # a.b beside a: the scalar stays, under an empty key
                 below = within[part] = {"": below}
             within = below
         within[last] = value

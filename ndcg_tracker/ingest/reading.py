@@ -83,7 +83,7 @@ T = TypeVar("T")
 
 
 class RunFormat(TypedDict, total=False):
-    """How the file of a run is read; what is not given is as the functions below say.
+    """How the file of a run is read; options that are not given are as the functions below say.
 
     ``reader``: one of ``READERS``, None to tell from the file's name and content; ``json:NAME`` reads one of the
     several runs in a JSON document. ``columns``: for tables. ``scores_path``: the predictions that belong to a

@@ -113,7 +113,7 @@ class TextBlock:
                 yield number, line[:-1] if line.endswith(b"\r") else line
 
     def pieces(self, n_bytes: int) -> Iterator[bytes]:
-        """Yield the text in pieces of whole lines: of each part, at least ``n_bytes`` bytes but for the last one."""
+        """Yield the text in pieces of whole lines: of each part, at least ``n_bytes`` bytes, except its last piece."""
         for part in self.parts:
             start = 0
             while start < len(part):
@@ -427,7 +427,7 @@ def _is_device(facts: os.stat_result) -> bool:
         return True
     try:
         return facts.st_dev == Path("/proc/self").stat().st_dev
-    except OSError:  # a system without
+    except OSError:  # a system without /proc
         return False
 
 
@@ -436,7 +436,7 @@ def _is_endless(stream: IO[bytes]) -> bool:
     try:
         facts = os.fstat(stream.fileno())
         return _is_device(facts) and not stream.isatty() and facts.st_rdev != Path(os.devnull).stat().st_rdev
-    except (OSError, AttributeError):  # no file of the system
+    except (OSError, AttributeError):  # not a file of the operating system
         return False
 
 

@@ -121,7 +121,7 @@ def _last_rank(metrics: Sequence[Metric]) -> int | None:
 
 
 def whole_groups(batches: Iterable[Any], shortened: Callable[[Any], Any]) -> Iterator[Any]:
-    """Yield tables of whole groups; the rows of a group that goes on are held."""
+    """Yield tables of whole groups; the rows of a group that is not complete yet are held."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -196,7 +196,7 @@ def _staged_parts(rows: Any, staging: Staging) -> list[StagedPart]:
 
 
 def _part_or_error(batches: Iterable[Any], staging: Staging) -> Iterator[Any]:
-    """Yield a row of what was staged, or of what is wrong with the rows; what failed for another reason is raised.
+    """Yield a row of what was staged, or of what is wrong with the rows; other failures are raised.
 
     Spark then tries the task again.
     """

@@ -1,4 +1,4 @@
-"""A run that tasks of a cluster score and stage, each what it has, and the driver publishes as one."""
+"""A run whose parts are scored and staged by tasks of a cluster, and published as one by the driver."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def kept_share(items: Items, sample: float) -> float | None:
 
 @dataclass(frozen=True)
 class Staging:
-    """What an executor needs to stage groups of a run; ``repr`` does not show where, for that has secrets.
+    """What an executor needs to stage groups of a run; ``repr`` leaves out the location, which has secrets.
 
     ``label_set`` and ``dataset``: stored labels that groups are evaluated against, with those that come with the run;
     None for the latter alone. ``kept_share``: the share of groups whose items to keep, None for all. ``version``: the
@@ -60,7 +60,7 @@ class Staging:
 
 @dataclass(frozen=True, slots=True)
 class StagedPart:
-    """What an attempt of a task staged, committed; digests are those of its items and of the labels that came."""
+    """What an attempt of a task has staged and committed; the digests are of its items and of the labels with them."""
 
     partition: int
     attempt: str

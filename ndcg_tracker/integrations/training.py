@@ -60,7 +60,7 @@ class ValidationRows:
 
     def check(self, metrics: Sequence[str]) -> None:
         """Raise InputError or MetricError if metrics cannot be computed on these rows, whatever the scores."""
-        evaluate(self.ranked(0.5 - np.arange(self.n_rows)), metrics)  # no whole numbers, which labels may be
+        evaluate(self.ranked(0.5 - np.arange(self.n_rows)), metrics)  # fractions, because whole numbers might be labels
 
     def ranked(self, scores: Any) -> dict[str, Any]:
         """Return the rows with the scores of a model, as columns that ``Tracker.ingest`` takes."""

@@ -73,7 +73,7 @@ def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
 SUMS = ("cg", "dcg", "P", "RBP")
 """The measures that add up what each item is worth at its rank: every item may be graded on its own."""
 SHARES = ("ndcg", "R")
-"""The measures that divide such a sum by what the ideal order has of it."""
+"""The measures that divide such a sum by that of the ideal order."""
 FIRSTS = ("RR", "Success")
 """The measures that the best placed relevant item decides."""
 
@@ -89,7 +89,7 @@ _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal
 _ROUNDS = 100
 _NEVER = -1e300
 _MOST_COUNTS = 1 << 24
-"""Labels are counted by group and grade: up to so many counts, 0.1 GB."""
+"""Labels are counted by group and grade, in at most this many counts: 0.1 GB."""
 
 
 @dataclass(frozen=True)
@@ -360,7 +360,7 @@ def _best_counts(sums: Floats, counts: Index, steps: Floats, ideal_of: Floats, s
     for step, count in zip(steps, counts, strict=True):
         highest = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
         at = np.where(best >= highest, numbers, sums.shape[1])
-        at = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]  # so many items of the gain below do best
+        at = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]  # how many items of the gain below are best
         step = step[:, None]
         here = step * ideal_of[np.minimum(count[:, None] + numbers, ideal_of.size - 1)]
         gained = np.take_along_axis(gained, at, axis=1) + step * sums

@@ -128,7 +128,7 @@ def _safe_column(column: Sequence[object], once: EachOnce[str]) -> tuple[Sequenc
 
 
 def safe_cell(value: object) -> str:
-    """Return what one value is written as, which no spreadsheet runs and no terminal obeys."""
+    """Return the text that a value is written as, which no spreadsheet runs and no terminal obeys."""
     if value is None:
         return ""
     if isinstance(value, bool):

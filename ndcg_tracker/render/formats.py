@@ -41,7 +41,7 @@ def shape_of(kind: type[Row]) -> Callable[[Shape[Row]], Shape[Row]]:
 
 
 def fields_of(row: object, *hidden: str) -> dict[str, object]:
-    """Return the fields of a dataclass by name, but for hidden ones."""
+    """Return the fields of a dataclass by name, except hidden ones."""
     return {own_field.name: getattr(row, own_field.name) for own_field in fields(row) if own_field.name not in hidden}  # type: ignore[arg-type]
 
 
@@ -67,7 +67,7 @@ def as_object(value: Any) -> Any:
 
 
 def paths(text: str) -> dict[str, str]:
-    """Return columns and where each stands in a row (see ``picked``); without "=" under its own name.
+    """Return the columns that a text lists, each with its path in a row (see ``picked``): without "=", its own name.
 
     >>> paths("metric ci_low=ci.0")
     {'metric': 'metric', 'ci_low': 'ci.0'}

@@ -79,7 +79,7 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
 
 
 def _facts(facts: Sequence[tuple[str, str]], looks: Looks) -> str:
-    """Return names and what they are as a table without a head."""
+    """Return names and their values as a table without a head."""
     rows = [
         f"<tr><th {looks['left']}>{_text(name)}</th><td {looks['left']}>{_text(value)}</td></tr>"
         for name, value in facts
@@ -154,7 +154,7 @@ def asset(name: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """Return what renders templates: everything is escaped, and what a terminal or a browser would obey is shown."""
+    """Return the template environment: everything is escaped, and what a terminal or a browser would obey is shown."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
@@ -183,7 +183,7 @@ def _shown(value: object) -> object:
 
 
 def _source(text: str) -> str:
-    import base64  # these and ``resources`` are for pages alone, not for whoever prints a table
+    import base64  # imported here, because printing a table does not need it
     import hashlib
 
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")

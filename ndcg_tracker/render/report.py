@@ -196,7 +196,7 @@ def marked(footnotes: Sequence[str]) -> list[str]:
 
 
 LONGEST = 200
-"""So many columns of a text are shown; what ranks passages gives whole paragraphs."""
+"""How many columns of a text are shown: where passages are ranked, texts are whole paragraphs."""
 _WEB = re.compile(r"https?://[^\s/?#\\]+[^\s\\]*", re.IGNORECASE)
 
 

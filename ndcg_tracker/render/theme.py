@@ -40,7 +40,7 @@ COLORS: Mapping[Theme, Mapping[str, str]] = {
 }
 """Blue and orange are told apart by eyes that do not tell red from green (Okabe and Ito, Color Universal Design)."""
 SLICE_COLORS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#b8a900"]
-"""Of slices, in this order (Okabe and Ito)."""
+"""The colours of slices, in this order (Okabe and Ito)."""
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 

@@ -1,4 +1,4 @@
-"""Many tests at once: p-values corrected for their number, and every run of many against every other."""
+"""Many tests at once: p-values corrected for their number, and tests of every pair of many runs."""
 
 from __future__ import annotations
 

@@ -173,7 +173,7 @@ def _with_twice_the_groups(groups: float, n: int, arms: tuple[RunVariance, RunVa
 
 
 FEWEST_CHANGES = 8
-"""So many runs must differ from the one before for a series to say how much its runs scatter."""
+"""How many runs must differ from the one before for a series to show how much its runs scatter."""
 _MEDIAN_TO_SD = 1.4826
 _DF_PER_DIFFERENCE = 0.25  # a median has 37% of the information, and neighbouring differences share a run
 _CLEAR = 10.0  # in BIC, how much better a line must be than a single step, or two lines than one

@@ -43,7 +43,7 @@ class SharedRanks:
         return shares
 
     def n_same_first(self) -> Index:
-        """Return how many items stand in the same places before the first that does not: int64, shape (n_groups,)."""
+        """Return how many items are at the same places before the first that is not: int64, shape (n_groups,)."""
         same = np.flatnonzero(self.first == self.second)
         group = self.group[same]
         starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=self.n_first.size))])

@@ -114,7 +114,7 @@ class Summary:
         return math.sqrt(self.m2 / (self.n - 1)) if self.n > 1 else None
 
     def test(self, *, level: float = 0.95) -> TTest:
-        """Return the t-test of the mean with its interval: ``paired_t`` of the numbers, but for the last digits.
+        """Return the t-test of the mean with its interval: ``paired_t`` of the numbers, up to rounding.
 
         >>> test = Summary.of(np.array([0.0, 0.25, 0.5, -0.25])).test()
         >>> test.mean, round(test.p_value, 6)
@@ -216,7 +216,7 @@ class PairedSums:
         return sum(totals.n for totals in (self.clusters or {}).values())
 
     def test(self, *, level: float = 0.95) -> TTest:
-        """Return the t-test of the mean difference, ``clustered_t`` where there are clusters, but for last digits.
+        """Return the t-test of the mean difference, ``clustered_t`` where there are clusters, up to rounding.
 
         >>> totals = {1: Summary.of(np.array([0.0, -0.25])), 2: Summary.of(np.array([1.0]))}
         >>> found = PairedSums(Summary.of(np.array([0.5, 0.5, 0.0, -0.25])), clusters=totals).test()

@@ -134,7 +134,7 @@ def t_of_clusters(
     *,
     level: float = 0.95,
 ) -> TTest:
-    """Return the test of ``clustered_t`` from what it needs of the clusters, alike ones together.
+    """Return the test of ``clustered_t`` from sums over the clusters, those that are alike taken together.
 
     Parameters: ``plain``: the test of the same differences as if they were independent. ``total``: the sum of their
     weights. Of each kind of cluster, float64, shape (k,): ``squares``: the sum of S_c^2 over the clusters of this

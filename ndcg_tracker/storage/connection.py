@@ -30,7 +30,7 @@ CACHE_KIB = 65536
 
 _BEGIN = "ndcg_begin"
 _SLICE_SECONDS = 0.5
-"""How long SQLite waits before Python has a look at signals, such as Ctrl-C."""
+"""How long SQLite waits before Python looks for signals, such as Ctrl-C."""
 _FIXED_IN_SERIES = {(3, 50): 7, (3, 44): 6}
 
 
@@ -359,7 +359,7 @@ def read_transaction(engine: Engine, location: Location) -> Iterator[Connection]
 
 
 def writer_locks(location: Location, turn: tuple[Lock, ...] = TURNS["alone"]) -> WriterLocks:
-    """Return the locks of a writer, which says whom it waits for in the log, by default on standard error."""
+    """Return the locks of a writer, which logs whom it waits for, by default on standard error."""
 
     def tell(holder: Holder) -> None:
         _log.warning(_WAITING, location.display_url, locks.WAIT_SECONDS, f": {_words_of(holder)}")

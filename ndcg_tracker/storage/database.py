@@ -97,7 +97,7 @@ def current(location: str) -> State:
 
 
 def restore(location: str, source: str, progress: Progress | None = None) -> tuple[Path, int | None]:
-    """Make a new SQLite database of a backup (``db restore``); return its path and how many runs it has (see below)."""
+    """Make a new SQLite database of a backup (``db restore``); return its path and how many runs it has."""
     return _checked_copy(restore_from(parsed_location(location), parsed_location(source), progress))
 
 

@@ -26,11 +26,11 @@ from sqlalchemy.exc import DBAPIError
 WAIT_SECONDS = 60.0
 """How long a writer waits for another one."""
 TOLD_AFTER_SECONDS = 5.0
-"""After how long it is told whom it waits for."""
+"""After how long a writer is told whom it waits for."""
 IDLE_SECONDS = 3
-"""Whoever has sent nothing to the server for so long is called idle."""
+"""A process that has sent nothing to the server for this long is called idle."""
 LOCKED = "55P03"
-"""The SQLSTATE of a lock that was not to be had in time."""
+"""The SQLSTATE of a lock that could not be had in time."""
 
 _FIRST_KEY = 0x6E646367  # "ndcg"
 _OF_THIS_SCHEMA = "coalesce(quote_ident(current_schema())::regnamespace::oid::int4, 0)"
@@ -72,8 +72,8 @@ TURNS: dict[TurnName, tuple[Lock, ...]] = {
     "content": (CONTENT, CREATION),
     "marks": (MARKS,),
 }
-"""What a writer takes as it begins: the only one; the only one that changes runs, labels, groups and results, while
-others may set tags and aliases and record decisions; the only one that does these."""
+"""The locks that a writer takes as it begins: the only writer; the only one that changes runs, labels, groups and
+results, while others may set tags and aliases and record decisions; the only one that does these."""
 
 
 def storing(dataset: str, name: str) -> tuple[Lock, ...]:

@@ -21,7 +21,7 @@ SUMMED_JUDGE = "sums of other engines"
 NO_LABELS_HERE = (EXTERNAL_JUDGE, SUMMED_JUDGE)
 """Judges whose label sets have no labels here."""
 UNNAMED_JUDGES = ("", *NO_LABELS_HERE)
-"""Whose evaluations are shown where no judge is named."""
+"""The judges whose evaluations are shown where none is named."""
 
 
 @dataclass(frozen=True, slots=True)

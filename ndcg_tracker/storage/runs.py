@@ -90,7 +90,7 @@ class RunReads:
         return by_id[run_id]
 
     def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:
-        """Return some runs by id, and keep what is gone of each, which comes with them."""
+        """Return some runs by id, and keep their pruning records, which come with them."""
         runs, gone = schema.runs, _prunings()
         query = sa.select(runs, *_apart(gone)).join_from(runs, gone, gone.c.run_id == runs.c.id, isouter=True)
         by_id: dict[int, RunRecord] = {}
@@ -217,7 +217,7 @@ class RunReads:
         return self._session.once_each("pruning", run_ids, lambda ids: read(query.where(table.c.run_id.in_(ids))))
 
     def pruning(self, run_id: int) -> PruningRecord | None:
-        """Return what is stored of a run that is not whole, None of one that is."""
+        """Return what is stored of a run that is not whole, None for one that is."""
         return self.prunings(run_id).get(run_id)
 
     def holds(self, run_id: int) -> Holds:
@@ -282,7 +282,7 @@ class RunReads:
             yield self.ranking(run.id, ids[first : first + n_groups])
 
     def kept_blocks(self, run: RunRecord, *, is_whole: bool) -> Iterator[Ranking]:
-        """Yield the items of a run as far as they are here, in blocks where these are all."""
+        """Yield the items of a run that are here, in blocks where these are all of them."""
         if is_whole:
             yield from self.ranking_blocks(run)
         elif (kept := self._session.bulk.list_group_ids(RANKED_LISTS, run.id)).size:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""
 MOST_PAIRS = 12
-"""So many candidates are compared at once."""
+"""How many candidates are compared at once, at most."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,11 +41,11 @@ Answer = str | dict[str, object]
 """A page, or what a script asked for."""
 
 ROWS = 50
-"""So many rows of a table are on a page."""
+"""How many rows of a table are on a page."""
 RUNS = 100
-"""A history shows so many runs, the newest, unless asked for more."""
+"""How many runs a history shows, the newest, unless more are asked for."""
 MOST_STEPS = 200
-"""Steps are looked for among so many runs at most."""
+"""Steps are looked for among at most this many runs."""
 _TAGS = 12
 _SORTS = {"newest": "newest", "oldest": "oldest", "best": "best mean", "worst": "worst mean", "name": "name"}
 _GROUP_SORTS = {"worst": "worst", "best": "best", "group": "group"}

@@ -53,7 +53,7 @@ class Question:
         return list(dict.fromkeys(_number(name, value) for value in self.texts(name)))
 
     def dataset(self, tx: ReadTransaction) -> DatasetRecord:
-        """Return the dataset that is asked about: the only one where none is named."""
+        """Return the dataset that the address names, the only one where it names none."""
         name, every = self.text("dataset"), tx.datasets.all()
         if name is None and len(every) == 1:
             return every[0]
@@ -70,7 +70,7 @@ def _number(name: str, text: str) -> int:
 
 
 def link(path: str, **parameters: object) -> str:
-    """Return an address with what is not None of the parameters; lists give a parameter several times.
+    """Return an address with the parameters that are not None; a list gives a parameter several times.
 
     >>> link("/run", run=3, metric="ndcg@10", q=None)
     '/run?run=3&metric=ndcg%4010'
@@ -151,7 +151,7 @@ def own_asset(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Return what renders the pages: the report's templates are among them, and everything is escaped as there."""
+    """Return the environment of pages: the report's templates are among them, and everything is escaped as there."""
     from jinja2 import ChoiceLoader, PackageLoader
     from markupsafe import Markup, escape
 

@@ -46,7 +46,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""On every answer."""
+"""The headers of every answer."""
 PAGES: dict[str, Callable[..., pages.Answer]] = {
     "/": pages.datasets,
     "/runs": pages.runs,
@@ -90,7 +90,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; the port is in it, for cookies of one host go to all its ports."""
+        """The name of the cookie; the port is in it, because cookies of one host go to all its ports."""
         return f"ndcg_track_ui_{self.port}"
 
     def is_token(self, given: str) -> bool:
@@ -176,7 +176,7 @@ class Guard:
         await app(scope, receive, with_headers)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return what is answered in the place of a page, None where the page may be seen."""
+        """Return the answer in the place of a page, None where the page may be seen."""
         hosts = Headers(scope=scope).getlist("host")
         if len(hosts) != 1 or not self._access.is_host(hosts[0]):
             return PlainTextResponse("400: open this page under 127.0.0.1, as it was printed", 400)

@@ -1,4 +1,4 @@
-"""What a reader must keep in mind: facts, which travel, and the sentences made of them where they are printed."""
+"""Notes for a reader to keep in mind: facts, which travel, and the sentences made of them for printing."""
 
 from __future__ import annotations
 

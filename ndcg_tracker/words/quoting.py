@@ -1,4 +1,4 @@
-"""How pieces of input, names and lists of words stand in a sentence, and the texts that people read in place of ids."""
+"""Input, names and lists of words quoted in sentences, and the texts that people read in place of ids."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def in_a_row(words: Sequence[str]) -> str:
 
 
 def did_you_mean(text: str, names: Sequence[str]) -> str:
-    """Return the question whether one of some names was meant, "" where none is close.
+    """Return a question that suggests the closest of some names, "" where none is close.
 
     >>> did_you_mean("shpo", ["shop", "books"]), did_you_mean("x", ["shop"])
     ("did you mean 'shop'?", '')
     """
-    import difflib  # for an error alone
+    import difflib  # needed for errors alone
 
     close = difflib.get_close_matches(text, names, n=3, cutoff=0.6)
     return f"did you mean {' or '.join(map(repr, close))}?" if close else ""

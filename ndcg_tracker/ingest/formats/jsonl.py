@@ -17,7 +17,7 @@ from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
 from ndcg_tracker.words.quoting import shown
 
-_MOST_DIGITS = 400  # a double ends at 309
+_MOST_DIGITS = 400  # the largest double has 309
 _NULL = float("nan")
 _INFINITY = float("inf")
 _KINDS = {
@@ -72,7 +72,7 @@ class JsonLines:
         rows, places = gathered.rows(lines.name, without=self._unseen())
         if len(gathered):
             if self._names["group"] not in self._seen and not lines.is_last:
-                self.finish(0, lines.error)  # no group, so no place to cut: the end is too far away
+                self.finish(0, lines.error)  # without a group no block can be cut, and the end is too far away
             late = self._late_column(places.line_of(0))
             if late is not None:
                 what = f"the {late}{' id' if late in IDS else ''} is empty; every row needs one"

@@ -107,7 +107,7 @@ class LabelQid:
             )
 
     def _groups_from(self, row: int) -> Iterator[bytes]:
-        """Return the group id of each row from this one; what is beyond the sizes is one group per row."""
+        """Return the group id of each row from this one on; a row beyond the sizes is a group of its own."""
         if self._sizes is None:
             return iter(())
         ends = np.cumsum(self._sizes)

@@ -129,7 +129,7 @@ class Trec:
         """Do nothing: all that can be wrong shows in some line."""
 
     def _n_fields(self, text: bytes, lines: Lines) -> int:
-        """Return how many fields each line of a text should have: as many as the first, if so many can be right.
+        """Return how many fields each line of a text should have: as many as the first, if that can be right.
 
         Raises: DoubtfulError where a file's first line is of another kind of file.
         """

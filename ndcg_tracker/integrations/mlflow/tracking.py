@@ -1,4 +1,4 @@
-"""An MLflow server: access, in which every error is one line, and what a stored run becomes there."""
+"""Access to an MLflow server, with every error in one line, and the form that a stored run takes there."""
 
 from __future__ import annotations
 

@@ -296,7 +296,7 @@ class RankedGains:
     last_ranks: Index
 
     def weights(self, weight_of_rank: Floats) -> Floats:
-        """Return the weight of each item's rank, or what it expects over the ranks that it may have: shape (m,).
+        """Return the weight of each item's rank, or its expected weight over the ranks that it may have: shape (m,).
 
         Parameters: ``weight_of_rank``: float64, entry r for rank r, entry 0 unused and 0. Source of the expectation:
         McSherry and Najork, ECIR 2008, sec. 3.

@@ -1,5 +1,4 @@
-"""The kernel that computes every metric for all groups: over whole lists or first ranks, with ties broken either
-way."""
+"""The kernel that computes every metric for all groups: over whole lists or first ranks, ties broken either way."""
 
 from __future__ import annotations
 

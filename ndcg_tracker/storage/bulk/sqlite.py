@@ -23,9 +23,9 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, Lists, ListTable, ResultRows, joined_lists, packed, unpacked
 
 SMALL_BLOCK = 100_000
-"""After this many items without it, Arrow is imported, for 0.1 to 0.2 s: a store that had so many has more."""
+"""After this many items without it, Arrow is imported, in 0.1 to 0.2 s: a store with this many will have more."""
 FEW_ITEMS = 1_000
-"""For so few items, calls of Arrow never pay."""
+"""Up to this many items, calls of Arrow never pay."""
 
 _QUOTE, _COMMA, _OPEN, _BACKSLASH, _CLOSE, _BLANK = b'",[\\] '
 _dumped = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))

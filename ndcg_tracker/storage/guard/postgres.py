@@ -44,7 +44,7 @@ _PATIENCE_SECONDS = 0.5
 """How long after its time-out the server may still be in a step that it does not break off, such as a write of 1 GB."""
 
 _TABLES_IN_ANY_ORDER = b"SET LOCAL from_collapse_limit = 11; SET LOCAL join_collapse_limit = 11"
-"""Two views are as many tables as Postgres joins in the best order unless it is told to look at more: 8."""
+"""Two views have 8 tables, up to which Postgres joins in the best order unless it is told to look at more."""
 _HARMLESS_VOLATILE = [
     "bernoulli",
     "clock_timestamp",
@@ -67,7 +67,7 @@ _WITHIN_A_ROW = f"""
     WHERE CASE WHEN pg_catalog.pg_column_size(a.*) > {MAX_ROW_BYTES}
         THEN ('a row of ' || pg_catalog.pg_column_size(a.*) || ' bytes')::pg_catalog.int4 END IS NULL
 """
-"""libpq holds a whole row before anyone may ask how large it is: the server asks. OFFSET 0 has each value made once."""
+"""libpq holds a whole row before its size can be asked for, so the server asks. OFFSET 0 has each value made once."""
 _LARGE_ROW = re.compile(r'"a row of (\d+) bytes"')
 _REFUSED_FUNCTIONS = """
     SELECT DISTINCT proname::text FROM pg_catalog.pg_proc
@@ -85,11 +85,11 @@ _BLANKS = " \t\r\n\f\v"
 
 _QUERY_CANCELED = "57014"
 _PROTOCOL_VIOLATION = "08P01"  # a parameter without a value
-_NO_NUMBER = "22P02"  # what is cast to one does not spell it
+_NO_NUMBER = "22P02"  # a text that is cast to a number is not one
 _READ_ONLY_TRANSACTION = "25006"
 _NO_RIGHT = "42501"
 _UNKNOWN: Mapping[str | None, Literal["view", "column"]] = {"42P01": "view", "42703": "column"}
-"""What a name is that does not exist, by SQLSTATE."""
+"""What kind of name does not exist, by SQLSTATE."""
 
 
 def run_guarded_postgres(
@@ -209,7 +209,7 @@ def _sent(connection: psycopg.Connection, statement: str) -> psycopg.Cursor:
 
 
 def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> bool:
-    """Fetch some rows, one by one, for each may be large; return whether there may be more."""
+    """Fetch some rows, one by one because each may be large; return whether there may be more."""
     wanted = builder.wanted(_ROWS_AT_ONCE)
     n_rows = 0
     with connection.cursor() as cursor:

@@ -35,7 +35,7 @@ from ndcg_tracker.storage.guard.query_result import (
 from ndcg_tracker.storage.guard.sqlite_reader import BUSY_SECONDS, MAX_SQLITE_BYTES
 
 _GRACE_SECONDS = 0.5
-"""What the process gets to stop by itself, with what it knows."""
+"""How long the process gets to stop by itself and to say what it knows."""
 _START_SECONDS = 30.0
 _IMPORTED = f"import sys; sys.path.append({{!r}}); from {sqlite_reader.__name__.rpartition('.')[2]} import main; main()"
 
@@ -149,7 +149,7 @@ def _closed(stream: IO[bytes] | None) -> None:
     try:
         if stream is not None:
             stream.close()
-    except OSError:  # what it did not read
+    except OSError:  # it ended before it read all of its input
         pass
 
 

@@ -54,7 +54,7 @@ _WITHOUT_EFFECT = ("01006", "01007")
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The roles of a team: who migrates and deletes, who stores, who reads the tables, and who the views alone."""
+    """The roles of a team: who migrates and deletes, who stores, who reads the tables, and who only the views."""
 
     owner: str
     writer: str

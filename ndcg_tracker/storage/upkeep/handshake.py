@@ -160,7 +160,7 @@ def _is_no_sqlite(path: Path) -> bool:
 
 
 def _check_options(connection: Connection, location: Location) -> None:
-    """Refuse what the URL asks for and a pooler such as PgBouncer drops or, worse, mixes up between its clients."""
+    """Refuse options of the URL that a pooler such as PgBouncer drops or, worse, mixes up between its clients."""
     asked = [] if location.url is None else _SEARCH_PATH.findall(str(location.url.query.get("options", "")))
     if asked:
         present = str(connection.exec_driver_sql("SHOW search_path").scalar())
