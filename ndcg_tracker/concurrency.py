@@ -37,11 +37,11 @@ class _Ahead(Generic[T]):
         self._thread.start()
 
     def __iter__(self) -> Iterator[T]:
-        while not isinstance(found := self._waiting.get(), _End):
-            yield found
-            del found  # not kept while waiting for the next one
-        if found.error is not None:
-            raise found.error
+        while not isinstance(item := self._waiting.get(), _End):
+            yield item
+            del item  # not kept while waiting for the next one
+        if item.error is not None:
+            raise item.error
 
     def stop(self) -> None:
         """End the reading, even if some blocks were not used."""

@@ -12,7 +12,7 @@ REPRO_EVAL_CUTOFFS, REPRO_EVAL_P = (10, 100, 1000), 0.95
 
 
 class OwnName(str):
-    """Our own name of a column as a default: it reads as that name, and the same text that was given differs by type.
+    """Our own name of a column as a default: equal to the same text given by a caller, but told from it by its type.
 
     >>> OwnName("group"), OwnName("group") == "group"
     ('group', True)

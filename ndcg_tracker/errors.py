@@ -67,11 +67,11 @@ def worded(text: str, spelled: Spelling = in_python) -> str:
     >>> worded(f"add {argument('dry_run')}", lambda name, value: "--" + name.replace("_", "-"))
     'add --dry-run'
     """
-    return _ARGUMENT.sub(lambda found: spelled(found[1], found[2]), text)
+    return _ARGUMENT.sub(lambda match: spelled(match[1], match[2]), text)
 
 
 class _Told(Exception):  # noqa: N818  # warnings are told in the same way
-    """What is wrong, where, and what to do about it; one line as text.
+    """A message of what is wrong, where, and what to do about it; as text it is one line.
 
     ``what`` states facts, in as many clauses as it takes. ``where``: the place, such as FILE:LINE, a path or a metric,
     "" for none. ``advice``: what to do next, "" for none. ``joint``: what stands between the two. Each part loses its
@@ -91,7 +91,7 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
     def __str__(self) -> str:
         return worded(self.message)
 
-    def __reduce__(self) -> tuple[object, ...]:  # whatever a subclass is made of
+    def __reduce__(self) -> tuple[object, ...]:  # a subclass may take other arguments
         return copyreg.__newobj__, (type(self), *self.args), self.__dict__  # type: ignore[attr-defined]
 
     @property
@@ -118,19 +118,19 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
     @property
     def arguments(self) -> tuple[str, ...]:
         """The names of the arguments in the message, each once."""
-        return tuple(dict.fromkeys(found[1] for found in _ARGUMENT.finditer(self.message)))
+        return tuple(dict.fromkeys(match[1] for match in _ARGUMENT.finditer(self.message)))
 
     def at(self, where: object, advice: str = "") -> Self:
-        """Return the same at a place, which stands before the one that it has ("": that one), perhaps with more advice.
+        """Return a copy with a place before the one that it has ("" adds none), perhaps with more advice.
 
         >>> print(InputError("the id is empty", where="record 3").at("run.json", "write one"))
         run.json: record 3: the id is empty; write one
         """
-        found = copy(self)
-        found._where = ": ".join(part for part in (str(where), self._where) if part)
-        found._advice = "; ".join(part for part in (self._advice, advice) if part)
-        found.args = (str(found),)
-        return found
+        placed = copy(self)
+        placed._where = ": ".join(part for part in (str(where), self._where) if part)
+        placed._advice = "; ".join(part for part in (self._advice, advice) if part)
+        placed.args = (str(placed),)
+        return placed
 
 
 class NdcgTrackerError(_Told):

@@ -1,7 +1,7 @@
-"""What a file may become when it is unpacked: a few bytes may promise gigabytes, and the pages of Parquet say how many.
+"""How large a file may become when it is unpacked: a few bytes may promise gigabytes, and Parquet's pages say how many.
 
-The footer may say anything, so the headers of all pages are read, a few bytes each. What they say is what Arrow makes
-room for. They are read here and not by pyarrow, which ends the process where it is asked for facts of a damaged one.
+The footer may say anything, so the headers of all pages are read, a few bytes each: Arrow allocates what they say. They
+are read here because pyarrow crashes the process when it is asked about a damaged page.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SURELY_FINE = 1 << 28  # unpacked bytes below which the ratio does not matter
 
 
 class GrowsError(Exception):
-    """Data that would become much more than its size; ``advice``: what to do for who trusts it."""
+    """Data that would grow far beyond its size; ``advice``: what to do if it is trusted."""
 
     def __init__(self, data: str, advice: str) -> None:
         self.what = f"{data} grows to more than {LARGEST_RATIO} times its size"
@@ -49,7 +49,7 @@ def struct_at(data: bytes, place: int, depth: int = 0) -> tuple[Struct, int]:
     >>> struct_at(bytes([0x15, 0x04, 0x18, 0x02, 0x61, 0x62, 0x00]), 0)
     ({1: 2, 2: b'ab'}, 7)
     """
-    found: Struct = {}
+    values: Struct = {}
     number = 0
     while (head := data[place]) != 0:
         place += 1
@@ -59,10 +59,10 @@ def struct_at(data: bytes, place: int, depth: int = 0) -> tuple[Struct, int]:
             number, place = _integer(data, place)
         kind = head & 15
         if kind in (_TRUE, _FALSE):
-            found[number] = kind == _TRUE
+            values[number] = kind == _TRUE
         else:
-            found[number], place = _value(data, place, kind, depth)
-    return found, place + 1
+            values[number], place = _value(data, place, kind, depth)
+    return values, place + 1
 
 
 def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
@@ -92,11 +92,11 @@ def _value(data: bytes, place: int, kind: int, depth: int) -> tuple[Any, int]:
 def _list(data: bytes, place: int, depth: int) -> tuple[list[Any], int]:
     head = data[place]
     length, place = (head >> 4, place + 1) if head >> 4 != 15 else _whole(data, place + 1)
-    found = []
+    values = []
     for _ in range(length):
         value, place = _value(data, place, head & 15, depth + 1)
-        found.append(value)
-    return found, place
+        values.append(value)
+    return values, place
 
 
 def _map(data: bytes, place: int, depth: int) -> tuple[dict[Any, Any], int]:
@@ -166,9 +166,10 @@ class _Chunk:
 def parquet_batches(opened: Any, file: Any, columns: Sequence[str] | None, n_rows: int) -> Iterator[Any]:
     """Yield Arrow's batches of a Parquet file, none if they would be too large.
 
-    Looked at first are the pages, and the texts in dictionaries, which tell how long a text can be; where that is too
-    long, how long they all are; at last what comes. Parameters: ``opened``: pyarrow's ParquetFile. ``file``: its path,
-    or what it is read from. ``columns``: the wanted ones, None for all. ``n_rows``: how many a batch has at most.
+    The sizes that the page headers promise are checked first, then a bound from the longest text of each dictionary,
+    or, where that is too large, the length of every text; last, the batches as they come. Parameters: ``opened``:
+    pyarrow's ParquetFile. ``file``: its path, or what it is read from. ``columns``: the wanted ones, None for all.
+    ``n_rows``: how many a batch has at most.
     Raises: GrowsError; BrokenFileError; what pyarrow raises.
     """
     with ExitStack() as stack:
@@ -199,7 +200,7 @@ def _chunks(file: Any, columns: Sequence[str] | None) -> list[_Chunk]:
     n_bytes = int.from_bytes(tail[:4], "little")
     if tail[4:] != _MAGIC or n_bytes > end - 8:
         raise BrokenFileError("the file has no footer")
-    found = []
+    chunks = []
     try:
         footer, _ = struct_at(_read(file, end - 8 - n_bytes, n_bytes), 0)
         for number, row_group in enumerate(footer[4]):
@@ -207,10 +208,10 @@ def _chunks(file: Any, columns: Sequence[str] | None) -> list[_Chunk]:
                 facts = column[3]
                 names = [name.decode() for name in facts[3]]
                 if columns is None or names[0] in columns:
-                    found.append(_with_pages(file, facts, _Chunk(number, ".".join(names), facts[1])))
+                    chunks.append(_with_pages(file, facts, _Chunk(number, ".".join(names), facts[1])))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise BrokenFileError(f"the footer or a page is damaged: {error}") from None
-    return found
+    return chunks
 
 
 def _with_pages(file: Any, facts: Struct, chunk: _Chunk) -> _Chunk:
@@ -256,7 +257,7 @@ def _read(file: Any, place: int, n_bytes: int) -> bytes:
 
 
 def _n_text_bytes(file: Any, chunks: Sequence[_Chunk], limit: int) -> int:
-    """Return how many bytes texts in dictionaries come to, or a bound on that which is within the limit."""
+    """Return how many bytes the texts in dictionaries come to, or an upper bound on that if it is within the limit."""
     import pyarrow.parquet as pq
 
     bound = sum(chunk.n_values * chunk.n_dictionary_bytes for chunk in chunks)

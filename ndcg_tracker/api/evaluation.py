@@ -105,11 +105,11 @@ class Evaluation:
         import pandas as pd
 
         names = ["metric", "slice", "n_groups", "mean", "ci_low", "ci_high"]
-        found = pd.DataFrame([list(row) for row in slice_rows(self, attribute, groups, group)], columns=names)
-        return found.astype(dict.fromkeys(names[3:], "float64"))
+        frame = pd.DataFrame([list(row) for row in slice_rows(self, attribute, groups, group)], columns=names)
+        return frame.astype(dict.fromkeys(names[3:], "float64"))
 
     def __getitem__(self, text: str) -> float | None:
-        """Return the mean of a metric by its text, None where there is none; KeyError for one that was not asked for.
+        """Return the mean of a metric by its text, None where there is none; KeyError for one that was not computed.
 
         >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, ["P@1", "RR"], labels={"q": {"b": 1}})["RR"]
         0.5
@@ -268,7 +268,7 @@ class Input:
 
 
 def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
-    """Return labels that come as a path, as a table or a nested dict, or as they are kept here."""
+    """Return the labels that a path, a table or a nested dict holds; ``LabelLists`` are returned as they are."""
     if isinstance(labels, LabelLists):
         return labels
     path = path_of(labels)
@@ -292,10 +292,10 @@ def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: st
     else:
         table = read_group_frame(groups, columns) if path is None else read_groups(path, columns=columns)
     if attribute not in table.attributes:
-        known = ", ".join(table.attributes) or "none"
-        raise InputError(f"no attribute {attribute!r}", where=path, advice=f"there is {known}")
+        attributes = ", ".join(table.attributes) or "none"
+        raise InputError(f"no attribute {attribute!r}", where=path, advice=f"there is {attributes}")
     value_of = dict(zip(table.group_keys.to_list(), table.attributes[attribute], strict=True))
-    found: list[SliceRow] = []
+    rows: list[SliceRow] = []
     for text, results in zip(evaluation.texts, evaluation.results, strict=True):
         of_items = results.metric["weights"] not in ("none", "group")
         is_weighed = of_items and results.weights is not None and bool((results.weights != 1).any())
@@ -310,11 +310,11 @@ def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: st
                 f"no group of the run has {attribute!r}",
                 advice="are the groups spelled as in the run? One is " + shown(keys[0]),
             )
-        names = [value for value, known in zip(values, defined.tolist(), strict=True) if known]
+        names = [value for value, is_defined in zip(values, defined.tolist(), strict=True) if is_defined]
         weights = None if results.weights is None else results.weights[defined]
-        for one in run_slices(results.values[defined], names, weights, results.metric.limits):
-            found.append((text, one.value, one.n, one.mean, *(one.ci or (None, None))))
-    return found
+        for part in run_slices(results.values[defined], names, weights, results.metric.limits):
+            rows.append((text, part.value, part.n, part.mean, *(part.ci or (None, None))))
+    return rows
 
 
 def path_of(given: object) -> str | None:
@@ -361,12 +361,12 @@ def evaluate_blocks(
     for match, of_block in mapped(scored, pairs()):
         matches.add(match)
         values.add(of_block)
-    found = [*matches.notes(parsed), *joined_notes(notes, has_labels=has_labels)]
+    all_notes = [*matches.notes(parsed), *joined_notes(notes, has_labels=has_labels)]
     order = values.order(held.places if held is not None else lambda keys: np.arange(len(keys)))
     results = tuple(values.results(joined_weights(weights) if weights else None, order))
     of_ndcg = [pair for pair in zip(texts, results, strict=True) if pair[1].metric.measure == "ndcg"]
-    found += all_one_notes((text, result.mean, result.n_groups) for text, result in of_ndcg)
-    return Evaluation(texts, results, in_words(found))
+    all_notes += all_one_notes((text, result.mean, result.n_groups) for text, result in of_ndcg)
+    return Evaluation(texts, results, in_words(all_notes))
 
 
 def refuse_row_numbers(table: RankedTable, labels: LabelLists | None) -> None:
@@ -392,8 +392,8 @@ def refuse_row_numbers(table: RankedTable, labels: LabelLists | None) -> None:
 def _have_the_same_rows(table: RankedTable, labels: LabelLists) -> bool:
     """Return whether every group of a run has as many rows as its labels."""
     places = KeyIndex(labels.group_keys).places(table.run.group_keys)
-    known = places >= 0
-    return bool((np.diff(labels.offsets)[places[known]] == np.diff(table.run.offsets)[known]).all())
+    labelled = places >= 0
+    return bool((np.diff(labels.offsets)[places[labelled]] == np.diff(table.run.offsets)[labelled]).all())
 
 
 def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterator[RankedTable]:
@@ -415,7 +415,7 @@ def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterato
 
 @dataclass(slots=True)
 class _Match:
-    """How much of some groups of a run and their labels meet.
+    """How far some groups of a run and their labels meet.
 
     ``meeting``: numbers of groups, as ``meeting_notes`` takes them. ``of_run`` and ``of_labels``: a few of the groups.
     """
@@ -455,8 +455,8 @@ class _Match:
         self.whole_scores &= other.whole_scores
         self.unordered += other.unordered
         self.meeting += other.meeting
-        for found, some in ((self.of_run, other.of_run), (self.of_labels, other.of_labels)):
-            found += some[: _N_SHOWN + 1 - len(found)]
+        for kept, some in ((self.of_run, other.of_run), (self.of_labels, other.of_labels)):
+            kept += some[: _N_SHOWN + 1 - len(kept)]
 
     def notes(self, metrics: Sequence[Metric]) -> list[Note]:
         """Return what the labels and scores look like under metrics. Raises: InputError where no group has labels."""
@@ -482,7 +482,7 @@ _N_FIRST = 64
 
 
 def _some(ids: Sequence[str]) -> str:
-    listed = ", ".join(shown(one) for one in ids[:_N_SHOWN])
+    listed = ", ".join(shown(key) for key in ids[:_N_SHOWN])
     return f"{listed} and others" if len(ids) > _N_SHOWN else listed or "none"
 
 

@@ -62,15 +62,15 @@ class ExperimentResult:
 
         rows: list[dict[str, Any]] = []
         for run in self.runs:
-            means = [one.mean for one in run.metrics]
+            means = [evaluated.mean for evaluated in run.metrics]
             rows.append({"name": run.run, **dict(zip(self.metrics, means, strict=True))})
         frame = pd.DataFrame(rows).astype(dict.fromkeys(self.metrics, "float64"))
         for comparison in self.comparison.comparisons if self.comparison is not None else ():
             place = next(at for at, run in enumerate(self.runs) if run.run == comparison.candidate.name)
-            of_metric = {one.metric: one for one in comparison.metrics}
-            for text, one in zip(self.metrics, self.runs[place].metrics, strict=True):
-                found = of_metric[one.metric]
-                for name, value in _compared(found):
+            of_metric = {result.metric: result for result in comparison.metrics}
+            for text, evaluated in zip(self.metrics, self.runs[place].metrics, strict=True):
+                result = of_metric[evaluated.metric]
+                for name, value in _compared(result):
                     frame.loc[place, f"{text} {name}"] = value
         return frame
 
@@ -85,8 +85,13 @@ class ExperimentResult:
         return str(self.to_frame().to_string(index=False))
 
 
-def _compared(found: MetricComparison) -> Sequence[tuple[str, float | None]]:
-    return (("+", found.wins), ("-", found.losses), ("p-value", found.p_value), ("p-value corrected", found.p_adjusted))
+def _compared(result: MetricComparison) -> Sequence[tuple[str, float | None]]:
+    return (
+        ("+", result.wins),
+        ("-", result.losses),
+        ("p-value", result.p_value),
+        ("p-value corrected", result.p_adjusted),
+    )
 
 
 def experiment(
@@ -131,17 +136,19 @@ def experiment(
     [['length', 0.5, 0.0, 0.0], ['ids', 0.5, -1.0, -1.0]]
     """
     named = _named(systems, names)
-    texts = list(metric_texts(metrics if isinstance(metrics, str) else [str(one) for one in metrics]))
+    texts = list(metric_texts(metrics if isinstance(metrics, str) else [str(measure) for measure in metrics]))
     reference = _reference(list(named), baseline)
     asked = [name for name, system in named.items() if _is_asked(system)]
     if asked and queries is None:
         raise InputError(f"system {asked[0]!r} ranks queries, and there are none", advice=f"give {argument('queries')}")
-    found = None if labels is None else labels_given(labels)
+    label_lists = None if labels is None else labels_given(labels)
     ids = _ids_of(queries)
     if filter_by_qrels:
-        queries = _labelled(queries, ids, found)
+        queries = _labelled(queries, ids, label_lists)
         ids = _ids_of(queries)
-    of_queries = labels if not filter_by_topics or ids is None or found is None else _only(labels, found, ids)
+    of_queries = (
+        labels if not filter_by_topics or ids is None or label_lists is None else _only(labels, label_lists, ids)
+    )
     tracker = Tracker(database)
     runs = tuple(
         tracker.ingest(
@@ -167,7 +174,7 @@ def _named(systems: Mapping[str, object] | Sequence[object], names: Sequence[str
     if isinstance(systems, Mapping):
         if names is not None:
             raise InputError("the systems have names already", advice=f"leave out {argument('names', list(names))}")
-        found = dict(systems)
+        by_name = dict(systems)
     else:
         listed = list(systems)
         if names is None:
@@ -177,12 +184,12 @@ def _named(systems: Mapping[str, object] | Sequence[object], names: Sequence[str
         if len(set(names)) < len(names):
             twice = next(name for at, name in enumerate(names) if name in names[:at])
             raise InputError(f"two systems are called {twice!r}", advice="give each a name of its own")
-        found = dict(zip(names, listed, strict=True))
-    if not found:
+        by_name = dict(zip(names, listed, strict=True))
+    if not by_name:
         raise InputError("there is no system", advice="give at least one")
-    for name in found:
+    for name in by_name:
         checked_name("run", name)
-    return found
+    return by_name
 
 
 def _reference(names: list[str], baseline: str | int | None) -> str | None:
@@ -216,7 +223,9 @@ def _ids_of(queries: Any) -> list[str] | None:
     if isinstance(queries, Mapping):
         return [str(query) for query in queries]
     columns = getattr(queries, "columns", None)
-    name = None if columns is None else next((one for one in _QUERY_IDS if one in list(columns)), None)
+    name = (
+        None if columns is None else next((candidate for candidate in _QUERY_IDS if candidate in list(columns)), None)
+    )
     return None if name is None else [str(query) for query in queries[name]]
 
 
@@ -227,24 +236,24 @@ def _labelled(queries: Any, ids: list[str] | None, labels: LabelLists | None) ->
             f"the {'ids of the queries' if ids is None else 'labels'} are not known",
             advice=f"leave out {argument('filter_by_qrels', True)}",
         )
-    known = set(labels.group_keys.to_list())
+    labelled = set(labels.group_keys.to_list())
     if isinstance(queries, Mapping):
-        return {query: text for query, text in queries.items() if str(query) in known}
-    return queries[np.array([one in known for one in ids])]
+        return {query: text for query, text in queries.items() if str(query) in labelled}
+    return queries[np.array([query_id in labelled for query_id in ids])]
 
 
-def _only(labels: object, found: LabelLists, ids: Iterable[str]) -> object:
-    """Return the labels of some queries: what was given, where there are no others."""
+def _only(labels: object, lists: LabelLists, ids: Iterable[str]) -> object:
+    """Return the labels of some queries alone, or ``labels`` themselves where there are no others."""
     asked = set(ids)
-    groups = np.array(found.group_keys.to_list(), dtype=object)
-    kept = np.repeat(np.array([group in asked for group in groups], dtype=bool), np.diff(found.offsets))
+    groups = np.array(lists.group_keys.to_list(), dtype=object)
+    kept = np.repeat(np.array([group in asked for group in groups], dtype=bool), np.diff(lists.offsets))
     if kept.all():
         return labels
     if not kept.any():
         raise InputError("no query has labels", advice="check that queries and labels write their ids alike")
-    items = np.array(found.item_keys.to_list(), dtype=object)
-    owners = np.repeat(groups, np.diff(found.offsets))
-    return {"group": owners[kept], "item": items[kept], "label": found.grades[kept]}
+    items = np.array(lists.item_keys.to_list(), dtype=object)
+    owners = np.repeat(groups, np.diff(lists.offsets))
+    return {"group": owners[kept], "item": items[kept], "label": lists.grades[kept]}
 
 
 def paired(
@@ -278,14 +287,14 @@ def paired(
     """
     parsed = named_external(metric, direction, *map(str, range))
     limits = parsed.limits or (-np.inf, np.inf)
-    groups, one, other = _aligned(baseline, candidate)
-    for values in (one[1], other[1]):
+    groups, of_baseline, of_candidate = _aligned(baseline, candidate)
+    for values in (of_baseline[1], of_candidate[1]):
         defined = values[~np.isnan(values)]
         if np.isinf(defined).any() or (defined < limits[0]).any() or (defined > limits[1]).any():
             raise InputError(f"a value lies outside of the range {limits[0]:g} to {limits[1]:g}")
     results = PairedResults(
         str(parsed),
-        pair(*one, *other, missing=missing, metric=parsed.measure),
+        pair(*of_baseline, *of_candidate, missing=missing, metric=parsed.measure),
         limits=(limits[0] - limits[1], limits[1] - limits[0]),
         direction=parsed.direction,
     )
@@ -300,18 +309,18 @@ def paired(
 
 def _aligned(baseline: Any, candidate: Any) -> tuple[list[str], tuple[Index, Floats], tuple[Index, Floats]]:
     """Return the names of the groups, and of both sides the places of their groups among these, with the values."""
-    sides = [_by_group(one) for one in (baseline, candidate)]
-    one, other = sides
-    if one is not None and other is not None:
-        names = sorted({*one, *other})
+    sides = [_by_group(given) for given in (baseline, candidate)]
+    of_baseline, of_candidate = sides
+    if of_baseline is not None and of_candidate is not None:
+        names = sorted({*of_baseline, *of_candidate})
         place_of = {name: place for place, name in enumerate(names)}
-        found = []
-        for side in (one, other):
+        aligned = []
+        for side in (of_baseline, of_candidate):
             places = np.array([place_of[name] for name in side], dtype=np.int64)
             order = np.argsort(places)
-            found.append((places[order], _values(list(side.values()))[order]))
-        return names, found[0], found[1]
-    if one is not None or other is not None:
+            aligned.append((places[order], _values(list(side.values()))[order]))
+        return names, aligned[0], aligned[1]
+    if of_baseline is not None or of_candidate is not None:
         raise InputError("one side has groups and the other has not", advice="give two arrays, or two dicts")
     values, others = _values(baseline), _values(candidate)
     if values.size != others.size:
@@ -327,10 +336,10 @@ def _by_group(given: Any) -> dict[str, object] | None:
     if not isinstance(given, Mapping) and not (hasattr(given, "index") and hasattr(given, "items")):
         return None
     pairs = [(str(key), value) for key, value in given.items()]
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    by_group = dict(pairs)
+    if len(by_group) < len(pairs):
         raise InputError("a group is given twice", advice="give one value per group")
-    return found
+    return by_group
 
 
 def _values(given: object) -> Floats:

@@ -196,8 +196,8 @@ def log_summaries(
     from ndcg_tracker.statistics.summary import SliceSummary
 
     given = [summaries] if isinstance(summaries, str | os.PathLike) else list(summaries)
-    sums = [one for one in given if isinstance(one, SliceSummary)]
-    paths = [os.fspath(one) for one in given if not isinstance(one, SliceSummary)]
+    sums = [entry for entry in given if isinstance(entry, SliceSummary)]
+    paths = [os.fspath(entry) for entry in given if not isinstance(entry, SliceSummary)]
     if not given or bool(sums) == bool(paths):
         raise InputError("there are no sums", advice="give what summarize returned, or files of it")
     if name is None and not paths:
@@ -300,8 +300,7 @@ def add_labels(
     names of its columns. ``source``: where they come from, by default the path. ``judge``: who gave them, such as a
     model's name; labels of a named judge count only where it is named. ``extend``: they are added to those of the
     judge's newest version, instead of taking their place. ``rescore``: evaluate the dataset's stored runs under
-    them in the same transaction; what became of each is ``rescored`` of what is returned, and pruned runs are left
-    out.
+    them in the same transaction; what became of each is in ``rescored`` of the result, and pruned runs are left out.
     """
     from ndcg_tracker.api.evaluation import labels_given, path_of
     from ndcg_tracker.ingest.columns import Columns
@@ -352,7 +351,7 @@ def add_texts(
     title: str | None = None,
     url: str | None = None,
 ) -> TextsAdded:
-    """Give groups and items of a dataset what people read where ids stand, in one transaction.
+    """Give groups and items of a dataset texts that people read in place of ids, in one transaction.
 
     A row with a group is about the query, one with an item about the item in every group, one with both about the
     item in this group. Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table

@@ -79,8 +79,8 @@ def shell_in_use() -> str:
     """Return the user's shell from ``SHELL``. Raises: InputError for one without a script here."""
     name = Path(os.environ.get("SHELL", "")).name
     if name not in SCRIPTS:
-        known = ", ".join(SCRIPTS)
-        raise InputError(f"SHELL is {name!r}, which has no completion", advice=f"set it to one of {known}")
+        shells = ", ".join(SCRIPTS)
+        raise InputError(f"SHELL is {name!r}, which has no completion", advice=f"set it to one of {shells}")
     return name
 
 
@@ -138,14 +138,14 @@ def answers(command: Any, before: str, line: str) -> Iterator[str]:
         command.get_command(None, name)  # imports it
     database, dataset = _value(line, "--db"), _value(line, "--dataset")
     _offer_names(command, database, dataset)
-    package = next(one.__module__ for one in type(command).__mro__ if one.__module__.endswith("click.core"))
+    package = next(base.__module__ for base in type(command).__mro__ if base.__module__.endswith("click.core"))
     completion = import_module(package.removesuffix("core") + "shell_completion")
     asked: Any = completion.ShellComplete
     unused = dict.fromkeys(getattr(asked, "__abstractmethods__", ()))  # this module reads and prints the words itself
-    found = type("Words", (asked,), unused)(command, {}, "ndcg-track", ASKS_FOR_WORDS).get_completions(
+    completions = type("Words", (asked,), unused)(command, {}, "ndcg-track", ASKS_FOR_WORDS).get_completions(
         words, incomplete
     )
-    return (item.value for item in found if item.type == "plain" and item.value.startswith(incomplete))
+    return (item.value for item in completions if item.type == "plain" and item.value.startswith(incomplete))
 
 
 def as_bash_inserts(words: Sequence[str], incomplete: str, breaks: str) -> list[str]:
@@ -154,7 +154,7 @@ def as_bash_inserts(words: Sequence[str], incomplete: str, breaks: str) -> list[
     >>> as_bash_inserts(["@baseline", "@best one"], "@b", " @:=")
     ['baseline', 'best\\\\ one']
     """
-    kept = max((incomplete.rfind(one) for one in breaks if one in "@:="), default=-1) + 1
+    kept = max((incomplete.rfind(mark) for mark in breaks if mark in "@:="), default=-1) + 1
     return [re.sub(r"([^\w@%+=:,./~^-])", r"\\\1", word[kept:]) for word in words]
 
 
@@ -166,9 +166,9 @@ def _offer_names(command: Any, database: str | None, dataset: str | None) -> Non
             from ndcg_tracker.defaults import database_location
             from ndcg_tracker.storage.completion import names_to_complete
 
-            found = names_to_complete(database_location(database), what, dataset)
+            stored = names_to_complete(database_location(database), what, dataset)
             further = _REFERENCES if "runs" in what else ()
-            return [name for name in (*found, *further) if name.startswith(incomplete)]
+            return [name for name in (*stored, *further) if name.startswith(incomplete)]
 
         return names
 

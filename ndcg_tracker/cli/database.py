@@ -68,15 +68,17 @@ def check_database() -> None:
     from ndcg_tracker.runs.check import checked_text
 
     with drawn_progress("checking", "the database", "runs", 1) as progress:
-        found = check(_location(), progress)
-    for line in found.damage[:_SHOWN_DAMAGE]:
+        result = check(_location(), progress)
+    for line in result.damage[:_SHOWN_DAMAGE]:
         options.say(line)
-    if found.damage[_SHOWN_DAMAGE:]:
-        options.say(f"... and {len(found.damage) - _SHOWN_DAMAGE:,} more")
-    if found.damage:
+    if result.damage[_SHOWN_DAMAGE:]:
+        options.say(f"... and {len(result.damage) - _SHOWN_DAMAGE:,} more")
+    if result.damage:
         raise DatabaseError("the database is damaged", advice="restore a backup, or report the lines above")
     options.say(
-        checked_text(found.n_runs, found.n_evaluations, found.n_computed, found.n_results, has_schema=found.has_schema)
+        checked_text(
+            result.n_runs, result.n_evaluations, result.n_computed, result.n_results, has_schema=result.has_schema
+        )
     )
 
 
@@ -113,7 +115,7 @@ def restore_database(
 
 
 def _checked(n_runs: int | None) -> str:
-    """Return what was checked of a copy; None for one of another schema."""
+    """Return in words what was checked of a copy; ``n_runs``: None for a copy of another schema."""
     from ndcg_tracker.words.numbers import counted
 
     if n_runs is None:
@@ -136,10 +138,10 @@ def vacuum_database(
     from ndcg_tracker.storage.database import vacuum
     from ndcg_tracker.words.numbers import counted
 
-    found = vacuum(_location(), full=full)
-    if found.n_cleared:
-        options.say(f"deleted what was staged of {counted(found.n_cleared, 'run')} and never published")
-    options.say(f"{found.before / 1e6:,.1f} MB before, {found.after / 1e6:,.1f} MB now")
+    result = vacuum(_location(), full=full)
+    if result.n_cleared:
+        options.say(f"deleted what was staged of {counted(result.n_cleared, 'run')} and never published")
+    options.say(f"{result.before / 1e6:,.1f} MB before, {result.after / 1e6:,.1f} MB now")
 
 
 @app.command("grant")
@@ -188,16 +190,21 @@ def examine_database(context: typer.Context, format: options.Output = "text") ->
     from ndcg_tracker.render.text import findings_text
     from ndcg_tracker.storage.upkeep.health import examine
 
-    found = list(examine(database_location(options.surroundings.database)))
+    findings = list(examine(database_location(options.surroundings.database)))
     rows = [
-        (one.check, one.state, worded(one.found, options.as_option), worded(one.advice, options.as_option))
-        for one in found
+        (
+            finding.check,
+            finding.state,
+            worded(finding.found, options.as_option),
+            worded(finding.advice, options.as_option),
+        )
+        for finding in findings
     ]
     if format == "text":
         options.show(findings_text(rows, color=options.wants_color()))
     else:
         options.show(rows_as(format, ["check", "state", "found", "advice"], rows))
-    bad = [one.check for one in found if one.state == "bad"]
+    bad = [finding.check for finding in findings if finding.state == "bad"]
     if bad:
         raise DatabaseError(f"problems found: {', '.join(bad)}", advice='see "advice"')
 
@@ -218,13 +225,13 @@ def show_conventions(
     from ndcg_tracker.render.report import Column
 
     with options.tracker() as tracker:
-        found = tracker.conventions(run, cutoff=cutoff, dataset=dataset)
+        conventions = tracker.conventions(run, cutoff=cutoff, dataset=dataset)
     if format == "json":
         keys = paths("text metric mean refusal effects open_ties")
-        objects = [picked(keys, convention) | {"refusal": convention.refusal or None} for convention in found]
+        objects = [picked(keys, convention) | {"refusal": convention.refusal or None} for convention in conventions]
         options.show(json_text(as_object(objects)))
         return
-    ours = found[0].mean
+    ours = conventions[0].mean
     exact = format == "csv"
     rows = [
         (
@@ -234,7 +241,7 @@ def show_conventions(
             convention.refusal or _causes(convention, exact=exact),
             *(_open_ties(convention) if exact else ()),
         )
-        for convention in found
+        for convention in conventions
     ]
     columns = [
         Column("metric"),

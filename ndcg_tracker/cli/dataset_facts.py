@@ -46,9 +46,9 @@ def list_groups(dataset: options.Dataset = "default", format: options.Output = "
     """List the groups of a dataset with their weights and attributes."""
 
     with options.tracker() as tracker:
-        found = tracker.groups(dataset)
-    names = sorted({name for group in found for name in group.attributes})
-    rows = [(group.key, group.weight, *(group.attributes.get(name) for name in names)) for group in found]
+        stored_groups = tracker.groups(dataset)
+    names = sorted({name for group in stored_groups for name in group.attributes})
+    rows = [(group.key, group.weight, *(group.attributes.get(name) for name in names)) for group in stored_groups]
     options.show_rows(format, ["group", "weight", *names], rows)
 
 
@@ -112,9 +112,9 @@ def list_texts(dataset: options.Dataset = "default", group: OneGroup = None, for
     """List the texts of a dataset."""
 
     with options.tracker() as tracker:
-        found = tracker.texts(dataset, group=group)
+        stored_texts = tracker.texts(dataset, group=group)
     names = ["group", "item", "text", "title", "url"]
-    options.show_fields(format, names, found)
+    options.show_fields(format, names, stored_texts)
 
 
 @texts.command("delete")

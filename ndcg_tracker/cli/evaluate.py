@@ -74,7 +74,7 @@ def evaluate(
     )
     names = run_names(files, name, of_stdin="-")
     metrics = metric or [DEFAULT_METRIC]
-    found = []
+    evaluations = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         if engine == "spark":
             refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream, weight=weight)
@@ -97,12 +97,12 @@ def evaluate(
                 raise InputError(f"{path} has no labels", advice="give them with --labels FILE") from None
             for note in evaluation.notes:
                 options.say(f"note: {run_name}: {note}")
-            found.append((run_name, evaluation))
-        write_metrics(_metrics_json(found[0][1]))
+            evaluations.append((run_name, evaluation))
+        write_metrics(_metrics_json(evaluations[0][1]))
     if by is not None and groups is not None:
-        options.show(_slices(found, by, groups, format))
+        options.show(_slices(evaluations, by, groups, format))
         return
-    options.show(_per_group(found, format) if per_group else _means(found, format))
+    options.show(_per_group(evaluations, format) if per_group else _means(evaluations, format))
 
 
 def _metrics_json(evaluation: Evaluation) -> str:
@@ -115,40 +115,40 @@ def _metrics_json(evaluation: Evaluation) -> str:
     return metrics_json(list(means.items()))
 
 
-def _means(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
+def _means(evaluations: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
     from ndcg_tracker.render.report import Column
 
     names = ("run", "metric", "mean", "n_groups", "n_missing", "n_undefined")
     columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
     rows = [
         (name, text, result.mean, result.n_groups, result.n_missing, result.n_undefined)
-        for name, evaluation in found
+        for name, evaluation in evaluations
         for text, result in zip(evaluation.texts, evaluation.results, strict=True)
     ]
     common = ({"results": [_result(*row[1:3])]} for row in rows)
     return _shown(columns, [[row[place] for row in rows] for place in range(len(names))], common, format)
 
 
-def _slices(found: list[tuple[str, Evaluation]], by: str, groups: str, format: options.OutputFormat) -> str:
+def _slices(evaluations: list[tuple[str, Evaluation]], by: str, groups: str, format: options.OutputFormat) -> str:
     """Return a row per run, metric and slice."""
     from ndcg_tracker.api.evaluation import slice_rows
     from ndcg_tracker.render.report import Column
 
     names = ("run", "metric", by, "n_groups", "mean", "ci_low", "ci_high")
     columns = [Column(name, digits=4 if name in ("mean", "ci_low", "ci_high") else None) for name in names]
-    rows = [(name, *row) for name, evaluation in found for row in slice_rows(evaluation, by, groups)]
+    rows = [(name, *row) for name, evaluation in evaluations for row in slice_rows(evaluation, by, groups)]
     common = ({"attribute": by, "slice": row[2], "results": [_result(row[1], row[4])]} for row in rows)
     return _shown(columns, [[row[place] for row in rows] for place in range(len(names))], common, format)
 
 
-def _per_group(found: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
+def _per_group(evaluations: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
     from ndcg_tracker.render.report import Column
 
-    names = [name for name, evaluation in found for _ in range(len(evaluation.results[0].group_keys))]
-    groups = [key for _, evaluation in found for key in evaluation.results[0].group_keys.to_list()]
-    texts = found[0][1].texts
+    names = [name for name, evaluation in evaluations for _ in range(len(evaluation.results[0].group_keys))]
+    groups = [key for _, evaluation in evaluations for key in evaluation.results[0].group_keys.to_list()]
+    texts = evaluations[0][1].texts
     values = [
-        [value for _, evaluation in found for value in evaluation.results[place].values.tolist()]
+        [value for _, evaluation in evaluations for value in evaluation.results[place].values.tolist()]
         for place in range(len(texts))
     ]
     columns = [Column("run"), Column("group"), *(Column(text, digits=4) for text in texts)]

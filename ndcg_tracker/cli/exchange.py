@@ -37,15 +37,15 @@ def export_runs(
     if bool(runs) == every:
         raise InputError("name the runs to export, or give --all")
     with options.tracker() as tracker, drawn_progress("exporting to", output, "runs", 1) as progress:
-        found = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts, record=record, progress=progress)
-    if found.n_pruned:
-        options.say(f"note: {counted(found.n_pruned, 'run')} without items: pruned, or stored without all")
+        result = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts, record=record, progress=progress)
+    if result.n_pruned:
+        options.say(f"note: {counted(result.n_pruned, 'run')} without items: pruned, or stored without all")
     options.say(
-        f"exported {counted(found.n_runs, 'run')} with {counted(found.n_items, 'item')}, "
-        f"{counted(found.n_label_sets, 'label set')} and {counted(found.n_results, 'group result')} to {output}; "
+        f"exported {counted(result.n_runs, 'run')} with {counted(result.n_items, 'item')}, "
+        f"{counted(result.n_label_sets, 'label set')} and {counted(result.n_results, 'group result')} to {output}; "
         "checked: the files have all their rows"
     )
-    _say_record("with", found.n_aliases, found.n_decisions)
+    _say_record("with", result.n_aliases, result.n_decisions)
 
 
 def import_runs(
@@ -62,15 +62,15 @@ def import_runs(
     from ndcg_tracker.cli.input_files import drawn_progress
 
     with options.tracker() as tracker, drawn_progress("importing", folder, "runs", 1) as progress:
-        found = tracker.import_runs(folder, dataset=dataset, record=record, progress=progress)
-    for note in found.notes:
+        result = tracker.import_runs(folder, dataset=dataset, record=record, progress=progress)
+    for note in result.notes:
         options.say(f"note: {note}")
-    _say_record("stored", found.n_aliases, found.n_decisions)
+    _say_record("stored", result.n_aliases, result.n_decisions)
     names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations", "n_not_verifiable"]
-    options.show_fields(format, names, found.runs)
+    options.show_fields(format, names, result.runs)
     options.say(
         "checked: digests of runs and labels; results computed again from them"
-        f"{_not_verifiable(sum(run.n_not_verifiable for run in found.runs))}"
+        f"{_not_verifiable(sum(run.n_not_verifiable for run in result.runs))}"
     )
 
 
@@ -122,11 +122,13 @@ def push_mlflow(
     from ndcg_tracker.integrations.mlflow import push
 
     with options.tracker() as tracker:
-        found = push(tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment, baseline=baseline)
-    for note in found.notes:
-        options.say(f"note: {found.run}: {note}")
+        pushed = push(
+            tracker, run, dataset=dataset, tracking_uri=tracking_uri, experiment=experiment, baseline=baseline
+        )
+    for note in pushed.notes:
+        options.say(f"note: {pushed.run}: {note}")
     names = ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "n_metrics", "tracking_uri"]
-    options.show_fields(format, names, [found])
+    options.show_fields(format, names, [pushed])
 
 
 @pushes.command("wandb")
@@ -153,13 +155,13 @@ def push_wandb(
     from ndcg_tracker.integrations.wandb import push
 
     with options.tracker() as tracker:
-        found = push(tracker, run, dataset=dataset, project=project, entity=entity, offline=offline, baseline=baseline)
-    for note in found.notes:
-        options.say(f"note: {found.run}: {note}")
-    if found.outcome == "written":
-        options.say(f"send it with: wandb sync {shlex.quote(found.where)}")
+        pushed = push(tracker, run, dataset=dataset, project=project, entity=entity, offline=offline, baseline=baseline)
+    for note in pushed.notes:
+        options.say(f"note: {pushed.run}: {note}")
+    if pushed.outcome == "written":
+        options.say(f"send it with: wandb sync {shlex.quote(pushed.where)}")
     names = ["run", "dataset", "outcome", "wandb_run_id", "project", "n_metrics", "where"]
-    options.show_fields(format, names, [found])
+    options.show_fields(format, names, [pushed])
 
 
 pulls = options.command_group("Get runs from other trackers.")
@@ -191,7 +193,7 @@ def pull_mlflow(
     from ndcg_tracker.integrations.mlflow.pulling import pull
 
     with options.tracker() as tracker:
-        found = pull(
+        pulled = pull(
             tracker,
             mlflow_run,
             dataset=dataset,
@@ -200,10 +202,10 @@ def pull_mlflow(
             tracking_uri=tracking_uri,
             experiment=experiment,
         )
-    for one in found:
-        for note in one.notes:
-            options.say(f"note: {one.result.run}: {note}")
-    options.show(_report([one.result for one in found], format))
+    for pulled_run in pulled:
+        for note in pulled_run.notes:
+            options.say(f"note: {pulled_run.result.run}: {note}")
+    options.show(_report([pulled_run.result for pulled_run in pulled], format))
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
@@ -216,10 +218,10 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
         (
             *(getattr(result, name) for name in of_run),
             result.label_set_version,
-            options.shown_metric(format, one.metric),
-            one.mean,
+            options.shown_metric(format, evaluated.metric),
+            evaluated.mean,
         )
         for result in results
-        for one in result.metrics
+        for evaluated in result.metrics
     ]
     return rows_as(format, columns, rows, color=options.wants_color())

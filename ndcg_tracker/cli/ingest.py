@@ -133,13 +133,13 @@ def ingest(
         }
         if summaries is not None:
             with options.tracker() as tracker:
-                found = tracker.log_summaries(
+                logged = tracker.log_summaries(
                     summaries, baseline=baseline, disjoint_clusters=disjoint_clusters, **of_run
                 )
         else:
             of_results = {"group": group, "value": value, "measure": of_file, "reader": reader, **of_run}
-            found = _stored_results(str(results), metric, direction, range, of_results)
-        options.show(_report([found], format))
+            logged = _stored_results(str(results), metric, direction, range, of_results)
+        options.show(_report([logged], format))
         return
     if not files:
         raise InputError("no FILE is given to ingest", advice="name one, or - for standard input")
@@ -180,8 +180,8 @@ def ingest(
         ("--metrics-json is for one run, but several files", metrics_json),
         ("--metadata is of one run, but several files", metadata),
     )
-    for what, one in of_one:
-        if one is not None and len(files) > 1:
+    for what, setting in of_one:
+        if setting is not None and len(files) > 1:
             raise InputError(f"{what} are given", advice="ingest them one by one")
     if jobs is not None and jobs < 1:
         raise InputError(f"--jobs {jobs} would read nothing", advice="give how many files to read at a time, 1 or more")
@@ -206,7 +206,7 @@ def ingest(
                 for note in result.notes:
                     options.say(f"note: {result.run}: {note}")
                 stored.append(result)
-                write_metrics(metrics_text([(one.metric, one.mean) for one in result.metrics]))
+                write_metrics(metrics_text([(evaluated.metric, evaluated.mean) for evaluated in result.metrics]))
 
             paths, of_labels = files, labels
             if items is not None:
@@ -275,9 +275,9 @@ def _stored_results(
 
 
 def _tags(tag: list[str] | None, measure: list[str] | None) -> tuple[dict[str, str], str | None]:
-    """Return the tags of a run, its measures among them, and which measure of --results is asked for."""
+    """Return the tags of a run, its measures among them, and the measure that --results is to take."""
     tags = Pairs("--tag")(tag or ())
-    for name, number in Pairs("--measure")([one for one in measure or () if "=" in one]).items():
+    for name, number in Pairs("--measure")([text for text in measure or () if "=" in text]).items():
         try:
             is_number = math.isfinite(float(number))
         except ValueError:
@@ -287,7 +287,7 @@ def _tags(tag: list[str] | None, measure: list[str] | None) -> tuple[dict[str, s
         if name in tags:
             raise InputError(f"--tag and --measure both give {name!r}", advice="leave one out")
         tags[name] = number
-    of_file = [one for one in measure or () if "=" not in one]
+    of_file = [text for text in measure or () if "=" not in text]
     if len(of_file) > 1:
         raise InputError("--results takes one --measure", advice="ingest the measures one by one")
     return tags, of_file[0] if of_file else None
@@ -296,10 +296,10 @@ def _tags(tag: list[str] | None, measure: list[str] | None) -> tuple[dict[str, s
 def _head() -> str | None:
     """Return the commit of the repository of the current folder, None outside of a repository."""
     try:
-        found = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, timeout=10)
+        answer = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    return found.stdout.strip() or None if found.returncode == 0 else None
+    return answer.stdout.strip() or None if answer.returncode == 0 else None
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:

@@ -66,13 +66,13 @@ def in_blocks_or_whole(
 class Ahead(Generic[T]):
     """A file that was read ahead of its turn: what came of it, or its error, and the warnings before that."""
 
-    found: T | None = None
+    content: T | None = None
     error: BaseException | None = None
     warnings: list[NdcgTrackerWarning] = field(default_factory=list)
 
     @contextmanager
     def in_turn(self) -> Iterator[T]:
-        """Give what came of it, once the warnings are told. Raises: its error."""
+        """Give what came of it, after telling the warnings. Raises: its error."""
         from ndcg_tracker.errors import warn
 
         with _warnings_as_notes():
@@ -80,15 +80,15 @@ class Ahead(Generic[T]):
                 warn(warning)
             if self.error is not None:
                 raise self.error
-            assert self.found is not None
-            yield self.found
+            assert self.content is not None
+            yield self.content
 
 
 def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> Generator[Ahead[T] | None]:
     """Yield what came of each file, up to ``n_jobs`` of which are read at a time while those before are in use.
 
-    None stands for a file that is to be read in its turn: a large one, of which no more than blocks are to be held,
-    and what is no file. With less than two jobs or files every one is.
+    None stands for a file that is to be read in its turn: one of which only blocks are to be held, because it is large,
+    or what is no file. With fewer than two jobs or files, all of them are.
     """
     if n_jobs < 2 or len(paths) < 2:
         yield from (None for _ in paths)
@@ -99,15 +99,15 @@ def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> G
     def ahead(path: str) -> Ahead[T] | None:
         if not fits_into_memory(path):
             return None
-        found = Ahead[T]()
-        _of_thread.warnings = found.warnings
+        entry = Ahead[T]()
+        _of_thread.warnings = entry.warnings
         try:
-            found.found = read(path)
+            entry.content = read(path)
         except BaseException as error:  # raised again when it is the file's turn
-            found.error = error
+            entry.error = error
         finally:
             del _of_thread.warnings
-        return found
+        return entry
 
     with _warnings_as_notes():
         yield from mapped(ahead, paths, n_jobs)
@@ -281,7 +281,7 @@ def staged_by_spark(
 
 @dataclass(frozen=True)
 class SparkLogging:
-    """What is asked of runs that executors write; see ``integrations.spark.log_run``."""
+    """How runs that executors write are to be stored; see ``integrations.spark.log_run``."""
 
     dataset: str
     items: Items

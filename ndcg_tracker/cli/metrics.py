@@ -77,7 +77,11 @@ def explain_metric(
     options.show(table if rows else "All axes have their default.\n")
     if tools:
         told = [
-            (tool.text, ", ".join(f"{found.axis}={found.theirs}" for found in tool.differences) or "nothing: the same")
+            (
+                tool.text,
+                ", ".join(f"{difference.axis}={difference.theirs}" for difference in tool.differences)
+                or "nothing: the same",
+            )
             for tool in tools
         ]
         options.show("\n")

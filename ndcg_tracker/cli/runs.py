@@ -40,27 +40,27 @@ def list_runs(
         raise InputError("--sort mean needs its metric", advice="add for example --metric ndcg@10")
     tags = Pairs("--tag")(tag or ())
     with options.tracker() as tracker:
-        found = [
+        chosen = [
             run
             for run in tracker.runs(dataset)
             if all(key in run.tags and str(run.tags[key]) == tags[key] for key in tags)
         ][-(limit or 0) :]
         means = {}
         if metric is not None and sort == "mean":
-            newest = {run.id for run in found}
+            newest = {run.id for run in chosen}
             ranked = tracker.runs_by_mean(metric, dataset=dataset, tags=tags)
             means = {run.id: mean for run, mean in ranked if run.id in newest}
-            found = [run for run, _ in ranked if run.id in newest]
+            chosen = [run for run, _ in ranked if run.id in newest]
         elif metric is not None:
-            for of_dataset in dict.fromkeys(run.dataset for run in found):
+            for of_dataset in dict.fromkeys(run.dataset for run in chosen):
                 with suppress(NotComparableError):  # no run of this dataset has the metric
                     means |= {run.id: mean for run, mean in tracker.runs_by_mean(metric, dataset=of_dataset, tags=tags)}
-            if found and all(means.get(run.id) is None for run in found):
+            if chosen and all(means.get(run.id) is None for run in chosen):
                 raise NotComparableError(
                     f"no run has {metric}",
                     advice=f"add it with: ndcg-track rescore --all --metric {shlex.quote(metric)}",
                 )
-    found = found[:top]
+    chosen = chosen[:top]
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
     columns: list[Column | str] = ["run", "run_id", "dataset", *of_metric, "created_at_utc", "n_groups", "n_items"]
     columns += ["git_commit", "tags"]
@@ -77,7 +77,7 @@ def list_runs(
             run.git_commit,
             run.tags if as_json else _pairs(run.tags),
         )
-        for run in found
+        for run in chosen
     ]
     options.show_rows(format, columns, rows)
 
@@ -105,12 +105,14 @@ def tag_run(
     """
     added = Pairs("tag")(tags or ())
     with options.tracker() as tracker:
-        found = tracker.runs_named([run], dataset)
-        kept = [tracker.tag_run(str(one.id), added, remove=remove or (), dataset=one.dataset) for one in found]
-    if len(found) == 1:
+        records = tracker.runs_named([run], dataset)
+        kept = [
+            tracker.tag_run(str(record.id), added, remove=remove or (), dataset=record.dataset) for record in records
+        ]
+    if len(records) == 1:
         options.say(f"tags: {_pairs(kept[0]) or 'none'}")
     else:
-        options.say(f"tagged {len(found)} runs: {', '.join(one.name for one in found)}")
+        options.say(f"tagged {len(records)} runs: {', '.join(record.name for record in records)}")
 
 
 @app.command("prune")
@@ -139,7 +141,7 @@ def prune_runs(
     from ndcg_tracker.words.numbers import counted
 
     with options.tracker() as tracker:
-        found = tracker.prune(
+        pruned = tracker.prune(
             older_than,
             keep_tags=keep_tag or (),
             keep_alias=keep_alias,
@@ -148,14 +150,14 @@ def prune_runs(
             apply=apply,
         )
     names = ["run", "run_id", "dataset", "created_at_utc", "n_items", "n_results", "n_bytes"]
-    rows = [tuple(getattr(run, name) for name in names) for run in found.runs]
+    rows = [tuple(getattr(run, name) for name in names) for run in pruned.runs]
     if rows or format == "json":
         options.show_rows(format, names, rows)
-    n_items, n_results, n_bytes = (sum(getattr(run, name) for run in found.runs) for name in names[-3:])
+    n_items, n_results, n_bytes = (sum(getattr(run, name) for run in pruned.runs) for name in names[-3:])
     results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
     options.say(
-        f"{'pruned' if apply else 'would prune'} {counted(len(rows), 'run')} made before {found.before_utc}: "
-        f"{counted(n_items, 'item')}{results}, about {n_bytes / 1e6:,.1f} MB; {counted(found.n_kept, 'run')} kept: "
+        f"{'pruned' if apply else 'would prune'} {counted(len(rows), 'run')} made before {pruned.before_utc}: "
+        f"{counted(n_items, 'item')}{results}, about {n_bytes / 1e6:,.1f} MB; {counted(pruned.n_kept, 'run')} kept: "
         f"alias, gate or tag{'' if apply or not rows else '; to do it, add --apply'}"
     )
 
@@ -177,14 +179,14 @@ def delete_runs(
 
     with options.tracker() as tracker:
         named = {run.id: run for run in tracker.runs_named(runs, dataset)}
-        found = {run_id: (run, tracker.run(run.name, run.dataset)[1]) for run_id, run in named.items()}
+        by_id = {run_id: (run, tracker.run(run.name, run.dataset)[1]) for run_id, run in named.items()}
         each = [
             f"run {run.name!r} ({run.id}) of dataset {run.dataset!r}, {counted(len(evaluations), 'evaluation')}"
-            for run, evaluations in found.values()
+            for run, evaluations in by_id.values()
         ]
         if not yes and not options.agreed(f"delete {'; '.join(each)}?"):
             raise InputError(f"nothing deleted: {'; '.join(each)}", advice="add --yes")
-        tracker.delete_runs(list(found))
+        tracker.delete_runs(list(by_id))
     for what in each:
         options.say(f"deleted {what}")
 
@@ -206,8 +208,8 @@ def set_alias(
 ) -> None:
     """Point an alias at a run; create it if it does not exist."""
     with options.tracker() as tracker:
-        found = tracker.set_alias(alias, run, dataset)
-    options.say(f"@{alias.removeprefix('@')} is run {found.name!r} ({found.id}) of dataset {found.dataset!r}")
+        target = tracker.set_alias(alias, run, dataset)
+    options.say(f"@{alias.removeprefix('@')} is run {target.name!r} ({target.id}) of dataset {target.dataset!r}")
 
 
 @aliases.command("list")
@@ -215,8 +217,8 @@ def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "t
     """List the aliases."""
 
     with options.tracker() as tracker:
-        found = tracker.aliases(dataset)
-    rows = [(alias.name, alias.run, alias.run_id, alias.dataset, alias.updated_at_utc) for alias in found]
+        stored_aliases = tracker.aliases(dataset)
+    rows = [(alias.name, alias.run, alias.run_id, alias.dataset, alias.updated_at_utc) for alias in stored_aliases]
     columns = ["alias", "run", "run_id", "dataset", "updated_at_utc"]
     options.show_rows(format, columns, rows)
 
@@ -225,8 +227,8 @@ def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "t
 def delete_alias(alias: Alias, dataset: options.AnyDataset = None) -> None:
     """Delete an alias; the run stays."""
     with options.tracker() as tracker:
-        found = tracker.delete_alias(alias, dataset)
-    options.say(f"deleted alias @{found.name}; run {found.run!r} stays")
+        deleted = tracker.delete_alias(alias, dataset)
+    options.say(f"deleted alias @{deleted.name}; run {deleted.run!r} stays")
 
 
 def rescore(
@@ -249,7 +251,7 @@ def rescore(
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")
     with options.tracker() as tracker:
-        found = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset, labels=labels, judge=judge)
+        rescored = tracker.rescore(runs or (), metrics=metric or (), dataset=dataset, labels=labels, judge=judge)
     rows = [
         (
             run.run,
@@ -262,10 +264,10 @@ def rescore(
             new.n_undefined,
             new.requested_as,
         )
-        for run in found
+        for run in rescored
         for new in run.metrics
     ]
-    for run in found:
+    for run in rescored:
         if run.kept_share is not None:
             options.say(
                 f"{run.run}: left out: it was stored without all its items; to add them, ingest all its rows under the "

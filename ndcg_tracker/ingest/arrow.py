@@ -24,7 +24,7 @@ from ndcg_tracker.words.quoting import shown
 _LISTS = (list, tuple, np.ndarray)
 _OBJECT = np.dtype(object)
 _ASCII = 127
-_MOST_VALUES = 8  # per row: a dictionary with more is decoded, for it costs more to check than the rows do
+_MOST_VALUES = 8  # per row: a dictionary with more is decoded, because checking it costs more than checking the rows
 Number = TypeVar("Number", bound=np.generic)
 _ONE_FOR_ALL = ("group", "weight")
 
@@ -34,7 +34,7 @@ class Collected:
 
     ``places`` says what a wrong value's row is called; ``nan_is_null``: the roles in which NaN means null instead of
     being one of the wrong values. ``dictionaries_are_distinct``: whether the values of Arrow dictionaries are known to
-    be distinct, so that nobody need look.
+    be distinct, so that this is not checked.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Collected:
 
 
 def _joined(parts: list[NDArray[Number]]) -> NDArray[Number]:
-    """Return the parts of a column in one, and leave none of them behind; one alone is not copied."""
+    """Return the parts of a column as one array and empty the list; a single part is not copied."""
     whole = parts[0] if len(parts) == 1 else np.concatenate(parts)
     parts.clear()
     return whole
@@ -125,8 +125,8 @@ def _is_text(array: Any) -> bool:
 
 
 def _text_spans(array: Any) -> tuple[Keys, Index]:
-    """Return what ``_spans`` does for an Arrow array of text; in no order, its values go into a dictionary."""
-    import pyarrow.compute as pc  # it takes a while, and CSV does without
+    """Return what ``_spans`` does for an Arrow array of text; values in no order go into a dictionary."""
+    import pyarrow.compute as pc  # slow to import, and CSV does without it
 
     n_rows = len(array)
     some = array[: min(n_rows, BLOCK)]
@@ -175,23 +175,23 @@ def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Place
     """Return the next columns of a table as ``Collected`` takes them: one value per item, ids as text, doubles.
 
     Parameters: ``arrays``: an Arrow array per role, of any type or of lists of it; ``names``: their columns; ``places``
-    of the table's rows, which takes notice of lists; ``n_before``: how many rows came before. Raises: see ``id_array``,
-    ``number_array`` and ``ndcg_tracker.ingest.arrow.unfolded``.
+    of the table's rows, which records how long lists are; ``n_before``: how many rows came before. Raises: see
+    ``id_array``, ``number_array`` and ``ndcg_tracker.ingest.arrow.unfolded``.
     """
-    found = dict(arrays)
+    columns = dict(arrays)
     if isinstance(places, RowPlaces) and has_lists(array.type for array in arrays.values()):
         of_lists = places.of_lists()
-        found["group"] = id_array(arrays["group"], names["group"], of_lists, 0)
-        found, lengths = unfolded(found, names, of_lists)
+        columns["group"] = id_array(arrays["group"], names["group"], of_lists, 0)
+        columns, lengths = unfolded(columns, names, of_lists)
         places.unfold(lengths)
     else:
-        found["group"] = id_array(arrays["group"], names["group"], places, n_before)
-    for role in found.keys() - {"group"}:
+        columns["group"] = id_array(arrays["group"], names["group"], places, n_before)
+    for role in columns.keys() - {"group"}:
         if role == "item":
-            found[role] = id_array(found[role], names[role], places, n_before)
+            columns[role] = id_array(columns[role], names[role], places, n_before)
         else:
-            found[role] = number_array(found[role], names[role], role, places)
-    return found
+            columns[role] = number_array(columns[role], names[role], role, places)
+    return columns
 
 
 def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
@@ -359,24 +359,24 @@ def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places
         for role, array in of_lists.items()
     }
     lengths = np.maximum.reduce([np.zeros(len(groups), dtype=np.int64), *given.values()])
-    for role, found in given.items():
-        wrong = (found != lengths) & ((found >= 0) | (role in IDS))
+    for role, counts in given.items():
+        wrong = (counts != lengths) & ((counts >= 0) | (role in IDS))
         wrong &= lengths > 0
         if wrong.any():
             row = int(np.argmax(wrong))
-            held = {role: int(found[row]) for role, found in given.items()}
+            held = {role: int(counts[row]) for role, counts in given.items()}
             raise _unequal(held, names, groups[row].as_py(), partial(places.error, row))
     rows = np.repeat(np.arange(len(groups)), lengths)
     codes = pa.array(rows, pa.int32())
-    found_arrays: dict[str, Any] = {}
+    per_item: dict[str, Any] = {}
     for role, array in arrays.items():
         if role == "group":
-            found_arrays[role] = pa.DictionaryArray.from_arrays(codes, array) if _is_text(array) else array.take(codes)
+            per_item[role] = pa.DictionaryArray.from_arrays(codes, array) if _is_text(array) else array.take(codes)
         elif role in of_lists:
-            found_arrays[role] = _elements(array, given[role], rows)
+            per_item[role] = _elements(array, given[role], rows)
         else:
-            found_arrays[role] = array.take(codes)
-    return found_arrays, lengths
+            per_item[role] = array.take(codes)
+    return per_item, lengths
 
 
 def _elements(array: Any, lengths: Index, rows: Index) -> Any:

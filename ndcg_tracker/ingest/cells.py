@@ -26,7 +26,7 @@ class DoubtfulError(Exception):
 
 
 class WrongValueError(InputError, ValueError):
-    """What is wrong with a value; who knows its place raises it again, ``at`` the place."""
+    """A wrong value; code that knows its place raises the error again, ``at`` the place."""
 
 
 class Places(Protocol):
@@ -104,7 +104,7 @@ class RowPlaces:
         self._lengths = [] if lengths is None else lengths
 
     def after(self, n_rows: int) -> RowPlaces:
-        """Return the places of the rows after so many others."""
+        """Return the places of the rows after the first ``n_rows``."""
         return RowPlaces(self._name, self._first + n_rows, self._lengths)
 
     def of_lists(self) -> RowPlaces:
@@ -112,7 +112,7 @@ class RowPlaces:
         return RowPlaces(self._name, sum(map(len, self._lengths)))
 
     def unfold(self, lengths: Index) -> None:
-        """Take notice of how many elements each of the next rows has."""
+        """Record how many elements each of the next rows has."""
         self._lengths.append(lengths)
 
     def place(self, row: int) -> str:
@@ -165,7 +165,7 @@ NO_RANK = int(np.iinfo(np.int32).min)
 _LARGEST = int(np.iinfo(np.int32).max)
 _WHOLE = re.compile(rb"-?[0-9]{1,4000}")
 _HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow takes it for a number, so every way of reading does
-_MOST_DIGITS = 9  # so many always fit
+_MOST_DIGITS = 9  # this many always fit
 _ZERO = 0x30
 _NINE = 9
 

@@ -15,7 +15,7 @@ Refused = Callable[..., Exception]
 IDS = ("group", "item")
 NUMBERS = ("score", "label", "weight")
 
-_RANK_NAMES = ("rank", "position", "pos", "rk")  # columns that have the lowest for the best
+_RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
 _NEGATED = "-"  # before the name of a score column in which the lowest is the best
 
 _OFTEN: dict[str, tuple[str, ...]] = {
@@ -46,7 +46,7 @@ ONE_TABLE = "row numbers stand for items only where one table holds scores and l
 
 
 class ColumnWarning(NdcgTrackerWarning):
-    """A column is read that the caller may not expect to be read, or to be read so."""
+    """A warning that a column is read, or read in a way, that the caller may not expect."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +139,8 @@ class Columns:
     def asked(self, role: str, header: Collection[str], wanted: Wanted) -> str | None:
         """Return the column that was named for a role of a table, None where none was.
 
-        Unless a column is called just so, it is the name without a minus, and of two names with a comma that of the
-        run or that of the labels.
+        Unless a column has exactly the given name, a minus before it is dropped, and of two names with a comma the
+        run's or the labels' is taken.
 
         >>> columns = Columns(group="uid,user", score="-position", is_shared=True)
         >>> columns.asked("group", (), RUN_APART), columns.asked("group", (), LABEL_TABLE)
@@ -179,31 +179,31 @@ class Columns:
         and of several that a convention could mean; the message lists them. Warns (``ColumnWarning``) of a column
         that is read by convention where the table could be read without.
         """
-        found = self.likely_names(header, wanted, refused)
+        names = self.likely_names(header, wanted, refused)
         if "item" in wanted.required and self.by_row_number:
             what = f"items are to be known by row numbers; {ONE_TABLE}"
             raise refused(what, advice=f"name the item column with {argument('item')}", joint=": ")
-        absent = [role for role in wanted.required if role not in found]
+        absent = [role for role in wanted.required if role not in names]
         if absent:
-            others = [name for name in header if name not in found.values()]
+            others = [name for name in header if name not in names.values()]
             likely = {role: name for role in absent if (name := _often_called(role, others))}
             more = _hint(absent[0], header, others) if len(absent) == 1 and not likely else ""
             raise absent_columns({role: role for role in absent}, header, refused, more, likely)
-        self._warn_of(found, wanted)
-        return found
+        self._warn_of(names, wanted)
+        return names
 
     def likely_names(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, str]:
         """Return the column of each wanted role that is among some columns, perhaps not all (see ``names``)."""
-        found: dict[str, str] = {}
+        names: dict[str, str] = {}
         given = {self.asked(role, header, wanted) for role in wanted.roles}
         for role in wanted.roles:
             if role == "item" and self.by_row_number:
                 continue
             name = self.asked(role, header, wanted)
             if name is None:
-                others = [one for one in header if one not in given]
+                others = [column for column in header if column not in given]
                 own = role in header and (role in wanted.required or role not in given)
-                name = self._likely_name(role, own, others, found, wanted, refused)
+                name = self._likely_name(role, own, others, names, wanted, refused)
             if name is None:
                 continue
             count = header.count(name)
@@ -213,14 +213,14 @@ class Columns:
                 both = argument(role, "RUN,LABELS") if self.is_shared and role in IDS else ""
                 more = f"; if run and labels call it differently, name both: {both}" if both else ""
                 raise absent_columns({name: role}, header, refused, more)
-            found[role] = name
-        has_ranks = any(one.has_ranks and one.holds(found) for one in CONVENTIONS)
-        if has_ranks and "score" in wanted.roles and "score" not in found and "rank" in set(header) - given:
-            found["score"] = "rank"
-        return found
+            names[role] = name
+        has_ranks = any(convention.has_ranks and convention.holds(names) for convention in CONVENTIONS)
+        if has_ranks and "score" in wanted.roles and "score" not in names and "rank" in set(header) - given:
+            names["score"] = "rank"
+        return names
 
     def are_ranks(self, names: Mapping[str, str]) -> bool:
-        """Return whether in the score column that was found the lowest is the best, as in ranks.
+        """Return whether the lowest value of the score column is the best, as in ranks.
 
         >>> header = ["user_id", "item_id", "rank", "label"]
         >>> Columns().are_ranks(Columns().names(header, RUN_TABLE, ValueError))
@@ -233,14 +233,18 @@ class Columns:
         return name == "rank" if self.score is None else name is not None and self.score == _NEGATED + name
 
     def _likely_name(
-        self, role: str, own: bool, header: Collection[str], found: Mapping[str, str], wanted: Wanted, refused: Refused
+        self, role: str, own: bool, header: Collection[str], names: Mapping[str, str], wanted: Wanted, refused: Refused
     ) -> str | None:
-        """Return the column of a role that was not named, None where there is none; ``own``: one is called like it."""
+        """Return the column of a role that was not named, None where there is none; ``own``: one has its name."""
         candidates = [*([role] if own else []), *(name for name in conventional_names(role, header) if name != role)]
         name = _only(role, candidates, refused)
         if name is not None or role != "label":
             return name
-        apart = [one.label_apart for one in CONVENTIONS if one.label_apart in header and one.holds(found)]
+        apart = [
+            convention.label_apart
+            for convention in CONVENTIONS
+            if convention.label_apart in header and convention.holds(names)
+        ]
         if not apart or apart[0] is None:
             return None
         if "score" not in wanted.roles:
@@ -252,20 +256,20 @@ class Columns:
             )
         return None
 
-    def _warn_of(self, found: Mapping[str, str], wanted: Wanted) -> None:
-        """Warn of what may not be expected: see ``names``; also of ranks that are given as scores."""
-        if self.score in _RANK_NAMES and "score" in found:
+    def _warn_of(self, names: Mapping[str, str], wanted: Wanted) -> None:
+        """Warn of what the caller may not expect (see ``names``), and of ranks that are given as scores."""
+        if self.score in _RANK_NAMES and "score" in names:
             what = f"column {shown(self.score)} is read as scores, of which the highest is best"
             warn(ColumnWarning(what, advice=f"where the lowest is best, say {argument('score', f'-{self.score}')}"))
         by_convention = {
-            role for role, name in found.items() if name not in (self.given(role), self.asked(role, (), wanted), role)
+            role for role, name in names.items() if name not in (self.given(role), self.asked(role, (), wanted), role)
         }
         if by_convention & {"group", "score"} or ("label" in wanted.required and "label" in by_convention):
             return  # without the convention it could not be read at all
         for role in sorted(by_convention):
-            name = found[role]
+            name = names[role]
             advice = f"say {argument(role, name)}"
-            if role == "item" and {"score", "label"} <= found.keys():
+            if role == "item" and {"score", "label"} <= names.keys():
                 advice += f", or {argument('item', False)} to know items by row numbers as before"
             elif role == "label":
                 advice += ", or leave the column out"
@@ -285,11 +289,11 @@ def header_of(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
     """
     if names is None:
         return None
-    found = tuple(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
-    if not all(found):
-        given = argument("columns", ",".join(found))
+    header = tuple(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
+    if not all(header):
+        given = argument("columns", ",".join(header))
         raise InputError(f"{given} has an empty name", advice="write names like qid,pid,rank")
-    return found
+    return header
 
 
 def column_name(label: object) -> str:

@@ -17,22 +17,22 @@ N_TELLING = 10
 
 
 class Readable(Protocol):
-    """What bytes can be read from."""
+    """Something that bytes can be read from."""
 
     def read(self, size: int, /) -> bytes:
         """Return up to ``size`` bytes, none at the end."""
 
 
 class BrokenDataError(Exception):
-    """Compressed data that cannot be what was compressed."""
+    """Compressed data that is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compression:
     """One way to compress: its name, the program that does it, its files' ending, and how each part of one begins.
 
-    ``opened`` makes of compressed bytes what gives the content. Reading that raises EOFError where the data ends too
-    early, BrokenDataError where it is wrong, and what reading the bytes raises.
+    ``opened`` turns a stream of compressed bytes into one of the content. Reading that raises EOFError where the data
+    ends too early, BrokenDataError where it is wrong, and what reading the bytes raises.
     """
 
     name: str
@@ -48,13 +48,13 @@ def compression_of(first_bytes: bytes) -> Compression | None:
     >>> compression_of(b"\\x1f\\x8b\\x08").name, compression_of(b"BZh Q0 d 1 2 t")
     ('gzip', None)
     """
-    return next((one for one in COMPRESSIONS if one.begins.match(first_bytes)), None)
+    return next((compression for compression in COMPRESSIONS if compression.begins.match(first_bytes)), None)
 
 
 def compression_named(path: str) -> Compression | None:
     """Return the compression that a file's name ends with, None if there is none."""
     lower = path.lower()
-    return next((one for one in COMPRESSIONS if lower.endswith(one.endings)), None)
+    return next((compression for compression in COMPRESSIONS if lower.endswith(compression.endings)), None)
 
 
 def without_compression(name: str) -> str:
@@ -63,13 +63,15 @@ def without_compression(name: str) -> str:
     >>> without_compression("bm25.run.zst"), without_compression("bm25.run"), without_compression(".gz")
     ('bm25.run', 'bm25.run', '.gz')
     """
-    found = compression_named(name)
-    ending = "" if found is None else next(one for one in found.endings if name.lower().endswith(one))
+    compression = compression_named(name)
+    ending = (
+        "" if compression is None else next(suffix for suffix in compression.endings if name.lower().endswith(suffix))
+    )
     return name[: len(name) - len(ending)] or name
 
 
 def archive_of(first_bytes: bytes) -> str | None:
-    """Return what kind of file without a reader some bytes begin, in words, None if they begin none that is known.
+    """Return in words what kind of unreadable file begins with some bytes, None if it is none that is known.
 
     >>> archive_of(b"PK\\x03\\x04")
     'a zip archive'
@@ -120,11 +122,11 @@ class _Parts:
                     raise EOFError
             given, self._waiting = self._waiting, b""
             try:
-                found: bytes = self._part.decompress(given, size)
+                content: bytes = self._part.decompress(given, size)
             except self._errors as error:
                 raise BrokenDataError(str(error)) from None
-            if found:
-                return found
+            if content:
+                return content
 
 
 class _Zstd:
@@ -149,7 +151,7 @@ class _Zstd:
 
 
 class _Kept:
-    """Bytes that stay open when what reads them is closed."""
+    """A stream that stays open when its reader is closed."""
 
     closed = False
 

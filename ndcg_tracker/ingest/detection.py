@@ -1,4 +1,4 @@
-"""Which reader a file needs, by its name and else by its first lines."""
+"""Detection of the reader that a file needs, by its name, else by its first lines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _N_QRELS, _N_RUN = 4, 6  # fields
 def detect_reader(path: str, first_bytes: bytes) -> str:
     """Return the name of the reader for a file: by its ending (a compression's left aside), else by its content.
 
-    A table named .tsv whose first line is that of a TREC file is one. Parameters: ``first_bytes``, the beginning of
+    A file named .tsv whose first line is a TREC line is a TREC file. Parameters: ``first_bytes``, the beginning of
     the content, decompressed. Raises: InputError if neither tells, and for what trec_eval has printed.
 
     >>> detect_reader("bm25.run.gz", b""), detect_reader("-", b"1 qid:3 1:0.5"), detect_reader("-", b"group,score")
@@ -173,7 +173,9 @@ def _json_reader(first_bytes: bytes) -> str:
 
 
 def _is_nested(value: object) -> bool:
-    return isinstance(value, dict) or (isinstance(value, list) and any(isinstance(one, (dict, list)) for one in value))
+    return isinstance(value, dict) or (
+        isinstance(value, list) and any(isinstance(element, (dict, list)) for element in value)
+    )
 
 
 def _is_number(field: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""What is in memory: frames of any library, dicts of arrays, nested dicts, rows of named tuples."""
+"""Runs and labels in memory: frames of any library, dicts of arrays, nested dicts, rows of named tuples."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def part_of_labels(table: Any, places: Places) -> LabelLists:
 
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """A frame whose columns can be had: ``column`` returns the Arrow array of a place, for a role.
+    """A frame with access to its columns: ``column`` returns the Arrow array of a place, for a role.
 
     ``nan_is_null``: the roles in which NaN is null. ``is_plain``: whether the columns are ours, whatever others are
     called. ``dictionaries_are_distinct``: whether this is known of those in the columns.
@@ -329,11 +329,11 @@ def _opened_records(frame: Iterable[Any]) -> _Opened:
     if not records:
         raise InputError("there are no rows", advice="give at least one")
     first = records[0]
-    if isinstance(first, Mapping) and all(isinstance(one, Mapping) for one in records):
+    if isinstance(first, Mapping) and all(isinstance(record, Mapping) for record in records):
         header: Sequence[object] = list(dict.fromkeys(chain.from_iterable(records)))
-        values: list[Any] = [[one.get(name) for one in records] for name in header]
+        values: list[Any] = [[record.get(name) for record in records] for name in header]
     elif hasattr(first, "_fields"):
-        other = next((row for row, one in enumerate(records) if type(one) is not type(first)), None)
+        other = next((row for row, record in enumerate(records) if type(record) is not type(first)), None)
         if other is not None:
             kinds = f"a {type(first).__name__} and row {other + 1} a {type(records[other]).__name__}"
             raise InputError(f"row 1 is {kinds}", advice="give rows of one kind")
@@ -345,7 +345,7 @@ def _opened_records(frame: Iterable[Any]) -> _Opened:
 
 
 def _lazy_advice(frame: object) -> str | None:
-    """Return what turns a frame that is only a plan into one with rows, None for what is none."""
+    """Return how to turn a lazy frame into one with rows, None for a frame that is not lazy."""
     if type(frame).__name__ == "LazyFrame":
         return ".collect()"
     return next((f".{name}()" for name in ("toPandas", "to_pandas", "compute") if hasattr(frame, name)), None)
@@ -359,7 +359,7 @@ def _unreadable(frame: object) -> InputError:
 
 
 def _array(values: Any, name: str, role: str) -> Any:
-    """Return a pandas or Python column as an Arrow array, NaN as null but in scores."""
+    """Return a pandas or Python column as an Arrow array, NaN as null except in scores."""
     import pyarrow as pa
 
     refuse_single(values, name)
@@ -377,7 +377,7 @@ def _array(values: Any, name: str, role: str) -> Any:
 
 
 def _refuse_kinds(values: Any, name: str, role: str) -> None:
-    """Refuse Python objects of which Arrow makes something else, or which end the process: it follows any nesting."""
+    """Refuse Python objects that Arrow would misread, or that would crash the process: it follows any nesting."""
     if getattr(values, "dtype", _OBJECT) != _OBJECT:
         return
     kinds = set(map(type, values))

@@ -38,7 +38,7 @@ class LineFormat(Protocol):
 
     @property
     def small(self) -> Callable[[Lines], Rows] | None:
-        """What does as ``fast`` does for a text too small to import Arrow for, None where ``exact`` is for those."""
+        """What reads a text too small to import Arrow for as ``fast`` does, None where ``exact`` reads those."""
 
     def n_rows_of(self, line: bytes) -> int:
         """Return how many rows a line of a block that was read quickly holds: none if it is blank or a comment."""
@@ -187,7 +187,7 @@ class SeenGroups:
 
     @property
     def n_bytes(self) -> int:
-        """How much memory is taken."""
+        """How many bytes of memory are taken."""
         return sum(level.hashes.nbytes + level.keys.data.nbytes + level.keys.offsets.nbytes for level in self._levels)
 
     def first_repeat(self, keys: Keys) -> int:
@@ -198,10 +198,10 @@ class SeenGroups:
         for level in self._levels:
             places = np.minimum(np.searchsorted(level.hashes, ascending), level.hashes.size - 1)
             doubtful.append(ascending[level.hashes[places] == ascending])
-        found = np.concatenate(doubtful)
-        if not found.size:
+        repeated = np.concatenate(doubtful)
+        if not repeated.size:
             return -1
-        wanted = np.unique(found)
+        wanted = np.unique(repeated)
         seen = {key for level in self._levels for key in level.keys.take(level.rows_of(wanted)).to_bytes_list()}
         for place in np.flatnonzero(np.isin(hashes, wanted)).tolist():
             key = keys.bytes_at(place)
@@ -216,9 +216,9 @@ class SeenGroups:
             return
         self._levels.append(_sorted(self._hash_of(keys), keys))
         while len(self._levels) > 1 and len(self._levels[-2].keys) < 2 * len(self._levels[-1].keys):
-            one, other = self._levels.pop(), self._levels.pop()
+            newer, older = self._levels.pop(), self._levels.pop()
             self._levels.append(
-                _sorted(np.concatenate([one.hashes, other.hashes]), Keys.joined([one.keys, other.keys]))
+                _sorted(np.concatenate([newer.hashes, older.hashes]), Keys.joined([newer.keys, older.keys]))
             )
 
 

@@ -51,10 +51,10 @@ DEFAULT_GROUP_COLUMNS = GroupColumns()
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:
-    """What is said of some groups.
+    """Attributes and weights of some groups.
 
     ``group_keys``: n ids, none twice. ``weights``: float64, shape (n,), finite and >= 0, NaN for a group that is to
-    have none; None where nothing is said of weights. ``attributes``: by name, n values, None for a group that is to
+    have none; None where no weights are given. ``attributes``: by name, n values, None for a group that is to
     have none.
     """
 
@@ -261,10 +261,10 @@ DEFAULT_TEXT_COLUMNS = TextColumns()
 
 @dataclass(frozen=True, slots=True)
 class TextTable:
-    """What is told of groups and items, n rows, none twice.
+    """The texts of groups and items, in n rows, none twice.
 
-    ``groups``: ids, None for an item in every group; ``items``: ids, None for the group itself. ``texts``: by name, of
-    those of ``TEXTS`` that are told of, n texts, None for nothing.
+    ``groups``: ids, None for an item in every group; ``items``: ids, None for the group itself. ``texts``: by name, for
+    those of ``TEXTS`` that are given, n texts, None for none.
     """
 
     groups: list[str | None]
@@ -306,7 +306,7 @@ def read_text_frame(frame: object, columns: TextColumns = DEFAULT_TEXT_COLUMNS) 
 def _table_of_texts(records: Records, columns: TextColumns) -> TextTable:
     chosen = _columns_of_texts(records.header, columns, records.refused)
     roles = list(chosen)
-    found = TextTable([], [], {role: [] for role in TEXTS if role in chosen})
+    table = TextTable([], [], {role: [] for role in TEXTS if role in chosen})
     first_row: dict[tuple[str | None, str | None], int] = {}
     for row, cells in enumerate(records.rows(list(chosen.values()))):
         cell_of = dict(zip(roles, cells, strict=True))
@@ -316,7 +316,7 @@ def _table_of_texts(records: Records, columns: TextColumns) -> TextTable:
                 raise WrongValueError(
                     f"the row names no {' and no '.join(role for role in IDS if role in chosen)}", advice="add one"
                 )
-            for role, texts in found.texts.items():
+            for role, texts in table.texts.items():
                 texts.append(_text(cell_of[role], role))
         except WrongValueError as error:
             raise error.at(records.places.place(row)) from None
@@ -324,33 +324,33 @@ def _table_of_texts(records: Records, columns: TextColumns) -> TextTable:
             first = records.places.mention(first_row[group, item])
             named = " of ".join(f"{role} {shown(key)}" for role, key in (("item", item), ("group", group)) if key)
             raise records.places.error(row, f"{named} duplicates {first}", advice="keep one of the two")
-        found.groups.append(group)
-        found.items.append(item)
+        table.groups.append(group)
+        table.items.append(item)
     if not first_row:
         raise no_row(records.places.whole)
-    return found
+    return table
 
 
 def _columns_of_texts(header: Sequence[str], columns: TextColumns, refused: Refused) -> dict[str, int]:
     """Return the place of each role that there is a column of (what ``refused`` makes of a header without texts)."""
-    found = {}
+    places = {}
     for role in (*IDS, *TEXTS):
         given: str | None = getattr(columns, role)
         name = column_about(role, given, header, refused) if role in IDS else given
         if name is not None or role in header:
-            found[role] = place_of(header, name or role, role, refused)
-    if not any(role in found for role in IDS):
+            places[role] = place_of(header, name or role, role, refused)
+    if not any(role in places for role in IDS):
         raise absent_columns({"group": "group"}, header, refused, f", or that of the item with {argument('item')}")
-    if not any(role in found for role in TEXTS):
+    if not any(role in places for role in TEXTS):
         raise absent_columns({"text": "text"}, header, refused)
     taken: dict[int, str] = {}
-    for role, place in found.items():
+    for role, place in places.items():
         if taken.setdefault(place, role) != role:
             raise refused(
                 f"column {shown(header[place])} cannot be both the {taken[place]} and the {role}",
                 advice=f"name another one with {argument(role)}",
             )
-    return found
+    return places
 
 
 def _id(value: object, role: str) -> str | None:

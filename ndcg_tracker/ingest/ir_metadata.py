@@ -1,7 +1,7 @@
 """What a run file says of itself: the header of ir_metadata (https://www.ir-metadata.org), YAML in comments.
 
-No YAML parser is installed with the package; read is what such headers are made of: mappings, lists, quoted, plain and
-block scalars. Flow collections stay the text that they are.
+No YAML parser is installed with the package; this module reads what such headers are made of: mappings, lists, quoted,
+plain and block scalars. Flow collections stay the text that they are.
 """
 
 from __future__ import annotations
@@ -61,20 +61,20 @@ def side_metadata(path: str) -> dict[str, str]:
         lines = ["" if _START.fullmatch(line) or _END.fullmatch(line) else line for line in _lines(head)]
         is_commented = all(line.startswith("#") for line in lines if line)
         try:
-            found = entries([line.removeprefix("#") for line in lines] if is_commented else lines, 1)
+            tags = entries([line.removeprefix("#") for line in lines] if is_commented else lines, 1)
         except InputError as error:
             raise error.at(source.name) from None
-    return {name: value for name, value in _measured(found).items() if ".timeseries." not in name}
+    return {name: value for name, value in _measured(tags).items() if ".timeseries." not in name}
 
 
-def _measured(found: dict[str, str]) -> dict[str, str]:
+def _measured(tags: dict[str, str]) -> dict[str, str]:
     """Return entries with the unit of each resource in its name, so that ``--measure`` and ``--limit`` take numbers.
 
     >>> _measured({"resources.runtime.wallclock": "1450 ms", "resources.gpu.energy": "null J"})
     {'resources.runtime.wallclock_ms': '1450'}
     """
     kept = {}
-    for name, value in found.items():
+    for name, value in tags.items():
         measured = _WITH_UNIT.fullmatch(value) if name.startswith("resources.") else None
         if measured is None:
             kept[name] = value
@@ -83,22 +83,26 @@ def _measured(found: dict[str, str]) -> dict[str, str]:
     return kept
 
 
-def header_lines(found: Mapping[str, object]) -> list[str]:
+def header_lines(tags: Mapping[str, object]) -> list[str]:
     """Return the lines of a header with these entries, flattened as ``entries`` returns them; numbers are places.
 
     >>> header_lines({"tag": "bm25", "method.0.name": "x: y"})
     ['# ir_metadata.start', '# tag: bm25', '# method:', "#   - name: 'x: y'", '# ir_metadata.end']
     """
     tree: dict[str, object] = {}
-    for name, value in found.items():
-        *path, last = name.split(".", _DEEPEST)  # what is written further in stays one key
+    for name, value in tags.items():
+        *path, last = name.split(".", _DEEPEST)  # deeper keys stay one key
         within = tree
         for part in path:
             below = within.setdefault(part, {})
-            if not isinstance(below, dict):  # a.b beside a: what is a scalar already stays one
+            if not isinstance(below, dict):  # a.b beside a: the scalar stays, under an empty key
                 below = within[part] = {"": below}
             within = below
-        within[last] = value
+        beside = within.get(last)
+        if isinstance(beside, dict):  # a after a.b
+            beside[""] = value
+        else:
+            within[last] = value
     return ["# ir_metadata.start", *(f"# {line}" for line in _yaml(tree)), "# ir_metadata.end"]
 
 
@@ -119,7 +123,7 @@ def _yaml(tree: Mapping[str, object]) -> list[str]:
 
 
 def _scalar(text: str) -> str:
-    """Return a text as YAML reads it back."""
+    """Return a text in a form that YAML reads back unchanged."""
     if _PLAIN.fullmatch(text) and text not in _NOTHING:
         return text
     return json.dumps(text, ensure_ascii=False) if not text.isprintable() else "'" + text.replace("'", "''") + "'"
@@ -138,7 +142,7 @@ def entries(lines: list[str], first: int = 2) -> dict[str, str]:
     >>> entries(["actor:", "  team: 'x: y'", "data:", "- name: robust", "  n: 2", "- plain  # why"])
     {'actor.team': 'x: y', 'data.0.name': 'robust', 'data.0.n': '2', 'data.1': 'plain'}
     """
-    found: dict[str, list[str]] = {}
+    scalars: dict[str, list[str]] = {}
     n_items: Counter[str] = Counter()
     above: list[tuple[int, str, bool]] = []  # the indents and names of what encloses a line; whether it is an item
     scalar: tuple[int, str] | None = None  # the one that further lines may go on
@@ -146,7 +150,7 @@ def entries(lines: list[str], first: int = 2) -> dict[str, str]:
         text = line.strip()
         indent = len(line) - len(line.lstrip())
         if scalar is not None and text and indent > scalar[0]:
-            found[scalar[1]].append(text)
+            scalars[scalar[1]].append(text)
             continue
         if not text or text.startswith("#"):
             continue
@@ -162,7 +166,7 @@ def entries(lines: list[str], first: int = 2) -> dict[str, str]:
                 scalar = (indent, above[-1][1][:-1])
             indent, text = indent + len(text) - len(inner), inner
         if scalar is not None:
-            found[scalar[1]] = [text]
+            scalars[scalar[1]] = [text]
             continue
         if not text:
             continue
@@ -171,12 +175,13 @@ def entries(lines: list[str], first: int = 2) -> dict[str, str]:
             raise InputError(f"line {number} belongs to no entry of ir_metadata", advice="correct it, or take it away")
         while above and above[-1][0] >= indent:
             above.pop()
-        name = f"{above[-1][1] if above else ''}{match[1].strip(_QUOTES)}."
+        key = match[1].strip(_QUOTES)
+        name = f"{above[-1][1] if above else ''}{key}{'.' if key else ''}"  # an empty key: the scalar beside others
         above.append((indent, name, False))
         if match[2] and _COMMENT.sub("", match[2]):
             scalar = (indent, name[:-1])
-            found[scalar[1]] = [match[2]]
-    values = {name: _value(parts) for name, parts in found.items()}
+            scalars[scalar[1]] = [match[2]]
+    values = {name: _value(parts) for name, parts in scalars.items()}
     return {name: value for name, value in values.items() if value is not None}
 
 

@@ -52,20 +52,20 @@ def ir_datasets_labels(name: str) -> LabelLists:
             "no dataset of this name", where=where, advice="see https://ir-datasets.com for the names"
         ) from None
     if not dataset.has_qrels():
-        subsets = [one for one in ir_datasets.registry if one.startswith(f"{name}/")]
-        labelled = ", ".join([one for one in subsets if ir_datasets.load(one).has_qrels()][:10])
+        subsets = [subset for subset in ir_datasets.registry if subset.startswith(f"{name}/")]
+        labelled = ", ".join([subset for subset in subsets if ir_datasets.load(subset).has_qrels()][:10])
         raise InputError(
             "a dataset without labels", where=where, advice=f"choose one that has some{labelled and f': {labelled}'}"
         )
     try:
-        found = [(one.query_id, one.doc_id, one.relevance) for one in dataset.qrels_iter()]
+        qrels = [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
     except Exception as error:  # the network, the disk, a licence: it raises many kinds
         first = error.args[0] if error.args and isinstance(error.args[0], str) else error
         reason = " ".join(str(first).split())[:200] or type(error).__name__
         raise InputError(
             f"its labels cannot be fetched ({reason})", where=where, advice="fetch them as ir_datasets says"
         ) from None
-    groups, items, grades = zip(*found, strict=True) if found else ((), (), ())
+    groups, items, grades = zip(*qrels, strict=True) if qrels else ((), (), ())
     rows = Rows(
         Keys.from_strings(groups),
         np.ones(len(groups), dtype=np.int64),
@@ -83,7 +83,7 @@ T = TypeVar("T")
 
 
 class RunFormat(TypedDict, total=False):
-    """How the file of a run is read; what is not given is as the functions below say.
+    """How the file of a run is read; options that are not given are as the functions below say.
 
     ``reader``: one of ``READERS``, None to tell from the file's name and content; ``json:NAME`` reads one of the
     several runs in a JSON document. ``columns``: for tables. ``scores_path``: the predictions that belong to a
@@ -152,7 +152,7 @@ def may_have_columns(path: str) -> bool:
 
 
 def _run_reader(source: Source, reader: str | None, columns: Columns, scores_path: str | None) -> tuple[bytes, str]:
-    """Return the beginning of a run, one byte more than is small, and the name of its reader (see ``read_run``)."""
+    """Return the beginning of a run, one byte more than ``SMALL``, and the name of its reader (see ``read_run``)."""
     head, name = _reader(source, reader, columns)
     _refuse_columns(source, name, columns, has_reader=True)
     if name != "svmlight" and scores_path is not None:
@@ -172,7 +172,7 @@ def _refuse_columns(source: Source, name: str, columns: Columns, *, has_reader: 
 
 
 def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes, str]:
-    """Return the beginning of the content, one byte more than is small, and the name of its reader."""
+    """Return the beginning of the content, one byte more than ``SMALL``, and the name of its reader."""
     if reader is not None and reader not in READERS and not reader.startswith("json:"):
         raise InputError(f"no reader {reader!r}", advice=f"choose one of {' '.join(READERS)}")
     head = source.head(SMALL + 1)
@@ -195,8 +195,8 @@ class RunStream:
     """A run's blocks, in the order of its file; iterate over it once, in a ``with`` statement or to its end.
 
     Each block is the ``RankedTable`` that ``read_run`` would return for its groups alone, but that its ranking may be
-    empty. What only a whole file shows, no row having a score for one, is refused after the last block: until the
-    iteration has ended, nothing that came out of it is sure. Raises, while iterating: InputError (see ``stream_run``).
+    empty. What only a whole file shows, such as that no row has a score, is refused after the last block: nothing is
+    certain until the iteration has ended. Raises, while iterating: InputError (see ``stream_run``).
     """
 
     def __init__(self, blocks: Generator[RankedTable, None, None], files: ExitStack) -> None:
@@ -375,7 +375,7 @@ def ranked_blocks(
 
 
 def _checked(rows: Rows, places: Places, *, scores: Floats | None, seen: SeenGroups | None) -> RankedTable:
-    """Return the table that some rows are; ``seen``: the groups of the rows before, None where these are all."""
+    """Return the table of some rows; ``seen``: the groups of the rows before, None where these are all."""
     if scores is not None:
         rows = replace(rows, scores=scores)
     table = ranked_table(rows, places, is_part=seen is not None)

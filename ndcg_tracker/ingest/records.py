@@ -206,7 +206,7 @@ def parquet_records(source: Source) -> Records:
 
 
 def _cells_of(column: Any, places: RowPlaces, first: int) -> Iterable[object]:
-    """Return the cells of a column whose first row has a number; those of lists one by one, for each may be large."""
+    """Return the cells of a column from row ``first`` on, those of lists one by one because each may be large."""
     import pyarrow as pa
 
     if not pa.types.is_nested(column.type):

@@ -134,7 +134,7 @@ def _table(
         except WrongValueError as error:
             raise error.at(places.place(row)) from None
         if len(measures) > 1 and measure is None:
-            named = " and ".join(shown(one) for one in measures)
+            named = " and ".join(shown(name) for name in measures)
             raise places.error(row, f"there are measures {named}", advice=f"choose one with {argument('measure')}")
         if first_row.setdefault(key, row) != row:
             first = places.mention(first_row[key])
@@ -142,8 +142,8 @@ def _table(
         values.append(value)
     if not first_row:
         if measures:
-            known = ", ".join(map(shown, measures))
-            raise places.whole(f"there is no measure {shown(measure or '')}", advice=f"choose one of {known}")
+            choices = ", ".join(map(shown, measures))
+            raise places.whole(f"there is no measure {shown(measure or '')}", advice=f"choose one of {choices}")
         raise no_row(places.whole)
     return ResultTable(Keys.from_strings(first_row), np.array(values, dtype=np.float64))
 
@@ -204,19 +204,19 @@ _CLOSE = 1e-6  # sums of sums agree up to rounding
 
 def write_summaries(summaries: Iterable[SliceSummary], path: str | Path) -> int:
     """Write sums as JSON lines, one per metric and slice, and return how many bytes these are."""
-    lines = [json.dumps(_line(one), ensure_ascii=False, allow_nan=False) for one in summaries]
+    lines = [json.dumps(_line(summary), ensure_ascii=False, allow_nan=False) for summary in summaries]
     if not lines:
         raise InputError("there are no sums to write", advice="give what summarize returned")
     return Path(path).write_bytes("".join(f"{line}\n" for line in lines).encode())
 
 
-def _line(one: SliceSummary) -> dict[str, Any]:
-    return {**asdict(one), "paired": None if one.paired is None else one.paired.to_dict()}
+def _line(summary: SliceSummary) -> dict[str, Any]:
+    return {**asdict(summary), "paired": None if summary.paired is None else summary.paired.to_dict()}
 
 
 def read_summaries(path: str) -> list[SliceSummary]:
     """Return the sums that ``write_summaries`` wrote to a file, checked. Raises: InputError, naming the line."""
-    found: list[SliceSummary] = []
+    summaries: list[SliceSummary] = []
     with Source(path) as source:
         for number, line in source.lines():
             if not line.strip():
@@ -226,27 +226,27 @@ def read_summaries(path: str) -> list[SliceSummary]:
                 raise source.error(f"these are no sums ({why})", number, advice="write the file with write_summaries")
 
             try:
-                one = _summary(json.loads(line, parse_constant=refused))
+                summary = _summary(json.loads(line, parse_constant=refused))
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 refused(f"{error!r}")
             except RecursionError:
                 refused("JSON nested too deeply")
-            wrong = _wrong(one)
+            wrong = _wrong(summary)
             if wrong is not None:
                 refused(wrong)
-            found.append(one)
-        if not found:
+            summaries.append(summary)
+        if not summaries:
             raise source.error("is empty", advice="give a file that has sums")
-        wrong = _wrong_together(found)
+        wrong = _wrong_together(summaries)
         if wrong is not None:
             raise source.error(wrong, advice="write all that summarize returned to one file")
-    return found
+    return summaries
 
 
 def _summary(given: dict[str, Any]) -> SliceSummary:
     texts = {name: given[name] for name in ("labels", "attribute", "slice", "cluster")}
     if not isinstance(given["metric"], str) or any(
-        one is not None and not isinstance(one, str) for one in texts.values()
+        text is not None and not isinstance(text, str) for text in texts.values()
     ):
         raise TypeError("metric, labels, attribute, slice and cluster are text")
     paired = given["paired"]
@@ -259,24 +259,24 @@ def _summary(given: dict[str, Any]) -> SliceSummary:
     )
 
 
-def _wrong(one: SliceSummary) -> str | None:
-    """Return what cannot be in a line, None for nothing."""
-    paired = one.paired
+def _wrong(summary: SliceSummary) -> str | None:
+    """Return what is wrong with a line, None for nothing."""
+    paired = summary.paired
     clusters = {} if paired is None else paired.clusters or {}
-    every = [one.values, *([] if paired is None else [paired.differences]), *clusters.values()]
+    every = [summary.values, *([] if paired is None else [paired.differences]), *clusters.values()]
     for sums in every:
         if not all(map(math.isfinite, (sums.mean, sums.m2, sums.m3))) or sums.m2 < 0:
             return "a number is not finite, or m2 is below 0"
         if min(sums.n, sums.wins, sums.losses) < 0 or sums.n_nonzero > sums.n:
             return "the counts contradict each other"
-    if one.labels is not None and (len(one.labels) != 32 or not _HEX.issuperset(one.labels)):
-        return f"labels {shown(one.labels)} is no digest"
+    if summary.labels is not None and (len(summary.labels) != 32 or not _HEX.issuperset(summary.labels)):
+        return f"labels {shown(summary.labels)} is no digest"
     if paired is None:
         return None
-    counts = (one.n_undefined, paired.only_in_baseline, paired.only_in_candidate, paired.undefined)
+    counts = (summary.n_undefined, paired.only_in_baseline, paired.only_in_candidate, paired.undefined)
     if min(counts) < 0 or not math.isfinite(paired.baseline_mean):
         return "a count is below 0, or the mean of the baseline is not finite"
-    if (paired.clusters is None) != (one.cluster is None):
+    if (paired.clusters is None) != (summary.cluster is None):
         return "clusters have no attribute, or the attribute has no clusters"
     if paired.clusters is not None:
         n = sum(size * sums.n for size, sums in clusters.items())
@@ -293,28 +293,28 @@ def _wrong(one: SliceSummary) -> str | None:
     return None
 
 
-def _wrong_together(found: Sequence[SliceSummary]) -> str | None:
+def _wrong_together(summaries: Sequence[SliceSummary]) -> str | None:
     """Return what is wrong with the lines of a file together: each metric has its whole, and all of the same kind."""
-    keys = [(one.metric, one.attribute, one.slice) for one in found]
+    keys = [(summary.metric, summary.attribute, summary.slice) for summary in summaries]
     if len({*keys}) < len(keys):
         return "the same metric and slice is there twice"
-    for metric in dict.fromkeys(one.metric for one in found):
-        own = [one for one in found if one.metric == metric]
-        whole = [one for one in own if one.attribute is None]
+    for metric in dict.fromkeys(summary.metric for summary in summaries):
+        own = [summary for summary in summaries if summary.metric == metric]
+        whole = [summary for summary in own if summary.attribute is None]
         if not whole:
             return f"{metric} has slices, and no sums of all groups"
-        if len(own) > 1 and sum(one.values.n for one in own if one is not whole[0]) != whole[0].values.n:
+        if len(own) > 1 and sum(summary.values.n for summary in own if summary is not whole[0]) != whole[0].values.n:
             return f"the slices of {metric} are not all of its groups"
-    kinds = {_kind(one) for one in found}
+    kinds = {_kind(summary) for summary in summaries}
     return (
         "labels, baseline, slices or clusters differ between metrics"
-        if len(kinds) > 1 or len({one.attribute for one in found} - {None}) > 1
+        if len(kinds) > 1 or len({summary.attribute for summary in summaries} - {None}) > 1
         else None
     )
 
 
-def _kind(one: SliceSummary) -> tuple[object, ...]:
-    return one.labels, one.paired is None, one.cluster
+def _kind(summary: SliceSummary) -> tuple[object, ...]:
+    return summary.labels, summary.paired is None, summary.cluster
 
 
 def merged_summaries(parts: Sequence[Sequence[SliceSummary]], *, disjoint_clusters: bool = False) -> list[SliceSummary]:
@@ -335,13 +335,13 @@ def merged_summaries(parts: Sequence[Sequence[SliceSummary]], *, disjoint_cluste
     first = parts[0]
     for position, part in enumerate(parts[1:], 2):
         for what, of in (
-            ("metrics", lambda one: one.metric),
-            ("slices", lambda one: one.attribute),
-            ("clusters", lambda one: one.cluster),
-            ("a baseline", lambda one: one.paired is not None),
-            ("the digest of labels", lambda one: one.labels is not None),
+            ("metrics", lambda summary: summary.metric),
+            ("slices", lambda summary: summary.attribute),
+            ("clusters", lambda summary: summary.cluster),
+            ("a baseline", lambda summary: summary.paired is not None),
+            ("the digest of labels", lambda summary: summary.labels is not None),
         ):
-            here, there = ({of(one) for one in side} for side in (first, part))
+            here, there = ({of(summary) for summary in side} for side in (first, part))
             if here != there:
                 raise _not_alike(what, here, there, position)
     digests = [part[0].labels for part in parts]
@@ -359,26 +359,26 @@ def merged_summaries(parts: Sequence[Sequence[SliceSummary]], *, disjoint_cluste
             ),
         )
     labels = None if digests[0] is None else joined_digest(str(digest) for digest in digests)
-    found: dict[tuple[object, ...], list[SliceSummary]] = {}
+    by_slice: dict[tuple[object, ...], list[SliceSummary]] = {}
     for part in parts:
-        for one in part:
-            found.setdefault((one.metric, one.attribute, one.slice), []).append(one)
-    return [_together(own, labels) for own in found.values()]
+        for summary in part:
+            by_slice.setdefault((summary.metric, summary.attribute, summary.slice), []).append(summary)
+    return [_together(own, labels) for own in by_slice.values()]
 
 
 def _together(own: Sequence[SliceSummary], labels: str | None) -> SliceSummary:
-    paired = [one.paired for one in own if one.paired is not None]
+    paired = [summary.paired for summary in own if summary.paired is not None]
     return replace(
         own[0],
-        values=Summary.merged(one.values for one in own),
-        n_undefined=sum(one.n_undefined for one in own),
+        values=Summary.merged(summary.values for summary in own),
+        n_undefined=sum(summary.n_undefined for summary in own),
         labels=labels,
         paired=PairedSums.merged(paired) if paired else None,
     )
 
 
 def _not_alike(what: str, here: set[Any], there: set[Any], number: int) -> InputError:
-    sides = [", ".join(sorted(shown(one) for one in side if isinstance(one, str))) for side in (here, there)]
+    sides = [", ".join(sorted(shown(value) for value in side if isinstance(value, str))) for side in (here, there)]
     if here <= {True, False}:
         sides = ["there" if True in side else "" for side in (here, there)]
     first, other = (side or "none" for side in sides)

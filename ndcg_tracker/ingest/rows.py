@@ -132,7 +132,7 @@ class GatheredRows:
         self._lines.append(line)
 
     def rows(self, name: str, without: Container[str] = (), if_twice: str = KEEP_ONE) -> tuple[Rows, LinePlaces]:
-        """Return the table, but for the columns ``without``, and the places of its rows in the file ``name``."""
+        """Return the table except the columns ``without``, and the places of its rows in the file ``name``."""
         starts = np.array(self._span_starts, dtype=np.int64)
         numbers: dict[str, Floats] = {
             role: np.array(values) for role, values in self._numbers.items() if role not in without

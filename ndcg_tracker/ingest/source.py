@@ -113,7 +113,7 @@ class TextBlock:
                 yield number, line[:-1] if line.endswith(b"\r") else line
 
     def pieces(self, n_bytes: int) -> Iterator[bytes]:
-        """Yield the text in pieces of whole lines: of each part, at least ``n_bytes`` bytes but for the last one."""
+        """Yield the text in pieces of whole lines: of each part, at least ``n_bytes`` bytes, except its last piece."""
         for part in self.parts:
             start = 0
             while start < len(part):
@@ -202,9 +202,9 @@ class Source:
     """One input, readable from its start as often as needed; use it in a ``with`` statement.
 
     Parameters: ``path``, a file, or ``-`` for ``stdin`` (None: the process's own). ``progress`` is called with the
-    bytes read so far and the size of the input (None while that is unknown). ``once``: that no copy is wanted of what
-    gives its bytes only once; such an input can then be gone through once, by ``head`` and after that one of the
-    other ways to read. ``name``: what errors call it, None for the path. Raises: InputError for what cannot be opened.
+    bytes read so far and the size of the input (None while that is unknown). ``once``: not to copy an input that gives
+    its bytes only once; it can then be read through once, by ``head`` and after that one of the other ways to read.
+    ``name``: what errors call it, None for the path. Raises: InputError for what cannot be opened.
     """
 
     first_line, first_row = 1, 0
@@ -422,12 +422,12 @@ class Source:
 
 
 def _is_device(facts: os.stat_result) -> bool:
-    """Return whether something opened need have no end, such as /dev/zero and /proc/self/mem."""
+    """Return whether what was opened may be endless, such as /dev/zero and /proc/self/mem."""
     if stat.S_ISCHR(facts.st_mode) or stat.S_ISBLK(facts.st_mode):
         return True
     try:
         return facts.st_dev == Path("/proc/self").stat().st_dev
-    except OSError:  # a system without
+    except OSError:  # a system without /proc
         return False
 
 
@@ -436,7 +436,7 @@ def _is_endless(stream: IO[bytes]) -> bool:
     try:
         facts = os.fstat(stream.fileno())
         return _is_device(facts) and not stream.isatty() and facts.st_rdev != Path(os.devnull).stat().st_rdev
-    except (OSError, AttributeError):  # no file of the system
+    except (OSError, AttributeError):  # not a file of the operating system
         return False
 
 

@@ -78,7 +78,7 @@ def scores_like_ranks(group_keys: Keys, offsets: Index, scores: Floats) -> Note 
 
     These are whole numbers that rise with the rows of each group, from 0 or more, also with gaps; or the numbers
     from 0 or 1 to that of the rows in any order, unless they fall with the rows. Parameters: ``scores``: float64, one
-    per row. Of groups that are all shorter than 5 rows nothing is said.
+    per row. If all groups are shorter than 5 rows, there is no note.
 
     >>> scores_like_ranks(Keys.from_strings(["q"]), np.array([0, 5]), np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     Note(kind='scores_like_ranks', facts={'n': 1, 'first': 'q'}, command=())
@@ -86,7 +86,7 @@ def scores_like_ranks(group_keys: Keys, offsets: Index, scores: Floats) -> Note 
     lengths = np.diff(offsets)
     if lengths.max(initial=0) < _LEAST_LIST:
         return None
-    for part in (scores[: int(lengths[0])], scores):  # of most runs the first group tells
+    for part in (scores[: int(lengths[0])], scores):  # for most runs the first group is enough
         if part.min() < 0 or not np.array_equal(part, np.floor(part)):
             return None
     starts = offsets[:-1]
@@ -107,7 +107,7 @@ def rank_conflict(
     """Return a note on the groups in which a better rank goes with a lower score, None where there is none.
 
     Parameters: ``ranks``: int32, one per row, ``NO_RANK`` for none. ``scores``: float64, one per row, finite;
-    ``is_descending``: whether they are known to be so in each group.
+    ``is_descending``: whether they are known to descend in each group.
 
     >>> keys, offsets = Keys.from_strings(["q", "r"]), np.array([0, 2, 4])
     >>> rank_conflict(keys, offsets, np.array([1, 2, 1, 2], dtype=np.int32), np.array([2.0, 1.0, 0.5, 0.6]))
@@ -158,7 +158,7 @@ class RankedTable:
 
     ``run``: as its rows stand; it has items, but for a block of a stream in which every row is judged and none was
     retrieved. ``by_row_number``: whether items are known by the row's number within the group, for want of ids.
-    ``notes``: what its reader has found that one should know.
+    ``notes``: what its user should know.
     """
 
     run: Run
@@ -213,7 +213,7 @@ def ranked_blocks(rows: Rows, places: Places) -> Iterator[RankedTable]:
     grouping = _grouping(rows, places)
     ranges = list(group_ranges(grouping.offsets, _BLOCK_ROWS))
     if grouping.rows is not None and rows.items is not None and rows.items.numbers is None:
-        rows.items.single_words()  # of short ids they are what is brought together, not the text
+        rows.items.single_words()  # for short ids these are rearranged instead of the text
     if rows.scores is None or len(ranges) == 1:
         yield ranked_table(rows, places)
         return
@@ -224,7 +224,7 @@ def ranked_blocks(rows: Rows, places: Places) -> Iterator[RankedTable]:
             yield block
             del block  # not to be held while the next one is made
     except InputError:
-        ranked_table(rows, places)  # of several errors, that of the first row
+        ranked_table(rows, places)  # raises the first row's error
         raise
     if not any_score:
         raise no_score(places.whole)
@@ -297,9 +297,9 @@ def _check_ids(keys: Keys, role: str, places: Places, spans: Rows | None) -> Non
     """Refuse ids that are empty, too long or contain NUL; ``spans``: those whose ids they are, None for single rows."""
     if keys.numbers is not None and (keys.dictionary is None or not _bad_id(keys.dictionary, role)):
         return
-    found = _bad_id(keys, role)
-    if found is not None:
-        at, what, advice = found
+    fault = _bad_id(keys, role)
+    if fault is not None:
+        at, what, advice = fault
         raise places.error(at if spans is None else int(spans.span_starts[at]), what, advice=advice)
 
 
@@ -353,7 +353,7 @@ def _group_weights(table: _Grouped, weights: Floats, places: Places) -> GroupWei
 
 def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | None) -> None:
     """Refuse a second row for the same (group, item); a list that covers all rows lends its hashes."""
-    whole = next((one for one in lists if one is not None and one.n_items == len(table.items)), None)
+    whole = next((items for items in lists if items is not None and items.n_items == len(table.items)), None)
     if whole is not None and not whole.has_duplicates():
         return
     in_order = GroupedItems(table.keys, table.offsets, table.items, np.empty(0))

@@ -41,20 +41,20 @@ OF_GROUPS = {
     "labelled": "bool",
 }
 _BLOCK_ROWS = 1 << 19
-_LONG_GROUP = 1 << 20  # rows of one group that are held before those are left out that no metric looks at
+_LONG_GROUP = 1 << 20  # rows of one group that are held before those that no metric looks at are dropped
 _TO_THE_CUTOFF = frozenset({"cg", "dcg", "idcg", "ndcg", "P", "RR", "Success"})
 _UP_TO_THE_CUTOFF = frozenset({"gain", "discount", "rel", "ties"})
 
 
 def usable_metrics(metrics: str | Sequence[str]) -> list[Metric]:
     """Return the metrics that some texts name. Raises: MetricError where one asks for the order of rows."""
-    found = parsed_metrics(metric_texts(metrics))
-    for metric in found:
+    parsed = parsed_metrics(metric_texts(metrics))
+    for metric in parsed:
         if metric["ties"] == "input":
             raise MetricError(
                 "rows of a distributed table have no order", where=metric.requested_as, advice="choose other ties="
             )
-    return found
+    return parsed
 
 
 def per_group(batches: Iterable[Any], metrics: str | Sequence[str], by: str | None = None) -> Iterator[Any]:
@@ -86,7 +86,7 @@ def all_of_groups(batches: Iterable[Any], metrics: str | Sequence[str], by: str 
 
 
 def collected(table: Any, metrics: str | Sequence[str]) -> Evaluation:
-    """Return what an Arrow table of all that ``all_of_groups`` yields says: groups by id, means as ``nt.evaluate``'s.
+    """Return the evaluation in an Arrow table of ``all_of_groups``: groups by id, means as those of ``nt.evaluate``.
 
     Raises: InputError where no group of the run has labels.
     """
@@ -121,7 +121,7 @@ def _last_rank(metrics: Sequence[Metric]) -> int | None:
 
 
 def whole_groups(batches: Iterable[Any], shortened: Callable[[Any], Any]) -> Iterator[Any]:
-    """Yield tables of whole groups; the rows of a group that goes on are held."""
+    """Yield tables of whole groups; the rows of a group that is not complete yet are held."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -236,14 +236,14 @@ def _values(table: Any, metrics: Sequence[Metric], texts: Sequence[str], by: str
 
     run, labels = run_and_labels(table)
     both = judged(NO_ITEMS if run is None else run.run, NO_LABELS if labels is None else labels)
-    found = group_values(both, metrics)
-    keys = pa.array(found[0].group_keys.to_list(), pa.string()).cast(table.schema.field("group").type)
+    of_metrics = group_values(both, metrics)
+    keys = pa.array(of_metrics[0].group_keys.to_list(), pa.string()).cast(table.schema.field("group").type)
     n_groups, n_metrics = len(keys), len(texts)
     columns = {
         "group": keys.take(pa.array(np.repeat(np.arange(n_groups), n_metrics))),
         "metric": pa.array(list(texts) * n_groups, pa.string()),
-        "value": pa.array(_column(found, "values"), from_pandas=True),
-        **{name: pa.array(_column(found, name).astype(kind)) for name, kind in OF_GROUPS.items()},
+        "value": pa.array(_column(of_metrics, "values"), from_pandas=True),
+        **{name: pa.array(_column(of_metrics, name).astype(kind)) for name, kind in OF_GROUPS.items()},
         ANY_ITEM: pa.array(np.full(n_groups * n_metrics, both.rows.size > 0)),
     }
     if by is not None:
@@ -251,9 +251,9 @@ def _values(table: Any, metrics: Sequence[Metric], texts: Sequence[str], by: str
     return pa.table(columns)
 
 
-def _column(found: Sequence[GroupValues], name: str) -> NDArray[Any]:
+def _column(of_metrics: Sequence[GroupValues], name: str) -> NDArray[Any]:
     """Return a column of the values of several metrics, those of a group one after the other."""
-    return np.column_stack([getattr(of_metric, name) for of_metric in found]).ravel()
+    return np.column_stack([getattr(of_metric, name) for of_metric in of_metrics]).ravel()
 
 
 def _of_groups(table: Any, by: str, groups: Any) -> Any:
@@ -261,17 +261,17 @@ def _of_groups(table: Any, by: str, groups: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = pa.TableGroupBy(table.select(["group", by]), "group", use_threads=False).aggregate(
+    ranges = pa.TableGroupBy(table.select(["group", by]), "group", use_threads=False).aggregate(
         [(by, "min"), (by, "max")]
     )
-    low, high = found[f"{by}_min"], found[f"{by}_max"]
-    for row, (one, other) in enumerate(zip(low.to_pylist(), high.to_pylist(), strict=True)):
-        if one != other:
-            group = shown(str(found["group"][row]))
+    low, high = ranges[f"{by}_min"], ranges[f"{by}_max"]
+    for row, (least, greatest) in enumerate(zip(low.to_pylist(), high.to_pylist(), strict=True)):
+        if least != greatest:
+            group = shown(str(ranges["group"][row]))
             raise InputError(
-                f"group {group} has {one!r} and {other!r} in column {shown(by)}", advice="give one value per group"
+                f"group {group} has {least!r} and {greatest!r} in column {shown(by)}", advice="give one value per group"
             )
-    return low.take(pc.index_in(groups, found["group"].combine_chunks())).combine_chunks()
+    return low.take(pc.index_in(groups, ranges["group"].combine_chunks())).combine_chunks()
 
 
 _COUNTS = ("n_undefined", "only_in_baseline", "only_in_candidate", "undefined")
@@ -301,16 +301,16 @@ def summed(batches: Iterable[Any]) -> Iterator[Any]:
     ``batches``: Arrow record batches with the columns metric, slice, own, other (float64, null where undefined or
     absent) and has_own: whether the group is in the run at all.
     """
-    found: dict[tuple[str, str | None], list[_Sums]] = {}
+    parts_of: dict[tuple[str, str | None], list[_Sums]] = {}
     for table in in_blocks(batches):
         own, other = (_numbers(table[name]) for name in ("own", "other"))
         has_own = np.asarray(table["has_own"].fill_null(False))
         for key, places in _places(table, ("metric", "slice")):
-            here = found.setdefault(key, [])
+            here = parts_of.setdefault(key, [])
             here.append(_sums(own[places], other[places], has_own[places]))
             if len(here) > 64:
                 here[:] = [_merged(here)]
-    rows = [{"metric": key[0], "slice": key[1], **_row(_merged(parts))} for key, parts in found.items()]
+    rows = [{"metric": key[0], "slice": key[1], **_row(_merged(parts))} for key, parts in parts_of.items()]
     yield from _batch(rows, SUMS)
 
 
@@ -352,14 +352,14 @@ def summed_clusters(batches: Iterable[Any]) -> Iterator[Any]:
     ``batches``: one row per cluster with the columns metric, slice, is_whole (whether it is that of all slices),
     n_groups and total, its groups and the sum of their differences.
     """
-    found: dict[tuple[Any, ...], list[Summary]] = {}
+    parts_of: dict[tuple[Any, ...], list[Summary]] = {}
     for table in in_blocks(batches):
         totals = _numbers(table["total"])
         for key, places in _places(table, ("metric", "slice", "is_whole", "n_groups")):
-            found.setdefault(key, []).append(Summary.of(totals[places]))
+            parts_of.setdefault(key, []).append(Summary.of(totals[places]))
     rows = [
         {"metric": metric, "slice": value, "is_whole": is_whole, "n_groups": size, **asdict(Summary.merged(parts))}
-        for (metric, value, is_whole, size), parts in found.items()
+        for (metric, value, is_whole, size), parts in parts_of.items()
     ]
     yield from _batch(rows, OF_CLUSTERS)
 
@@ -373,34 +373,36 @@ def together(
     cluster: str | None = None,
     labels: str | None = None,
 ) -> list[SliceSummary]:
-    """Return what the tables of all ``summed`` and ``summed_clusters`` say together: the whole run, and its slices."""
+    """Return the sums in all tables of ``summed`` and ``summed_clusters``: of the whole run, and of its slices."""
     parts: dict[tuple[str, bool, str | None], list[_Sums]] = {}
     for row in sums.to_pylist():
         values, differences = (Summary(*(row[f"{of}_{name}"] for name in _FIELDS)) for of in ("values", "differences"))
         paired = PairedSums(differences, row["baseline_mean"], *(row[name] for name in _COUNTS[1:]))
-        one = _Sums(values, row["n_undefined"], paired)
-        parts.setdefault((row["metric"], True, None), []).append(one)
+        of_row = _Sums(values, row["n_undefined"], paired)
+        parts.setdefault((row["metric"], True, None), []).append(of_row)
         if by is not None:
-            parts.setdefault((row["metric"], False, row["slice"]), []).append(one)
+            parts.setdefault((row["metric"], False, row["slice"]), []).append(of_row)
     sizes: dict[tuple[str, bool, str | None], dict[int, list[Summary]]] = {}
     for row in clusters.to_pylist() if clusters is not None else ():
         key = row["metric"], row["is_whole"], row["slice"]
         totals = Summary(*(row[name] for name in _FIELDS))
         sizes.setdefault(key, {}).setdefault(row["n_groups"], []).append(totals)
     texts = {metric: str(parse_metric(metric)) for metric, _, _ in parts}
-    found = []
+    summaries = []
     for key, of_key in sorted(parts.items(), key=lambda part: (part[0][0], not part[0][1], part[0][2] or "")):
         whole = _merged(of_key)
         of_clusters = None
         if clusters is not None:
             of_clusters = {size: Summary.merged(some) for size, some in sorted(sizes.get(key, {}).items())}
-        known = replace(whole.paired, clusters=of_clusters)
+        with_clusters = replace(whole.paired, clusters=of_clusters)
         metric, is_whole, value = key
         facts = (labels, None if is_whole else by, value)
-        found.append(
-            SliceSummary(texts[metric], whole.values, whole.n_undefined, *facts, known if is_paired else None, cluster)
+        summaries.append(
+            SliceSummary(
+                texts[metric], whole.values, whole.n_undefined, *facts, with_clusters if is_paired else None, cluster
+            )
         )
-    return found
+    return summaries
 
 
 def _numbers(column: Any) -> NDArray[np.float64]:
@@ -410,15 +412,15 @@ def _numbers(column: Any) -> NDArray[np.float64]:
 def _places(table: Any, names: Sequence[str]) -> Iterator[tuple[tuple[Any, ...], NDArray[np.int64]]]:
     """Yield each combination of values in some columns with the rows that have it."""
     codes = np.zeros(table.num_rows, dtype=np.int64)
-    known: list[list[Any]] = []
+    dictionaries: list[list[Any]] = []
     for name in names:
         column = table[name].combine_chunks().dictionary_encode(null_encoding="encode")
-        known.append(column.dictionary.to_pylist())
-        codes = codes * len(known[-1]) + np.asarray(column.indices, dtype=np.int64)
+        dictionaries.append(column.dictionary.to_pylist())
+        codes = codes * len(dictionaries[-1]) + np.asarray(column.indices, dtype=np.int64)
     order = np.argsort(codes, kind="stable")
     for places in np.split(order, np.flatnonzero(np.diff(codes[order])) + 1):
         code, key = int(codes[places[0]]), []
-        for values in known[::-1]:
+        for values in dictionaries[::-1]:
             code, place = divmod(code, len(values))
             key.append(values[place])
         yield tuple(key[::-1]), places

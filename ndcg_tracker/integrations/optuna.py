@@ -86,11 +86,11 @@ class StudyRuns:
             first = result.metrics[0]
             with tracker.store().read() as rx:
                 (stored,) = (
-                    one
-                    for one in rx.evaluations.of_run(result.run_id)
-                    if one.metric == first.metric
-                    and one.label_set_version == result.label_set_version
-                    and not one.judge
+                    evaluation
+                    for evaluation in rx.evaluations.of_run(result.run_id)
+                    if evaluation.metric == first.metric
+                    and evaluation.label_set_version == result.label_set_version
+                    and not evaluation.judge
                 )
                 values = rx.evaluations.results(stored.id).values
         if first.mean is None:
@@ -105,7 +105,7 @@ class StudyRuns:
     def best_trial(self, study: Any, *, by: Literal["lower", "mean"] = "lower") -> Any:
         """Return the trial whose mean, or the lower end of whose 95% t interval, is highest.
 
-        The interval is of each trial alone, over groups; that the best of many was chosen is not in it. A trial
+        The interval is of each trial alone, over groups; it does not allow for the choice of the best of many. A trial
         without an interval (one group, or the same value in all) counts with its mean. Raises: InputError where no
         trial was stored.
         """

@@ -49,7 +49,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Report how many decisions were recorded and how many were not."""
-    reports = [report for found in terminalreporter.stats.values() for report in found]
+    reports = [report for of_outcome in terminalreporter.stats.values() for report in of_outcome]
     properties = [
         value
         for report in reports
@@ -118,26 +118,26 @@ class NdcgGate:
             with ExitStack() as files:
                 append_summary = None if summary is None else files.enter_context(appended_summary(summary))
                 with Tracker(self._database) as tracker:
-                    found = tracker.gate(**asked) if recorded else _unrecorded(tracker, asked)
-                    page = None if found.is_accepted else self._page
+                    result = tracker.gate(**asked) if recorded else _unrecorded(tracker, asked)
+                    page = None if result.is_accepted else self._page
                     if page is not None:
                         page.parent.mkdir(parents=True, exist_ok=True)  # pytest makes it at the end
-                        tracker.gate_report(found, output=str(page)).save(page)
+                        tracker.gate_report(result, output=str(page)).save(page)
                 if append_summary is not None:
-                    append_summary(gate_said(found.gated).in_format("markdown") + "\n")
+                    append_summary(gate_said(result.gated).in_format("markdown") + "\n")
         except NdcgTrackerError as error:
             refused = str(error)
         if refused:
             pytest.fail(refused, pytrace=False)
         shown = {} if page is None else {"report": str(page)}
-        for name, value in {**_properties(found), "recorded": str(recorded), **shown}.items():
+        for name, value in {**_properties(result), "recorded": str(recorded), **shown}.items():
             self._properties.append((f"ndcg_tracker.{name}", value))
-        if not found.is_accepted:
-            if found.decision == "fail" or on_inconclusive == "fail":
-                pytest.fail(str(found), pytrace=False)
+        if not result.is_accepted:
+            if result.decision == "fail" or on_inconclusive == "fail":
+                pytest.fail(str(result), pytrace=False)
             if on_inconclusive == "skip":
-                pytest.skip(found.reason)
-        return found
+                pytest.skip(result.reason)
+        return result
 
 
 def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
@@ -147,14 +147,14 @@ def _unrecorded(tracker: Tracker, asked: dict[str, Any]) -> GateResult:
 
     others = ("acknowledge", "acknowledged_by", "dry_run")
     override = acknowledged(asked.get("acknowledge"), asked.get("acknowledged_by"))
-    found = tracker.gate(**{name: value for name, value in asked.items() if name not in others}, dry_run=True)
-    if override is None or found.decision == "pass":
-        return found
-    return GateResult(replace(found.gated, acknowledgement=override))
+    result = tracker.gate(**{name: value for name, value in asked.items() if name not in others}, dry_run=True)
+    if override is None or result.decision == "pass":
+        return result
+    return GateResult(replace(result.gated, acknowledgement=override))
 
 
-def _properties(found: GateResult) -> dict[str, object]:
-    gated = found.gated
+def _properties(result: GateResult) -> dict[str, object]:
+    gated = result.gated
     metric = gated.metric
     return {
         "baseline": gated.comparison.baseline.name,
@@ -162,8 +162,8 @@ def _properties(found: GateResult) -> dict[str, object]:
         "dataset": gated.comparison.dataset,
         "metric": metric.metric,
         "delta": None if metric.delta is None else float(metric.delta),  # pytest-xdist does not accept NumPy numbers
-        "decision": found.decision,
-        "reason": found.reason,
+        "decision": result.decision,
+        "reason": result.reason,
         "decision_id": gated.decision_id,
     }
 

@@ -34,7 +34,7 @@ class InformationRetrievalEvaluator:
     ``relevant_docs``: query id to the ids of its relevant documents, or to ``{id: grade}``. ``similarity``: "cosine"
     or "dot", by default what the model names, else cosine. ``run``: the name of the run of the finished model, by
     default ``name``; during training ``RUN/step-000100`` or ``RUN/epoch-1``. ``dataset``, ``database``, ``tags``,
-    ``replace``: see ``Tracker.ingest``. Stored are as many documents per query as the largest cutoff. Raises:
+    ``replace``: see ``Tracker.ingest``. As many documents per query are stored as the largest cutoff says. Raises:
     InputError for a query without text, a cutoff that is not one, and ``map_at_k`` below the number of relevant
     documents, where that library divides by the cutoff; NameTakenError for a run of another model, if possible before
     the corpus is encoded.
@@ -65,9 +65,9 @@ class InformationRetrievalEvaluator:
         replace: bool = False,
     ) -> None:
         self._grades = {
-            str(query): dict(found) if isinstance(found, Mapping) else dict.fromkeys(found, 1.0)
-            for query, found in relevant_docs.items()
-            if len(found) and query in queries
+            str(query): dict(relevant) if isinstance(relevant, Mapping) else dict.fromkeys(relevant, 1.0)
+            for query, relevant in relevant_docs.items()
+            if len(relevant) and query in queries
         }
         if not self._grades:
             raise InputError("no query has a relevant document", advice="check the ids of queries and relevant_docs")
@@ -75,7 +75,7 @@ class InformationRetrievalEvaluator:
             raise InputError("the corpus is empty", advice="give {id: text}")
         self._queries = {str(query): queries[query] for query in queries if str(query) in self._grades}
         self._corpus = {str(document): text for document, text in corpus.items()}
-        most_relevant = max(len(found) for found in self._grades.values())
+        most_relevant = max(len(relevant) for relevant in self._grades.values())
         if any(cutoff < most_relevant for cutoff in map_at_k):
             raise InputError(
                 f"sentence-transformers divides map@{min(map_at_k)} by {min(map_at_k)} where a query has more relevant "
@@ -154,16 +154,16 @@ class InformationRetrievalEvaluator:
             except NameTakenError:
                 raise taken from None
         prefix = f"{self.name}_{kind}_" if self.name else f"{kind}_"
-        means = {one.metric: one.mean for one in result.metrics}
-        found = {prefix + theirs: means[ours] for theirs, ours in self._names.items()}
-        self.primary_metric = next(iter(found))
-        return {name: float("nan") if mean is None else mean for name, mean in found.items()}
+        means = {evaluated.metric: evaluated.mean for evaluated in result.metrics}
+        by_name = {prefix + theirs: means[ours] for theirs, ours in self._names.items()}
+        self.primary_metric = next(iter(by_name))
+        return {name: float("nan") if mean is None else mean for name, mean in by_name.items()}
 
     def _is_taken(self, store: Store, name: str, model: Any, kind: str) -> bool:
         """Return whether a run of this name is surely another one.
 
-        It is by its size, or by the scores that the model gives the stored documents of one query: these are encoded
-        in a moment, all others are not. They are compared roughly, for batches of other lengths round otherwise.
+        Its size says so, or the scores that the model gives the stored documents of one query: these are quick to
+        encode, all others are not. Scores are compared roughly, because batches of other lengths round otherwise.
         """
         query, text = next(iter(self._queries.items()))
         with store.read() as tx:
@@ -180,7 +180,9 @@ class InformationRetrievalEvaluator:
         if not documents or not self._corpus.keys() >= set(documents):
             return True
         of_query = self._embedded(model, "encode_query", [text], kind)
-        of_documents = self._embedded(model, "encode_document", [self._corpus[one] for one in documents], kind)
+        of_documents = self._embedded(
+            model, "encode_document", [self._corpus[document] for document in documents], kind
+        )
         scores = (of_query @ of_documents.T)[0]
         return not np.allclose(scores, stored.scores, rtol=0, atol=_ROUGHLY * float(np.abs(stored.scores).max()))
 
@@ -207,8 +209,8 @@ class InformationRetrievalEvaluator:
 
     def _embedded(self, model: Any, method: str, texts: list[str], kind: str) -> NDArray[np.floating[Any]]:
         encode = getattr(model, method, model.encode)
-        found = np.asarray(encode(texts, convert_to_numpy=True, **self._encoding))
+        embeddings = np.asarray(encode(texts, convert_to_numpy=True, **self._encoding))
         if kind == "dot":
-            return found
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        return np.asarray(found / np.where(lengths > 0, lengths, 1))
+            return embeddings
+        lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
+        return np.asarray(embeddings / np.where(lengths > 0, lengths, 1))

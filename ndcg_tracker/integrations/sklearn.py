@@ -88,7 +88,7 @@ def column_of(rows: Any, column: str | int) -> Any:
         raise InputError(
             f"X is an array of {values.shape[1]} columns", advice="give the number of the one with the groups"
         )
-    found = values[:, column]
-    if found.dtype.kind == "f" and not (found == np.floor(found)).all():
+    ids = values[:, column]
+    if ids.dtype.kind == "f" and not (ids == np.floor(ids)).all():
         raise InputError(f"column {column} of X holds fractions; group ids are whole numbers or text")
-    return found.astype(np.int64) if found.dtype.kind == "f" else found
+    return ids.astype(np.int64) if ids.dtype.kind == "f" else ids

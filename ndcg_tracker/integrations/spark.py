@@ -115,7 +115,7 @@ def evaluation(
 
 
 def _all_or_error(batches: Iterable[Any], metrics: Sequence[str]) -> Iterator[Any]:
-    """Yield what ``all_of_groups`` yields, and what is wrong as a value: else it ends in a trace of the executor."""
+    """Yield what ``all_of_groups`` yields, and an error as a value: raised, it would end in a trace of the executor."""
     import pyarrow as pa
 
     try:
@@ -196,7 +196,7 @@ def _staged_parts(rows: Any, staging: Staging) -> list[StagedPart]:
 
 
 def _part_or_error(batches: Iterable[Any], staging: Staging) -> Iterator[Any]:
-    """Yield a row of what was staged, or of what is wrong with the rows; what failed for another reason is raised.
+    """Yield a row of what was staged, or of what is wrong with the rows; other failures are raised.
 
     Spark then tries the task again.
     """
@@ -250,8 +250,8 @@ def summarize(
         raise InputError("clusters are of differences to a baseline", advice="give the baseline, too")
 
     def named(column: str | None, name: str) -> Any:
-        found = functions.lit(None) if column is None else functions.col(f"`{column}`")
-        return found.cast("string").alias(name)
+        expression = functions.lit(None) if column is None else functions.col(f"`{column}`")
+        return expression.cast("string").alias(name)
 
     rows = run.select(
         "group",
@@ -289,7 +289,7 @@ def _totals(rows: Any, *, is_sliced: bool) -> Any:
     alone = functions.when(functions.col("cluster").isNull(), functions.col("group").cast("string"))
     paired = rows.select("metric", "slice", "cluster", alone.alias("alone"), difference.alias("delta"))
     paired = paired.where(functions.col("delta").isNotNull())
-    found = None
+    united = None
     for is_whole in (True, False) if is_sliced else (True,):
         keys = ["metric", "cluster", "alone", *([] if is_whole else ["slice"])]
         totals = paired.groupBy(*keys).agg(
@@ -299,8 +299,8 @@ def _totals(rows: Any, *, is_sliced: bool) -> Any:
         own = totals.select(
             "metric", value.alias("slice"), functions.lit(is_whole).alias("is_whole"), "n_groups", "total"
         )
-        found = own if found is None else found.union(own)
-    return found
+        united = own if united is None else united.union(own)
+    return united
 
 
 def _schema(columns: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""A run that tasks of a cluster score and stage, each what it has, and the driver publishes as one."""
+"""A run whose parts are scored and staged by tasks of a cluster, and published as one by the driver."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Items = Literal["none", "sample", "all"]
 
 
 def kept_share(items: Items, sample: float) -> float | None:
-    """Return of how many groups to keep the items, None for all. Raises: InputError for what is no such choice."""
+    """Return the share of groups whose items to keep, None for all. Raises: InputError for an invalid choice."""
     if items == "all":
         return None
     if items == "none":
@@ -42,10 +42,11 @@ def kept_share(items: Items, sample: float) -> float | None:
 
 @dataclass(frozen=True)
 class Staging:
-    """What an executor needs to stage groups of a run; ``repr`` does not show where, for that has secrets.
+    """What an executor needs to stage groups of a run; ``repr`` leaves out the location, which has secrets.
 
-    ``label_set`` and ``dataset``: stored labels that groups are held to, with those that come with the run; None for
-    the latter alone. ``kept_share``: of how many groups to keep the items, None for all. ``version``: the driver's.
+    ``label_set`` and ``dataset``: stored labels that groups are evaluated against, with those that come with the run;
+    None for the latter alone. ``kept_share``: the share of groups whose items to keep, None for all. ``version``: the
+    driver's.
     """
 
     location: Location = field(repr=False)
@@ -59,7 +60,7 @@ class Staging:
 
 @dataclass(frozen=True, slots=True)
 class StagedPart:
-    """What an attempt of a task staged, committed; digests are those of its items and of the labels that came."""
+    """What an attempt of a task has staged and committed; the digests are of its items and of the labels with them."""
 
     partition: int
     attempt: str
@@ -92,12 +93,12 @@ def stage_groups(batches: Iterable[Any], staging: Staging, partition: int) -> St
             stored = StoredLabels(stack.enter_context(store.read()), staging.label_set)
         stage = stack.enter_context(attempt(staging.location, staging.staged_id, part.attempt, partition))
         for table in whole_groups(batches, lambda table: table):
-            found, labels = run_and_labels(table)
-            ranked = RankedTable(NO_ITEMS, labels, None) if found is None else replace(found, labels=labels)
+            run, labels = run_and_labels(table)
+            ranked = RankedTable(NO_ITEMS, labels, None) if run is None else replace(run, labels=labels)
             held = NO_LABELS if labels is None else labels
             if stored is not None and staging.dataset is not None:
-                known = stored.of(group_keys_of(ranked))
-                held = known if labels is None else union_of_labels(known, labels, staging.dataset)
+                of_groups = stored.of(group_keys_of(ranked))
+                held = of_groups if labels is None else union_of_labels(of_groups, labels, staging.dataset)
             groups = StagedGroups.of(ranked, held, scored(judged(ranked.ranking, held), metrics), staging.kept_share)
             stage(ranked.run.n_groups, to_bytes(groups))
             part = replace(
@@ -122,7 +123,7 @@ def logged(
     kept_share: float | None,
     replace: bool = False,
 ) -> IngestResult:
-    """Publish a run that ``staged_by`` lets tasks stage: it returns what one accepted attempt of each partition says.
+    """Publish a run that ``staged_by`` has tasks stage: it returns what one accepted attempt of each partition says.
 
     ``labels``: whether they come with the run, as all there are, or are the dataset's newest. See ``spark.log_run``.
     """

@@ -65,11 +65,13 @@ def stored_run(
     import pyarrow.parquet as pq
 
     run, evaluations = tracker.run(reference, dataset)
-    version = max((one.label_set_version for one in evaluations if not one.judge), default=0)
+    version = max((evaluation.label_set_version for evaluation in evaluations if not evaluation.judge), default=0)
     chosen = [
-        one for one in evaluations if one.label_set_version == version and (metrics is None or one.metric in metrics)
+        evaluation
+        for evaluation in evaluations
+        if evaluation.label_set_version == version and (metrics is None or evaluation.metric in metrics)
     ]
-    means = {one.metric: one.mean for one in chosen}
+    means = {evaluation.metric: evaluation.mean for evaluation in chosen}
     if not means:
         raise InputError(
             f"run {run.name!r} of dataset {run.dataset!r} has no metric", advice="compute one with: ndcg-track rescore"
@@ -86,7 +88,11 @@ def stored_run(
         "run": run.name,
         "dataset": run.dataset,
         "metrics": list(means),
-        "requested_as": {one.metric: one.requested_as for one in chosen if one.requested_as not in (None, one.metric)},
+        "requested_as": {
+            evaluation.metric: evaluation.requested_as
+            for evaluation in chosen
+            if evaluation.requested_as not in (None, evaluation.metric)
+        },
         "source": run.source,
         "git_commit": run.git_commit,
         "parameters": run.parameters,
@@ -114,7 +120,9 @@ def _per_group(results: Any, metrics: list[str]) -> dict[str, list[Any]]:
         values[metric] = dict(zip(keys, numbers, strict=True))
     groups = list(dict.fromkeys(group for of_groups in values.values() for group in of_groups))
     columns: dict[str, list[Any]] = {"group": groups}
-    return columns | {metric_name(metric): [found.get(group) for group in groups] for metric, found in values.items()}
+    return columns | {
+        metric_name(metric): [by_group.get(group) for group in groups] for metric, by_group in values.items()
+    }
 
 
 def _ranking(items: Any, labels: Any, groups: Any) -> Any:
@@ -124,19 +132,19 @@ def _ranking(items: Any, labels: Any, groups: Any) -> Any:
 
     keys = ["group_key", "item_key"]
     joined = items.select([*keys, "rank", "score"]).join(labels.select([*keys, "grade"]), keys, join_type="full outer")
-    known = groups.filter(pc.is_valid(groups["weight"]))
-    if known.num_rows:
-        joined = joined.join(known.select(["group_key", "weight"]), ["group_key"])
+    weighted = groups.filter(pc.is_valid(groups["weight"]))
+    if weighted.num_rows:
+        joined = joined.join(weighted.select(["group_key", "weight"]), ["group_key"])
     joined = joined.sort_by([("group_key", "ascending"), ("rank", "ascending"), ("item_key", "ascending")])
     columns = {"group": "group_key", "item": "item_key", "score": "score", "label": "grade"}
-    found = {name: joined[column] for name, column in columns.items()}
-    if known.num_rows:
-        found["weight"] = pc.fill_null(joined["weight"], 1.0)  # the default weight of a group
-    return pa.table(found)
+    table = {name: joined[column] for name, column in columns.items()}
+    if weighted.num_rows:
+        table["weight"] = pc.fill_null(joined["weight"], 1.0)  # the default weight of a group
+    return pa.table(table)
 
 
 def report_page(tracker: Tracker, run: RunRecord, baseline: str | None) -> tuple[ReportResult | None, list[Note]]:
-    """Return the report page of a run, and why there is none where the default baseline cannot be compared.
+    """Return the report page of a run, or None with notes where the default baseline cannot be compared.
 
     Raises: what ``Tracker.report`` raises, for a baseline that was named.
     """

@@ -60,7 +60,7 @@ class ValidationRows:
 
     def check(self, metrics: Sequence[str]) -> None:
         """Raise InputError or MetricError if metrics cannot be computed on these rows, whatever the scores."""
-        evaluate(self.ranked(0.5 - np.arange(self.n_rows)), metrics)  # no whole numbers, which labels may be
+        evaluate(self.ranked(0.5 - np.arange(self.n_rows)), metrics)  # fractions, because whole numbers might be labels
 
     def ranked(self, scores: Any) -> dict[str, Any]:
         """Return the rows with the scores of a model, as columns that ``Tracker.ingest`` takes."""
@@ -90,17 +90,17 @@ def checked_scores(scores: Any, n_rows: int) -> NDArray[np.float64]:
     Traceback (most recent call last):
     ndcg_tracker.errors.InputError: the model gives row 2 the score nan; a ranking needs finite scores
     """
-    found = np.asarray(scores)
-    if found.ndim != 1:
+    given = np.asarray(scores)
+    if given.ndim != 1:
         raise InputError(
-            f"the model gives scores of shape {found.shape}; a ranking needs one score per row, from a ranking, "
+            f"the model gives scores of shape {given.shape}; a ranking needs one score per row, from a ranking, "
             "regression or binary objective"
         )
-    if len(found) != n_rows:
+    if len(given) != n_rows:
         raise InputError(
-            f"the model gives {len(found)} scores, but there are {n_rows} labels", advice="use the same rows"
+            f"the model gives {len(given)} scores, but there are {n_rows} labels", advice="use the same rows"
         )
-    numbers = found.astype(np.float64)
+    numbers = given.astype(np.float64)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
         others = f" ({bad.size} rows are not finite)" if bad.size > 1 else ""
@@ -206,7 +206,7 @@ class TrainingRuns(ABC):
     def _ingest(
         self, tracker: Tracker, name: str, stage: str, iteration: int, scores: Any, parameters: Mapping[str, Any]
     ) -> IngestResult:
-        known = {**parameters, **self._parameters, "iteration": iteration}
+        parameters_of_run = {**parameters, **self._parameters, "iteration": iteration}
         try:
             result = tracker.ingest(
                 self._rows.ranked(scores),
@@ -214,7 +214,9 @@ class TrainingRuns(ABC):
                 dataset=self.dataset,
                 metrics=self._metrics,
                 tags={**self._tags, "training": self.name, "stage": stage},
-                parameters={key: parameter_text(value) for key, value in known.items() if value is not None},
+                parameters={
+                    key: parameter_text(value) for key, value in parameters_of_run.items() if value is not None
+                },
                 git_commit=self._git_commit,
                 replace=self.replace,
             )
@@ -223,7 +225,7 @@ class TrainingRuns(ABC):
         except ConflictError as error:
             advice = f"other validation rows belong in another dataset, with {argument('dataset')}"
             raise error.at(f"run {name!r}", advice) from None
-        n_missing = max((one.n_missing for one in result.metrics), default=0)
+        n_missing = max((evaluated.n_missing for evaluated in result.metrics), default=0)
         if n_missing and not self.stored:
             warn(
                 NdcgTrackerWarning(
@@ -241,9 +243,9 @@ class TrainingRuns(ABC):
         """Write the means for TensorBoard into a file of their own: one that stays open may lack the last."""
         name = f".{result.run.replace('/', '.')}"
         with _tensorboardx().SummaryWriter(self._tensorboard, filename_suffix=name) as writer:
-            for one in result.metrics:
-                if one.mean is not None:
-                    writer.add_scalar(metric_name(one.metric), one.mean, iteration)
+            for evaluated in result.metrics:
+                if evaluated.mean is not None:
+                    writer.add_scalar(metric_name(evaluated.metric), evaluated.mean, iteration)
 
     def _delete_others(self, tracker: Tracker) -> None:
         """Delete the iterations that an earlier training of this name left, except those that an alias points to."""

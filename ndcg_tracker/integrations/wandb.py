@@ -101,9 +101,9 @@ def push(
         is_offline = bool(made.settings.mode == "offline")
         where = str(Path(made.dir).parent) if is_offline else str(made.url)
         outcome = "written" if is_offline else "updated" if made.resumed else "created"
-        found = PushedRun(run.name, run.dataset, outcome, made.id, made.project, where, len(means), in_words(notes))
+        pushed = PushedRun(run.name, run.dataset, outcome, made.id, made.project, where, len(means), in_words(notes))
         made.finish()
-    return found
+    return pushed
 
 
 @contextmanager

@@ -62,8 +62,8 @@ class TrainingRuns(training.TrainingRuns):
         booster = model.get_booster() if hasattr(model, "get_booster") else model
         if not isinstance(booster, _xgboost().Booster):
             raise InputError(f"store takes a Booster or a fitted XGBRanker, not a {type(model).__name__}")
-        rounds, found = booster.num_boosted_rounds(), booster.attr("best_iteration")
-        best = None if found is None else int(found) + 1
+        rounds, attribute = booster.num_boosted_rounds(), booster.attr("best_iteration")
+        best = None if attribute is None else int(attribute) + 1
         used = self._chosen(iteration, rounds) or best or rounds
         scores = booster.predict(self._matrix, iteration_range=(0, used))
         return self._store_final(used, best, scores, _parameters(booster))

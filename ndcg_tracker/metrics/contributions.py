@@ -120,9 +120,9 @@ def _gains(judged: JudgedRanking, metric: Metric) -> Floats:
         of_level[grades < 0] = 0.0
     of_level = in_precision_of(metric, of_level)
     unjudged = metric["unjudged"]
-    found = np.full(judged.ranking.n_items, 0.0 if unjudged in ("zero", "drop") else float(unjudged))
-    found[judged.rows] = of_level[levels.codes[judged.label_rows]]
-    return found
+    gained = np.full(judged.ranking.n_items, 0.0 if unjudged in ("zero", "drop") else float(unjudged))
+    gained[judged.rows] = of_level[levels.codes[judged.label_rows]]
+    return gained
 
 
 def _kept(judged: JudgedRanking, metric: Metric, grades: Floats) -> Index:

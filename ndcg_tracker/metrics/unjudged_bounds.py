@@ -1,10 +1,11 @@
-"""Items that nobody judged: the share of a run's top that is judged, and how far the others leave a difference open.
+"""Unjudged items: which share of a run's first ranks is judged, and how far a difference could move with the rest.
 
-It says how far labels cover a run, whatever the axes of the metric, over the groups that both share, and is found
-while a run is scored. The measure, in ``kernel/companions.py``, has axes and is computed where someone asks for it.
+The share says how far labels cover a run, over the groups that both have and whatever the axes of the metric, and is
+computed while a run is scored. The measure ``Judged``, in ``kernel/companions.py``, has axes and is computed on
+request.
 
-Every item without a label in the first ranks of either run may have any grade in use, or none of any worth, as now.
-Items behind the cutoff could enlarge the ideal as well; they are taken as they are, without worth.
+Every item without a label in the first ranks of either run may have any grade in use, or no worth, as now. Items behind
+the cutoff could enlarge the ideal as well; they are taken as they are, without worth.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
 SUMS = ("cg", "dcg", "P", "RBP")
 """The measures that add up what each item is worth at its rank: every item may be graded on its own."""
 SHARES = ("ndcg", "R")
-"""The measures that divide such a sum by what the ideal order has of it."""
+"""The measures that divide such a sum by that of the ideal order."""
 FIRSTS = ("RR", "Success")
 """The measures that the best placed relevant item decides."""
 
@@ -88,7 +89,7 @@ _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal
 _ROUNDS = 100
 _NEVER = -1e300
 _MOST_COUNTS = 1 << 24
-"""Labels are counted by group and grade: up to so many counts, 0.1 GB."""
+"""Labels are counted by group and grade, in at most this many counts: 0.1 GB."""
 
 
 @dataclass(frozen=True)
@@ -176,12 +177,12 @@ def unjudged_items(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     if metric.measure in SHARES and gains.size > 1:
         of_levels = level_counts(lists.levels.codes, baseline.labels.offsets, grades.size)
         best_first = np.argsort(-worth)
-        n_levels = np.searchsorted(-worth[best_first], -gains[1:], "right")  # so many levels gain at least so much
+        n_levels = np.searchsorted(-worth[best_first], -gains[1:], "right")  # how many levels gain at least each
         at_least = np.cumsum(of_levels[best_first], axis=0)[n_levels - 1]
         places = places_of(groups, baseline.labels.group_keys)
         counts = np.where(places >= 0, at_least[:, places], 0)
-    one, other = (_listed(side, metric, groups) for side in (baseline, candidate))
-    of_groups, weights, keys = _matched(one, other)
+    of_baseline, of_candidate = (_listed(side, metric, groups) for side in (baseline, candidate))
+    of_groups, weights, keys = _matched(of_baseline, of_candidate)
     ideal = None
     if metric.measure in SHARES:
         longest = int(counts.max(initial=0)) + int(np.bincount(of_groups, minlength=1).max())
@@ -223,10 +224,10 @@ def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[Groupe
 
 
 def _matched(
-    one: tuple[GroupedItems, Index], other: tuple[GroupedItems, Index]
+    of_baseline: tuple[GroupedItems, Index], of_candidate: tuple[GroupedItems, Index]
 ) -> tuple[Index, tuple[Floats, Floats], Keys]:
-    """Return the items of both runs, those of either being one: their groups, ascending, weights and ids."""
-    (items, places), (others, other_places) = one, other
+    """Return the items of either run, each once: their groups, ascending, weights and ids."""
+    (items, places), (others, other_places) = of_baseline, of_candidate
     rows, other_rows = matching_rows(items, others)
     alone = np.ones(others.n_items, dtype=np.bool_)
     alone[other_rows] = False
@@ -245,9 +246,9 @@ def extreme_deltas(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
 
     Sharp per group: some grades attain each, and none exceed them. Where a measure divides by an ideal, the greatest is
     that of (DCG of the candidate - DCG of the baseline) / ideal. It does not separate by item, for the ideal moves,
-    too; but for a fixed lambda the maximum of difference - lambda x ideal separates by gain: the ideal depends on the
-    numbers of items that gain at least so much alone, and for given numbers the items with the largest differences of
-    weights gain most. Lambda is found by Dinkelbach's iteration (Management Science 13(7), 1967).
+    too; but for a fixed lambda the maximum of difference - lambda x ideal separates by gain: the ideal depends only on
+    how many items gain at least each amount, and for given numbers the items with the largest differences of weights
+    gain most. Lambda is found by Dinkelbach's iteration (Management Science 13(7), 1967).
 
     Parameters: ``baseline`` and ``candidate``: float64, shape (n_groups,), the values as they are. Returns: float64 of
     the same shape.
@@ -280,32 +281,32 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
     if items.ideal is None:
         return np.asarray(items.gains[-1] * np.abs(weights))
     ideals = items.ideals[groups]
-    known, last = delta * ideals, items.ideal.size - 1
+    numerator, last = delta * ideals, items.ideal.size - 1
     low, high = delta.copy(), delta.copy()
     for step, gain, count in zip(np.diff(items.gains), items.gains[1:], items.counts, strict=True):
         count = count[groups]
         ideals = ideals + step * (items.ideal[np.minimum(count + 1, last)] - items.ideal[np.minimum(count, last)])
-        found = (known + gain * weights) / ideals
-        low, high = np.minimum(low, found), np.maximum(high, found)
+        reached = (numerator + gain * weights) / ideals
+        low, high = np.minimum(low, reached), np.maximum(high, reached)
     return np.asarray(high - low)
 
 
 def _greatest_first(items: UnjudgedItems, low: Floats, high: Floats, sign: int) -> Floats:
     """Return the greatest difference where one item decides: further ones could only raise the other side."""
-    found = high - low
+    greatest = high - low
     if items.gains.size > 1:
         lower, higher = (items.baseline, items.candidate)[::sign]
         moved = np.maximum(high[items.groups], higher) - np.maximum(low[items.groups], lower)
-        np.maximum.at(found, items.groups, moved)
-    return found
+        np.maximum.at(greatest, items.groups, moved)
+    return greatest
 
 
 def _greatest(items: UnjudgedItems, weights: Floats, delta: Floats) -> Floats:
-    found = delta.copy()
+    greatest = delta.copy()
     ideals, lengths, offsets = items.ideals, np.diff(items.offsets), items.offsets
     order = np.lexsort((-weights, items.groups))
     if items.gains.size == 1 or items.ideal is None:
-        return found
+        return greatest
     for groups in similar_groups(lengths):
         width = int(lengths[groups[-1]])
         places = offsets[groups][:, None] + np.arange(width)
@@ -314,18 +315,18 @@ def _greatest(items: UnjudgedItems, weights: Floats, delta: Floats) -> Floats:
         sums[:, 1:] = np.cumsum(np.where(inside, weights[order.take(places, mode="clip")], 0.0), axis=1)
         sums[:, 1:][~inside] = _NEVER
         steps, counts = _merged(items.gains, items.counts[:, groups])
-        known = delta[groups] * ideals[groups]
+        numerator = delta[groups] * ideals[groups]
         share = np.where(ideals[groups] > 0, delta[groups], -1.0)
         for _ in range(_ROUNDS):
             gained, ideal = _best_counts(sums, counts, steps, items.ideal, share)
             with np.errstate(invalid="ignore", divide="ignore"):
-                better = np.where(ideal > 0, (known + gained) / ideal, -np.inf)
+                better = np.where(ideal > 0, (numerator + gained) / ideal, -np.inf)
             risen = better > share + 1e-15
             if not risen.any():
                 break
             share = np.where(risen, better, share)
-        found[groups] = np.maximum(found[groups], share)
-    return found
+        greatest[groups] = np.maximum(greatest[groups], share)
+    return greatest
 
 
 def _merged(gains: Floats, counts: Index) -> tuple[Floats, Index]:
@@ -359,7 +360,7 @@ def _best_counts(sums: Floats, counts: Index, steps: Floats, ideal_of: Floats, s
     for step, count in zip(steps, counts, strict=True):
         highest = np.maximum.accumulate(best[:, ::-1], axis=1)[:, ::-1]
         at = np.where(best >= highest, numbers, sums.shape[1])
-        at = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]  # so many items of the gain below do best
+        at = np.minimum.accumulate(at[:, ::-1], axis=1)[:, ::-1]  # how many items of the gain below are best
         step = step[:, None]
         here = step * ideal_of[np.minimum(count[:, None] + numbers, ideal_of.size - 1)]
         gained = np.take_along_axis(gained, at, axis=1) + step * sums

@@ -1,4 +1,4 @@
-"""Results that are stored or brought along, held against what items and labels give, group by group.
+"""Stored or imported results, compared with what items and labels give, group by group.
 
 On one machine both are equal to the bit. Another processor may round a logarithm otherwise, so a difference of a few
 units in the last place (``UNITS``) is none.
@@ -28,7 +28,7 @@ Number = float | int | str | None
 
 @dataclass(frozen=True, slots=True)
 class StatedResults:
-    """What is said of a run under one metric.
+    """The results that a run is stated to have under one metric.
 
     ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined; ``reasons``: shape (n,), why a value
     is undefined, None where it is not.
@@ -48,9 +48,9 @@ class StatedResults:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Where results are not what was computed: which number (``what``), of which group (None: of the whole run).
+    """A stated number that differs from the computed one: which (``what``), of which group (None: of the whole run).
 
-    ``stated``, ``computed``: both numbers, None where there is none. ``n``: how many groups differ in that.
+    ``stated``, ``computed``: both numbers, None where there is none. ``n``: how many groups differ in it.
     """
 
     what: str
@@ -62,7 +62,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What holding results against items came to: the first difference, and whether the mean could be held at all.
+    """The outcome of checking results against items: the first difference, and whether the mean could be checked.
 
     ``rests_on_weights``: the mean is none of those that the weights of the groups give, so it rests on weights of
     items, which are not kept.
@@ -79,15 +79,15 @@ def verdict(
     bounds: tuple[float | None, float | None] | None,
     weights: GroupWeights | None,
 ) -> Verdict:
-    """Return how what is stated of a run compares with what its items and labels give.
+    """Return how the stated results of a run compare with those that its items and labels give.
 
     Parameters: ``rows``: the row in ``given`` of each group of ``groups``: int64, -1 for none. ``groups``: the values
     that were computed, and those with every tie broken for the worst and for the best. ``bounds``: the means of these
-    two; None if ``groups`` are some of all, and only what these have is to be compared.
+    two; None if ``groups`` are only some of the run's, so that nothing else is compared.
     """
-    found = _group_difference(given, rows, groups, of_all=bounds is not None)
-    if found is not None or bounds is None:
-        return Verdict(found)
+    difference = _group_difference(given, rows, groups, of_all=bounds is not None)
+    if difference is not None or bounds is None:
+        return Verdict(difference)
     return _verdict_of_means(given, rows, groups, bounds, weights)
 
 
@@ -108,7 +108,7 @@ def _group_difference(
     for what in ("values", "dcg", "ideal_dcg"):
         stated, computed = getattr(given, what)[rows], getattr(own, what)
         differs = _differs(stated, computed, tolerance)
-        if loses_order and differs.any():  # scores that single precision cannot tell apart stood in an order once
+        if loses_order and differs.any():  # scores that are equal in single precision had an order before
             low, high = (getattr(bound, what) for bound in (worst, best))
             room = tolerance * np.maximum(1.0, np.abs(high))
             differs &= ~((stated >= np.fmin(low, high) - room) & (stated <= np.fmax(low, high) + room))
@@ -131,7 +131,7 @@ def _verdict_of_means(
     bounds: tuple[float | None, float | None],
     weights: GroupWeights | None,
 ) -> Verdict:
-    """Return how the means and counts compare, the results of groups being what they should."""
+    """Return how the means and counts compare, given that the results of the groups agree."""
     own, worst, best = groups
     metric = own.metric
     values = given.values[rows]
@@ -140,10 +140,10 @@ def _verdict_of_means(
     for what in ("n_groups", "n_missing", "n_undefined"):
         if getattr(given, what) != getattr(result, what):
             return Verdict(Difference(what, getattr(given, what), getattr(result, what)))
-    found = _difference_of_all(given, (result.mean, *bounds), metric)
-    if found is None or metric["weights"] == "none":
-        return Verdict(found)
-    alike = (aggregated(one, None).mean for one in (own, worst, best))
+    difference = _difference_of_all(given, (result.mean, *bounds), metric)
+    if difference is None or metric["weights"] == "none":
+        return Verdict(difference)
+    alike = (aggregated(variant, None).mean for variant in (own, worst, best))
     if _difference_of_all(given, tuple(alike), metric) is None:
         return Verdict()  # the run came with weights of items, or before the groups had any
     defined = values[~np.isnan(values)]
@@ -152,7 +152,7 @@ def _verdict_of_means(
         or (given.mean is not None and defined.size and defined.min() <= given.mean <= defined.max())
     ):
         return Verdict(rests_on_weights=True)
-    return Verdict(found)
+    return Verdict(difference)
 
 
 def _difference_of_all(given: StatedResults, computed: tuple[float | None, ...], metric: Metric) -> Difference | None:
@@ -165,9 +165,9 @@ def _difference_of_all(given: StatedResults, computed: tuple[float | None, ...],
 
 
 def difference_of_means(metric: Metric, given: StatedResults) -> Difference | None:
-    """Return where a mean contradicts its own groups, for a run without items; the values may be any.
+    """Return how a mean contradicts its own groups, for a run without items, whatever its values.
 
-    Nothing is said of a mean that rests on weights, nor of one without results of groups.
+    A mean that rests on weights, or that has no results of groups, is not checked.
     """
     values = given.values
     defined = values[~np.isnan(values)]

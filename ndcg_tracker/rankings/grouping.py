@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ndcg_tracker.rankings import Index, Numbers
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 
-_MANY = 1 << 12  # of fewer ids a dictionary is as fast
-_SPARSE = 4  # up to so many times as wide as the rows are many, a range of numbers is a table
+_MANY = 1 << 12  # below this many ids a dictionary is as fast
+_SPARSE = 4  # a range of numbers at most this many times as wide as the number of rows becomes a table
 _BITS = 63
 
 
@@ -101,7 +101,7 @@ def _codes_of_numbers(numbers: Numbers) -> tuple[Numbers, Index]:
         numbers = _dense(numbers)
         least, most = 0, int(numbers.max())
     first_at = np.full(most - least + 1, n, dtype=np.int64)
-    for end in range(n, 0, -BLOCK):  # of several assignments to one place the last one stays
+    for end in range(n, 0, -BLOCK):  # of several assignments to one place, the last one stays
         start = max(end - BLOCK, 0)
         first_at[numbers[start:end][::-1] - least] = np.arange(end - 1, start - 1, -1)
     present = np.flatnonzero(first_at < n)

@@ -23,7 +23,7 @@ _WORD = 8
 _MASKS = np.array([(1 << (8 * n_bytes)) - 1 for n_bytes in range(_WORD + 1)], dtype=np.uint64)
 """For each number of bytes, the word with that many bytes set."""
 _WORDS = 2
-_MANY = 64  # from so many on numbers are written side by side
+_MANY = 64  # from this many on, numbers are written side by side
 _ZERO, _MINUS = ord("0"), ord("-")
 _DIGITS = 16
 
@@ -37,13 +37,13 @@ def mixed(values: Hash) -> Hash:
     >>> mixed(np.array([0, 1], dtype=np.uint64)).tolist()
     [0, 6238072747940578789]
     """
-    found = values >> np.uint64(30)
-    found ^= values
-    found *= _MIX_1
-    found ^= found >> np.uint64(27)
-    found *= _MIX_2
-    found ^= found >> np.uint64(31)
-    return found
+    bits = values >> np.uint64(30)
+    bits ^= values
+    bits *= _MIX_1
+    bits ^= bits >> np.uint64(27)
+    bits *= _MIX_2
+    bits ^= bits >> np.uint64(31)
+    return bits
 
 
 def _unaligned_words(data: Bytes) -> Hash:
@@ -156,11 +156,11 @@ class Keys:
         return self._text
 
     def like_numbers(self, other: Keys) -> bool:
-        """Return whether the ids of both columns are equal just where their numbers are."""
+        """Return whether the ids of both columns are equal exactly where their numbers are."""
         if self.numbers is None or other.numbers is None:
             return False
-        one, two = self.dictionary, other.dictionary
-        return one is two or (one is not None and two is not None and one.is_same(two))
+        mine, theirs = self.dictionary, other.dictionary
+        return mine is theirs or (mine is not None and theirs is not None and mine.is_same(theirs))
 
     @classmethod
     def from_strings(cls, strings: Iterable[str]) -> Keys:
@@ -252,7 +252,7 @@ class Keys:
         return part
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Keys:
-        """Return the ids at ``rows``, copied, or their words where they are known: then the text can wait."""
+        """Return the ids at ``rows``, copied, as words where these are known, so that no text is made yet."""
         if self.numbers is not None:
             return Keys.from_numbers(self.numbers[rows], self.dictionary)
         if self._words is not None:
@@ -337,10 +337,10 @@ class Keys:
         return out
 
     def join_hashes(self, other: Keys) -> tuple[Hash, Hash, bool]:
-        """Return a 64-bit hash of each id of two columns, and whether different ids are sure to have different ones.
+        """Return a 64-bit hash of each id of two columns, and whether different ids are sure to have different hashes.
 
-        They find ids that are in both, are computed quickly, and hold for this pair alone: equal ids hash equally.
-        Those of numbers and of short ids are sure.
+        Equal ids hash equally, within this pair of columns alone, and the hashes are quick to compute. Those of numbers
+        and of short ids are sure.
 
         >>> one, two, is_sure = Keys.from_strings(["x", "yy"]).join_hashes(Keys.from_strings(["yy"]))
         >>> bool(one[1] == two[0]), is_sure
@@ -451,8 +451,8 @@ class KeyIndex:
         if not self._order.size:
             return np.full(len(wanted), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self._hashes, wanted.hashes()), self._order.size - 1)
-        found = self._order[at]
-        return np.where(self._keys.equal(found, wanted, np.arange(len(wanted))), found, -1)
+        candidates = self._order[at]
+        return np.where(self._keys.equal(candidates, wanted, np.arange(len(wanted))), candidates, -1)
 
 
 def joined_digest(digests: Iterable[str], without: Iterable[str] = ()) -> str:
@@ -470,7 +470,7 @@ def joined_digest(digests: Iterable[str], without: Iterable[str] = ()) -> str:
         for digest in given:
             for word in range(_WORDS):
                 sums[word] += sign * int(digest[word * _DIGITS : (word + 1) * _DIGITS], 16)
-    return "".join(f"{one % 2**64:016x}" for one in sums)
+    return "".join(f"{total % 2**64:016x}" for total in sums)
 
 
 class KeyPlaces:
@@ -502,14 +502,14 @@ class KeyPlaces:
                 self._next = last
                 return np.arange(first, last)
         self._index_all()
-        found = np.full(len(wanted), -1, dtype=np.int64)
+        positions = np.full(len(wanted), -1, dtype=np.int64)
         for first, index in self._indexed:
             places = index.places(wanted)
-            found = np.where(places < 0, found, first + places)
-        return found
+            positions = np.where(places < 0, positions, first + places)
+        return positions
 
     def _index_all(self) -> None:
-        """Index the ids that came since the last time, together with as many of those before: few indexes stay."""
+        """Index the ids that came since the last time; small indexes before them are merged in, so few remain."""
         first, last = self._n_indexed, len(self.keys)
         if first == last:
             return

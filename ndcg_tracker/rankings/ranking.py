@@ -63,9 +63,9 @@ class GroupedItems:
         order = np.argsort(self.pair_hashes, kind="stable")
         hashes = self.pair_hashes[order]
         again = np.flatnonzero(hashes[1:] == hashes[:-1])
-        one, other = order[again], order[again + 1]
-        same_group = np.searchsorted(self.offsets, one, "right") == np.searchsorted(self.offsets, other, "right")
-        return bool((same_group & self.item_keys.equal(one, self.item_keys, other)).any())
+        rows, others = order[again], order[again + 1]
+        same_group = np.searchsorted(self.offsets, rows, "right") == np.searchsorted(self.offsets, others, "right")
+        return bool((same_group & self.item_keys.equal(rows, self.item_keys, others)).any())
 
     def digest(self) -> str:
         """Return the content digest: 32 hexadecimal digits that depend on (group, item, number), not on the order.

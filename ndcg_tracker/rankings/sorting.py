@@ -95,10 +95,10 @@ class GroupMatrix:
 
     def repeats(self, matrix: NDArray[Any]) -> Mask:
         """Return which places inside a group have the value of the place before: bool, shape of the matrix."""
-        found = np.zeros(self.shape, dtype=np.bool_)
-        np.equal(matrix[:, 1:], matrix[:, :-1], out=found[:, 1:])
-        self.fill_behind(found, False)
-        return found
+        repeated = np.zeros(self.shape, dtype=np.bool_)
+        np.equal(matrix[:, 1:], matrix[:, :-1], out=repeated[:, 1:])
+        self.fill_behind(repeated, False)
+        return repeated
 
     def put(self, values: NDArray[Number], out: NDArray[Number]) -> None:
         """Write the values inside the groups to their rows."""
@@ -233,13 +233,13 @@ def ascending_order(numbers: NDArray[np.integer[Any]], offsets: Index) -> Index:
         starts = offsets[block.groups]
         column = np.arange(block.width)[:, None]
         rows = starts + column
-        found = block.taken(numbers, starts)
+        matrix = block.taken(numbers, starts)
         inside = column < block.lengths
-        found[~inside] = behind
+        matrix[~inside] = behind
         if column.size <= _FEW:
-            order[(starts + _ranks(found))[inside]] = rows[inside]
+            order[(starts + _ranks(matrix))[inside]] = rows[inside]
         else:
-            sources = np.argsort(found.T, axis=1).T
+            sources = np.argsort(matrix.T, axis=1).T
             order[rows[inside]] = (starts + sources)[inside]
     return order
 
@@ -274,12 +274,12 @@ def repeats_within_groups(numbers: NDArray[np.integer[Any]], offsets: Index) -> 
     False
     """
     for block in group_matrices(offsets):
-        found = block.taken(numbers)
+        matrix = block.taken(numbers)
         if block.span is not None:
-            found = found.copy()
-        block.fill_behind(found, np.iinfo(found.dtype).max)
-        found.sort(axis=1)
-        if block.repeats(found).any():
+            matrix = matrix.copy()
+        block.fill_behind(matrix, np.iinfo(matrix.dtype).max)
+        matrix.sort(axis=1)
+        if block.repeats(matrix).any():
             return True
     return False
 

@@ -66,8 +66,8 @@ class Chart:
 
     def svg(self, *, theme: Theme = "light", width: float | str | None = None) -> str:
         """Return the picture as SVG; its text stays text. Raises: InputError where the extra ``plot`` is missing."""
-        found: str = _converter().vegalite_to_svg(json_text(self.themed(theme, width)), vl_version=_VERSION)
-        return found
+        svg: str = _converter().vegalite_to_svg(json_text(self.themed(theme, width)), vl_version=_VERSION)
+        return svg
 
     def save(self, path: str | os.PathLike[str], *, theme: Theme = "light", width: float | str | None = None) -> None:
         """Write the picture to a file, in the format of its ending: .svg, .png, .pdf (fonts embedded) or .html.
@@ -87,13 +87,13 @@ class Chart:
             return chart_page(self.spec).encode("utf-8")
         if ending == ".svg":
             return self.svg(theme=theme, width=width).encode("utf-8")
-        found: bytes
+        content: bytes
         if ending == ".png":
             spec = json_text(self.themed(theme, width))
-            found = _converter().vegalite_to_png(spec, vl_version=_VERSION, scale=_PNG_SCALE)
+            content = _converter().vegalite_to_png(spec, vl_version=_VERSION, scale=_PNG_SCALE)
         else:
-            found = _converter().svg_to_pdf(_SIZE.sub(_in_points, self.svg(theme=theme, width=width), count=1))
-        return found
+            content = _converter().svg_to_pdf(_SIZE.sub(_in_points, self.svg(theme=theme, width=width), count=1))
+        return content
 
     def to_altair(self) -> altair.Chart:
         """Return the chart as one of Altair's. Raises: InputError where the extra ``plot`` is missing."""
@@ -135,8 +135,8 @@ def pixels_of(width: float | str) -> float:
     >>> pixels_of(600), round(pixels_of("84mm"), 1), pixels_of("3in")
     (600.0, 317.5, 288.0)
     """
-    found = _WIDTH.fullmatch(str(width))
-    pixels = float(found[1]) * _PER_UNIT[found[2]] if found else 0.0
+    match = _WIDTH.fullmatch(str(width))
+    pixels = float(match[1]) * _PER_UNIT[match[2]] if match else 0.0
     if not _NARROWEST <= pixels <= _WIDEST:
         raise InputError(
             f"{width!r} is not a width",

@@ -33,7 +33,7 @@ def are_plain(column: Sequence[object]) -> TypeGuard[Sequence[str]]:
 
 
 class EachOnce(Generic[T]):
-    """What a function makes of the values of a column, part by part: it is asked once for numbers that repeat.
+    """Applies a function to the values of a column, part by part, and only once to numbers that repeat.
 
     >>> once = EachOnce(repr)
     >>> once.of([0.5, 0.25, 0.5, None]), once.of((0.0, -0.0))
@@ -42,24 +42,24 @@ class EachOnce(Generic[T]):
 
     def __init__(self, function: Callable[[object], T]) -> None:
         self._function = function
-        self._found = _Found(function)
+        self._results = _Results(function)
 
     def of(self, column: Sequence[object]) -> list[T]:
         """Return what the function makes of each value."""
         is_exact = set(map(type, column)) <= {float, type(None)} and not _has_negative_zero(column)
-        is_kept = is_exact and len(self._found) < _MOST_KEPT
-        return list(map(self._found.__getitem__ if is_kept else self._function, column))
+        is_kept = is_exact and len(self._results) < _MOST_KEPT
+        return list(map(self._results.__getitem__ if is_kept else self._function, column))
 
 
-class _Found(dict[object, T]):
-    """What was found so far."""
+class _Results(dict[object, T]):
+    """The results so far, by value."""
 
     def __init__(self, function: Callable[[object], T]) -> None:
         self._function = function
 
     def __missing__(self, value: object) -> T:
-        self[value] = found = self._function(value)
-        return found
+        self[value] = result = self._function(value)
+        return result
 
 
 def _has_negative_zero(column: Sequence[object]) -> bool:
@@ -109,9 +109,9 @@ def _csv(names: Sequence[str], blocks: Iterable[Sequence[Sequence[object]]]) -> 
     writer.writerow([safe_cell(name) for name in names])
     written = [EachOnce(safe_cell) for _ in names]
     for columns in blocks:
-        found = [_safe_column(column, once) for column, once in zip(columns, written, strict=True)]
-        rows = zip(*(cells for cells, _ in found), strict=True)
-        if len(found) > 1 and all(is_bare for _, is_bare in found):  # the writer looks at each letter
+        safe = [_safe_column(column, once) for column, once in zip(columns, written, strict=True)]
+        rows = zip(*(cells for cells, _ in safe), strict=True)
+        if len(safe) > 1 and all(is_bare for _, is_bare in safe):  # the writer looks at each letter
             buffer.writelines(",".join(cells) + "\n" for cells in rows)
         else:
             writer.writerows(rows)
@@ -128,7 +128,7 @@ def _safe_column(column: Sequence[object], once: EachOnce[str]) -> tuple[Sequenc
 
 
 def safe_cell(value: object) -> str:
-    """Return what one value is written as, which no spreadsheet runs and no terminal obeys."""
+    """Return the text that a value is written as, which no spreadsheet runs and no terminal obeys."""
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -31,7 +31,7 @@ Shape = Callable[[Row], Mapping[str, object]]
 
 
 def shape_of(kind: type[Row]) -> Callable[[Shape[Row]], Shape[Row]]:
-    """Return what makes a function say which keys the JSON object of a class has that is not just its fields."""
+    """Return a decorator for the function that says which keys the JSON object of a class has, if not its fields."""
 
     def registered(shape: Shape[Row]) -> Shape[Row]:
         _shapes[kind] = shape
@@ -41,8 +41,8 @@ def shape_of(kind: type[Row]) -> Callable[[Shape[Row]], Shape[Row]]:
 
 
 def fields_of(row: object, *hidden: str) -> dict[str, object]:
-    """Return the fields of a dataclass by name, but for hidden ones."""
-    return {one.name: getattr(row, one.name) for one in fields(row) if one.name not in hidden}  # type: ignore[arg-type]
+    """Return the fields of a dataclass by name, except hidden ones."""
+    return {own_field.name: getattr(row, own_field.name) for own_field in fields(row) if own_field.name not in hidden}  # type: ignore[arg-type]
 
 
 def as_object(value: Any) -> Any:
@@ -67,7 +67,7 @@ def as_object(value: Any) -> Any:
 
 
 def paths(text: str) -> dict[str, str]:
-    """Return columns and where each stands in a row (see ``picked``); without "=" under its own name.
+    """Return the columns that a text lists, each with its path in a row (see ``picked``): without "=", its own name.
 
     >>> paths("metric ci_low=ci.0")
     {'metric': 'metric', 'ci_low': 'ci.0'}
@@ -77,7 +77,7 @@ def paths(text: str) -> dict[str, str]:
 
 
 def picked(columns: Mapping[str, str], row: object) -> dict[str, Any]:
-    """Return cells by column; where each stands in a row is said by keys, attributes and places, with dots between.
+    """Return cells by column; where each stands in a row is said by keys, attributes and places with dots between.
 
     >>> picked(paths("metric ci_low=ci.0 run=of.name"), {"metric": "AP", "ci": None, "of": {"name": "a"}})
     {'metric': 'AP', 'ci_low': None, 'run': 'a'}
@@ -154,8 +154,8 @@ class Answer(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Return what the command prints with ``--format json``."""
-        found: dict[str, Any] = self._said().plain()
-        return found
+        plain: dict[str, Any] = self._said().plain()
+        return plain
 
     def to_frame(self) -> pd.DataFrame:
         """Return the rows that the command prints with ``--format csv``."""

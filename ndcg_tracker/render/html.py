@@ -61,12 +61,14 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
     """Return a table with its footnotes, what stands after it and how to read it."""
     if not table.rows:
         return f"<p>{_text(table.title)}</p>" if table.title else ""
-    found = shown(table)
-    sides = [f" {looks['right' if is_right else 'left']}" for is_right in found.right]
-    head = "".join(f"<th{side}>{_text(heading)}</th>" for side, heading in zip(sides, found.headings, strict=True))
+    shown_table = shown(table)
+    sides = [f" {looks['right' if is_right else 'left']}" for is_right in shown_table.right]
+    head = "".join(
+        f"<th{side}>{_text(heading)}</th>" for side, heading in zip(sides, shown_table.headings, strict=True)
+    )
     body = "".join(
         f"<tr>{''.join(f'<td{side}>{_painted(cell, looks)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
-        for row in found.rows
+        for row in shown_table.rows
     )
     title = f"<caption {looks['left']}><strong>{_text(table.title)}</strong></caption>" if table.title else ""
     after = f"<p>{_text(table.after)}</p>" if table.after else ""
@@ -77,7 +79,7 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
 
 
 def _facts(facts: Sequence[tuple[str, str]], looks: Looks) -> str:
-    """Return names and what they are as a table without a head."""
+    """Return names and their values as a table without a head."""
     rows = [
         f"<tr><th {looks['left']}>{_text(name)}</th><td {looks['left']}>{_text(value)}</td></tr>"
         for name, value in facts
@@ -138,8 +140,8 @@ def themes() -> dict[str, dict[str, object]]:
 
 
 def _theme(theme: Theme) -> dict[str, object]:
-    found = config(theme)
-    return {"params": found.pop("params"), "config": found}
+    look = config(theme)
+    return {"params": look.pop("params"), "config": look}
 
 
 @cache
@@ -152,7 +154,7 @@ def asset(name: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """Return what renders templates: everything is escaped, and what a terminal or a browser would obey is shown."""
+    """Return the template environment: everything is escaped, and what a terminal or a browser would obey is shown."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
@@ -181,7 +183,7 @@ def _shown(value: object) -> object:
 
 
 def _source(text: str) -> str:
-    import base64  # these and ``resources`` are for pages alone, not for whoever prints a table
+    import base64  # imported here, because printing a table does not need it
     import hashlib
 
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")

@@ -96,7 +96,7 @@ def metrics_json(means: Sequence[tuple[str, float | None]]) -> str:
       "ndcg_gain_exp2_at_5": 0.5
     }
     """
-    from ndcg_tracker.metrics.language.dialects import familiar_name  # NumPy is not for those who only print a table
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # slow to import, and tables do without
 
     document: dict[str, float] = {}
     for text, mean in means:

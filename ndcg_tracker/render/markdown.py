@@ -1,6 +1,6 @@
-"""Reports and tables as Markdown in which text from outside is text: no markup, no links, no one called to the scene.
+"""Reports and tables as Markdown in which text from outside is text: no markup, no links, nobody notified.
 
-What must be seen is seen, the rest is folded away.
+What matters is visible, the rest is folded away.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ def _headline(report: Report) -> str:
 
 def _table(table: Table) -> list[list[str]]:
     """Return a table with its footnotes, what stands after it and how to read it."""
-    found = shown(table)
+    shown_table = shown(table)
     after = [markdown_text(table.after)] if table.after else []
     return [
-        markdown_table(found.headings, found.rows, found.right),
+        markdown_table(shown_table.headings, shown_table.rows, shown_table.right),
         _listed(marked(table.footnotes)),
         after,
         _listed(table.legend),

@@ -1,4 +1,4 @@
-"""A report as data: what is told, in tables, facts and sentences; the renderers know how each format looks.
+"""A report as data: its tables, facts and sentences; the renderers know how each format looks.
 
 Query texts, titles and links are never markup, and links lead only to addresses of the web.
 """
@@ -57,7 +57,7 @@ class Table:
     ``marks``: the signs of each row's footnotes; ``footnotes``: below the table, in the order of their signs.
     ``legend``: how to read it. ``after``: a line below it. ``names``: the columns of names, one or two, which are cut
     where a line of text would be too long; ``titles``: those of them that are cut at their end rather than inside.
-    ``n_below``: so many of the last columns go into a line of their own before names are cut short. ``second``: where
+    ``n_below``: how many of the last columns go into a line of their own before names are cut short. ``second``: where
     text is the format, the columns from this one on make a table of their own, behind the first one's; 0: none.
     ``in_words``: what Markdown says in the place of the table.
     """
@@ -77,7 +77,7 @@ class Table:
 
     @property
     def distinct_names(self) -> list[str]:
-        """The names of the columns, those that came before with a number behind."""
+        """The names of the columns, repeated ones with a number appended."""
         distinct: list[str] = []
         for column in self.columns:
             number, name = 1, column.name
@@ -114,9 +114,9 @@ def shown(table: Table) -> Shown:
 
 def _is_numeric(values: Sequence[object]) -> bool:
     """Return whether a column holds numbers and nothing else."""
-    known = [value for value in values if value is not None]
-    return bool(known) and all(
-        isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in known
+    given = [value for value in values if value is not None]
+    return bool(given) and all(
+        isinstance(value, int | float | Decimal) and not isinstance(value, bool) for value in given
     )
 
 
@@ -177,8 +177,8 @@ def marks(footnotes: Sequence[str], shared: list[str]) -> str:
     >>> marks(["undefined", "left out"], shared), shared
     ('¹ ²', ['left out', 'undefined'])
     """
-    shared += [one for one in dict.fromkeys(footnotes) if one not in shared]
-    return " ".join(mark(number) for number in sorted({shared.index(one) + 1 for one in footnotes}))
+    shared += [footnote for footnote in dict.fromkeys(footnotes) if footnote not in shared]
+    return " ".join(mark(number) for number in sorted({shared.index(footnote) + 1 for footnote in footnotes}))
 
 
 def mark(number: int) -> str:
@@ -196,7 +196,7 @@ def marked(footnotes: Sequence[str]) -> list[str]:
 
 
 LONGEST = 200
-"""So many columns of a text are shown; what ranks passages gives whole paragraphs."""
+"""How many columns of a text are shown: where passages are ranked, texts are whole paragraphs."""
 _WEB = re.compile(r"https?://[^\s/?#\\]+[^\s\\]*", re.IGNORECASE)
 
 
@@ -214,7 +214,7 @@ def web_address(url: str | None) -> str:
 
 
 def text_words(text: Text, width: int = LONGEST) -> str:
-    """Return what stands behind an id: the title, else the text, else where to find it; and a URL that is no link.
+    """Return the words for an id: the title, else the text, else where to find it; with a URL that is no link.
 
     >>> text_words(Text("a light tent", "Tent", "ftp://shop.example/1")), text_words(Text("a light tent"))
     ('Tent (ftp://shop.example/1)', 'a light tent')
@@ -227,17 +227,17 @@ def text_words(text: Text, width: int = LONGEST) -> str:
 
 
 def text_cell(text: Text | None) -> Painted:
-    """Return what stands behind an id in a table, a link where the URL is an address of the web."""
+    """Return the words for an id as a cell of a table, a link where the URL is an address of the web."""
     return Painted("") if text is None else Painted(text_words(text), link=web_address(text.url))
 
 
 def query_cell(query: Text | None) -> Painted:
-    """Return what a group is about, the text rather than a title, as ``text_cell`` does of an item."""
+    """Return what a group is about as ``text_cell`` does for an item, but the text rather than the title."""
     return text_cell(None if query is None else Text(title=query.text or query.title, url=query.url))
 
 
 def query_words(text: Text) -> str:
-    """Return what is told of a group, with its URL.
+    """Return the words for a group, with its URL.
 
     >>> query_words(Text("light tent", url="https://shop.example/?q=tent"))
     '“light tent” (https://shop.example/?q=tent)'

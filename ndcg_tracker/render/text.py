@@ -116,17 +116,22 @@ def _table(table: Table, page: _Page) -> list[str]:
 
 def _rows(table: Table, page: _Page) -> list[str]:
     """Return the lines of a table; where names would be cut short, its last columns stand below the others."""
-    found = shown(table)
-    right, n_below = found.right, table.n_below + (len(found.headings) - len(table.columns) if table.n_below else 0)
-    cells = [[Painted(heading) for heading in found.headings], *found.rows]
-    first = len(found.headings) - n_below
+    shown_table = shown(table)
+    right, n_below = (
+        shown_table.right,
+        table.n_below + (len(shown_table.headings) - len(table.columns) if table.n_below else 0),
+    )
+    cells = [[Painted(heading) for heading in shown_table.headings], *shown_table.rows]
+    first = len(shown_table.headings) - n_below
     if not n_below or _has_room(cells, right, table.names, page.width):
         return _cut(cells, right, table.names, table.titles, page, page.width)
     names = [place for place in table.names if place < first]
     above = _cut([row[:first] for row in cells], right[:first], names, table.titles, page, page.width)
     names, titles = ([place - first for place in of if place >= first] for of in (table.names, table.titles))
     below = _cut([row[first:] for row in cells], right[first:], names, titles, page, page.width - len(_INDENT))
-    return [line for one, other in zip(above, below, strict=True) for line in (one, _INDENT + other) if line.strip()]
+    return [
+        line for upper, lower in zip(above, below, strict=True) for line in (upper, _INDENT + lower) if line.strip()
+    ]
 
 
 def _has_room(cells: _Cells, right: Sequence[bool], names: Sequence[int], width: int) -> bool:
@@ -200,8 +205,8 @@ def _notes(notes: Sequence[Told], page: _Page) -> list[str]:
 
 def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDTH) -> str:
     """Return the lines of a table alone, each with a line end; its cells are cut to ``cell_width`` columns."""
-    found = shown(table)
-    lines = text_table(found.headings, found.rows, found.right, color=color, cell_width=cell_width)
+    shown_table = shown(table)
+    lines = text_table(shown_table.headings, shown_table.rows, shown_table.right, color=color, cell_width=cell_width)
     return inert_lines("".join(line + "\n" for line in lines))
 
 
@@ -273,9 +278,9 @@ def findings_text(rows: Sequence[tuple[str, str, str, str]], *, color: bool = Fa
     """
     widest = max(len(check) for check, _, _, _ in rows)
     lines = []
-    for check, state, found, advice in rows:
+    for check, state, finding, advice in rows:
         start = f"{padded(check, widest)}  {padded(state, 4)}  "
-        first, *further = wrapped(visible(found), width, start)
+        first, *further = wrapped(visible(finding), width, start)
         styled = f"{padded(check, widest)}  {painted(padded(state, 4), _STYLES.get(state), color=color)}  "
         lines += [styled + first[len(start) :], *further]
         if advice:

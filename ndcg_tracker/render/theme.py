@@ -40,7 +40,7 @@ COLORS: Mapping[Theme, Mapping[str, str]] = {
 }
 """Blue and orange are told apart by eyes that do not tell red from green (Okabe and Ito, Color Universal Design)."""
 SLICE_COLORS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#999999", "#b8a900"]
-"""Of slices, in this order (Okabe and Ito)."""
+"""The colours of slices, in this order (Okabe and Ito)."""
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
@@ -101,21 +101,21 @@ def chart(
         spec["title"]["subtitle"] = subtitle
     if rows is not None:
         spec["data"] = {"values": [dict(row) for row in rows]}
-    found: Spec = shown_strings({**spec, "layer": list(layers), **more})
-    return found
+    whole: Spec = shown_strings({**spec, "layer": list(layers), **more})
+    return whole
 
 
 def layer(mark: str, encoding: Mapping[str, object], *, where: str = "", **look: object) -> Spec:
     """Return a layer: marks of one type, as they look, for the rows that ``where`` takes."""
-    found: Spec = {"transform": [{"filter": where}]} if where else {}
-    return found | {"mark": {"type": mark, **look}, "encoding": dict(encoding)}
+    filtered: Spec = {"transform": [{"filter": where}]} if where else {}
+    return filtered | {"mark": {"type": mark, **look}, "encoding": dict(encoding)}
 
 
 def themed(spec: Spec, theme: Theme = "light") -> Spec:
     """Return a chart with its theme inside, ready for any renderer of Vega-Lite."""
-    found = config(theme) | {"background": COLORS[theme]["card"]}
-    params = found.pop("params")
-    return {**spec, "params": [*params, *spec.get("params", [])], "config": found}
+    look = config(theme) | {"background": COLORS[theme]["card"]}
+    params = look.pop("params")
+    return {**spec, "params": [*params, *spec.get("params", [])], "config": look}
 
 
 def direction(delta: float) -> str:

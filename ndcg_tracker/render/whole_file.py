@@ -1,4 +1,4 @@
-"""A file of a report, beside what is printed: there whole, or not at all."""
+"""A report's file, written beside what is printed: whole, or not at all."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ndcg_tracker.errors import InputError
 
 @contextmanager
 def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes], None]]:
-    """Yield what takes the content of a file; the file is there once the block ends well, and as it was otherwise.
+    """Yield a function that takes the content of a file, which is written if the block ends well and else unchanged.
 
     A place that cannot be written to is refused at the beginning, before anything is done. What is not a regular file,
     such as /dev/null or a pipe, is written to as it is.
 
-    Parameters: ``path``: of the file; None where nobody asked for one, and the content goes nowhere. ``option``: that
-    named it, for the message. Raises: InputError.
+    Parameters: ``path``: of the file; None for no file: the content goes nowhere. ``option``: the option that names it,
+    for the message. Raises: InputError.
     """
     content: list[bytes] = []
 

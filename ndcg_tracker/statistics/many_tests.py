@@ -1,4 +1,4 @@
-"""Many tests at once: p-values corrected for their number, and every run of many against every other."""
+"""Many tests at once: p-values corrected for their number, and tests of every pair of many runs."""
 
 from __future__ import annotations
 
@@ -112,8 +112,8 @@ def all_pairs(values: Matrix, weights: Floats | None = None) -> AllPairs:
     own = np.diag(products)
     squares = own[:, None] + own[None, :] - 2 * products
     small = squares < _EXACT * (own[:, None] + own[None, :])
-    for one, other in np.argwhere(np.triu(small, 1)):
-        squares[one, other] = squares[other, one] = float(np.square(residuals[one] - residuals[other]).sum())
+    for row, column in np.argwhere(np.triu(small, 1)):
+        squares[row, column] = squares[column, row] = float(np.square(residuals[row] - residuals[column]).sum())
     np.fill_diagonal(squares, 0.0)
     error = np.sqrt(np.maximum(squares, 0.0) * n / (n - 1)) / total
     is_constant = error * np.sqrt(n) <= _ROUNDING * np.maximum(np.abs(delta), np.abs(means)[:, None])
@@ -134,22 +134,22 @@ def all_pairs_of_strata(strata: Sequence[AllPairs]) -> AllPairs:
     from scipy.special import stdtr
 
     k = len(strata)
-    means = np.mean([one.means for one in strata], axis=0)
-    delta = np.mean([one.delta for one in strata], axis=0)
+    means = np.mean([stratum.means for stratum in strata], axis=0)
+    delta = np.mean([stratum.delta for stratum in strata], axis=0)
     parts = [
-        np.square(np.where(np.isnan(one.standard_error) & (one.delta == 0), 0.0, one.standard_error) / k)
-        for one in strata
+        np.square(np.where(np.isnan(stratum.standard_error) & (stratum.delta == 0), 0.0, stratum.standard_error) / k)
+        for stratum in strata
     ]
     variance = np.sum(parts, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         df = np.square(variance) / np.sum(
-            [np.square(part) / max(one.n - 1, 1) for part, one in zip(parts, strata, strict=True)], axis=0
+            [np.square(part) / max(stratum.n - 1, 1) for part, stratum in zip(parts, strata, strict=True)], axis=0
         )
         t = delta / np.sqrt(variance)
     error = np.where(variance > 0, np.sqrt(variance), np.nan)
-    known = np.isfinite(t) & (variance > 0)
-    p_value = np.where(known, np.maximum(2 * stdtr(df, -np.abs(t)), SMALLEST_P_VALUE), np.nan)
-    return AllPairs(sum(one.n for one in strata), means, delta, error, p_value)
+    defined = np.isfinite(t) & (variance > 0)
+    p_value = np.where(defined, np.maximum(2 * stdtr(df, -np.abs(t)), SMALLEST_P_VALUE), np.nan)
+    return AllPairs(sum(stratum.n for stratum in strata), means, delta, error, p_value)
 
 
 def all_pairs_of_arms(arms: Sequence[Matrix], weights: Floats | None = None) -> AllPairs:
@@ -167,25 +167,25 @@ def all_pairs_of_arms(arms: Sequence[Matrix], weights: Floats | None = None) -> 
     m, n = len(arms), arms[0].shape[1]
     means = np.array([np.average(arm.mean(axis=0), weights=weights) for arm in arms])
     error, p_value, half = (np.full((m, m), np.nan) for _ in range(3))
-    for one, other in itertools.permutations(range(m), 2):
-        test, _ = crossed_t(arms[other], arms[one], weights)
+    for row, column in itertools.permutations(range(m), 2):
+        test, _ = crossed_t(arms[column], arms[row], weights)
         if test.p_value is not None and test.ci is not None:
-            error[one, other], p_value[one, other] = test.standard_error or np.nan, test.p_value
-            half[one, other] = (test.ci[1] - test.ci[0]) / 2
+            error[row, column], p_value[row, column] = test.standard_error or np.nan, test.p_value
+            half[row, column] = (test.ci[1] - test.ci[0]) / 2
     return AllPairs(n, means, means[:, None] - means[None, :], error, p_value, half)
 
 
 def _two_sided(t: Matrix, df: float) -> Matrix:
     """Return the p-value of each t, NaN for NaN."""
-    found = np.full_like(t, np.nan)
-    known = np.isfinite(t)
-    if known.sum() <= 1000:
-        found[known] = [two_sided_p(one, df) for one in t[known].tolist()]
+    p_values = np.full_like(t, np.nan)
+    defined = np.isfinite(t)
+    if defined.sum() <= 1000:
+        p_values[defined] = [two_sided_p(number, df) for number in t[defined].tolist()]
     else:
         from scipy.special import stdtr
 
-        found[known] = 2 * stdtr(df, -np.abs(t[known]))
-    return np.where(known, np.maximum(found, SMALLEST_P_VALUE), np.nan)
+        p_values[defined] = 2 * stdtr(df, -np.abs(t[defined]))
+    return np.where(defined, np.maximum(p_values, SMALLEST_P_VALUE), np.nan)
 
 
 def largest_t(values: Matrix, *, flips: int = 10_000) -> Matrix:
@@ -201,44 +201,44 @@ def largest_t(values: Matrix, *, flips: int = 10_000) -> Matrix:
     >>> (largest_t(values) < 0.05).tolist()
     [[False, False, True], [False, False, True], [True, True, False]]
     """
-    found = all_pairs(values)
+    pairs = all_pairs(values)
     n_runs, n = values.shape
     centred = values - values.mean(axis=0)
     generator = content_generator(np.sort(centred, axis=1))
-    one, other = np.triu_indices(n_runs, 1)
-    squares = np.array([float(np.square(centred[a] - centred[b]).sum()) for a, b in zip(one, other, strict=True)])
-    known = np.isfinite(found.standard_error[one, other])
-    one, other, squares = one[known], other[known], squares[known]
-    observed = np.abs(found.delta[one, other] / found.standard_error[one, other])
+    rows, columns = np.triu_indices(n_runs, 1)
+    squares = np.array([float(np.square(centred[a] - centred[b]).sum()) for a, b in zip(rows, columns, strict=True)])
+    defined = np.isfinite(pairs.standard_error[rows, columns])
+    rows, columns, squares = rows[defined], columns[defined], squares[defined]
+    observed = np.abs(pairs.delta[rows, columns] / pairs.standard_error[rows, columns])
     counts = np.ones(observed.size)
     at_once = max(1, min(_FLIPS_AT_ONCE, _NUMBERS_AT_ONCE // max(observed.size, n)))
     for first in range(0, flips, at_once):
         signs = generator.integers(0, 2, size=(min(at_once, flips - first), n)) * 2.0 - 1.0
         sums = signs @ centred.T
-        differences = sums[:, one] - sums[:, other]
+        differences = sums[:, rows] - sums[:, columns]
         variance = np.maximum(squares - np.square(differences) / n, 0.0) * n / (n - 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(differences) / np.sqrt(variance)
         largest = np.nan_to_num(t, nan=0.0, posinf=np.inf).max(axis=1, initial=0.0)
         counts += (largest[:, None] >= observed[None, :] * (1 - 1e-12)).sum(axis=0)
     p_values = np.full((n_runs, n_runs), np.nan)
-    p_values[one, other] = p_values[other, one] = counts / (flips + 1)
+    p_values[rows, columns] = p_values[columns, rows] = counts / (flips + 1)
     return p_values
 
 
 def holm_of_pairs(p_values: Matrix) -> Matrix:
-    """Return the p-values of all pairs corrected by Holm's procedure over them; see ``corrections.holm``.
+    """Return the p-values of all pairs corrected by Holm's procedure over them; see ``holm``.
 
     >>> holm_of_pairs(np.array([[np.nan, 0.01, 0.04], [0.01, np.nan, 0.03], [0.04, 0.03, np.nan]]))[0].tolist()
     [nan, 0.03, 0.06]
     """
-    one, other = np.triu_indices(p_values.shape[0], 1)
-    given = p_values[one, other]
-    known = np.flatnonzero(~np.isnan(given))
-    order = known[np.argsort(given[known], kind="stable")]
+    rows, columns = np.triu_indices(p_values.shape[0], 1)
+    given = p_values[rows, columns]
+    defined = np.flatnonzero(~np.isnan(given))
+    order = defined[np.argsort(given[defined], kind="stable")]
     adjusted = np.full(given.size, np.nan)
     left = np.arange(order.size, 0, -1)
     adjusted[order] = np.maximum.accumulate(np.minimum(given[order] * left, 1.0))
-    found = np.full_like(p_values, np.nan)
-    found[one, other] = found[other, one] = adjusted
-    return found
+    corrected = np.full_like(p_values, np.nan)
+    corrected[rows, columns] = corrected[columns, rows] = adjusted
+    return corrected

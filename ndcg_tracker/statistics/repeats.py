@@ -173,7 +173,7 @@ def _with_twice_the_groups(groups: float, n: int, arms: tuple[RunVariance, RunVa
 
 
 FEWEST_CHANGES = 8
-"""So many runs must differ from the one before for a series to say how much its runs scatter."""
+"""How many runs must differ from the one before for a series to show how much its runs scatter."""
 _MEDIAN_TO_SD = 1.4826
 _DF_PER_DIFFERENCE = 0.25  # a median has 37% of the information, and neighbouring differences share a run
 _CLEAR = 10.0  # in BIC, how much better a line must be than a single step, or two lines than one
@@ -234,7 +234,7 @@ class RunScatter:
 
 
 def scatter_of_series(mean: Floats, error: Floats, changed: Mask) -> RunScatter | None:
-    """Return how much runs scatter by the differences of neighbours, so robustly that few steps do not matter.
+    """Return how much runs scatter, by differences of neighbours so robustly that a few steps do not matter.
 
     Parameters, one per run, the first counting for nothing: ``mean`` difference to the run before, its standard
     ``error`` over groups, and whether it ``changed`` at all. Returns: None where runs do not scatter beyond what their
@@ -261,7 +261,7 @@ def is_deterministic(changed: Mask) -> bool:
 
 
 def scatter_of_repeats(families: Sequence[Floats], weights: Floats | None = None) -> RunScatter | None:
-    """Return how much runs scatter by repeats of unchanged systems, None below two repeats of one.
+    """Return how much runs scatter, by repeats of unchanged systems; None where no system has two.
 
     Parameters: ``families``: of each system the results, float64, shape (n_repeats, n_groups). ``weights``: of the
     groups.
@@ -293,7 +293,7 @@ class RunMeans:
         self._total = _cumulated(self._means)
 
     def windows(self, place: Index, left: Index, right: Index) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return of windows the difference of means, the share of one run's variance in that of the difference (see
+        """Return each window's difference of means, the share of one run's variance in that of the difference (see
         ``RunScatter.p_value``), the variance of the runs within both sides, and its degrees of freedom.
 
         >>> runs = RunMeans(np.array([0.1, 0.2, 0.2, 0.6]), np.array([False, True, False, True]))

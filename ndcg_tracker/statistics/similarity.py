@@ -39,11 +39,11 @@ class SharedRanks:
         Of shorter rankings, of as many as the longer one has.
         """
         n = np.minimum(np.maximum(self.n_first, self.n_second), depth)
-        found: Floats = self._sum((self.first <= depth) & (self.second <= depth)) / n
-        return found
+        shares: Floats = self._sum((self.first <= depth) & (self.second <= depth)) / n
+        return shares
 
     def n_same_first(self) -> Index:
-        """Return how many items stand in the same places before the first that does not: int64, shape (n_groups,)."""
+        """Return how many items are at the same places before the first that is not: int64, shape (n_groups,)."""
         same = np.flatnonzero(self.first == self.second)
         group = self.group[same]
         starts = np.concatenate([[0], np.cumsum(np.bincount(group, minlength=self.n_first.size))])
@@ -70,8 +70,8 @@ class SharedRanks:
         shared = self._sum(every)
         beyond = (of_power[longer] - of_power[shorter]) / shorter - (of_depth[longer] - of_depth[shorter])
         rest = (shared - within) / longer + within / shorter
-        found: Floats = (1 - p) / p * (agreed + within * beyond) + rest * np.power(p, longer)
-        return np.clip(found, 0.0, 1.0)
+        rbo: Floats = (1 - p) / p * (agreed + within * beyond) + rest * np.power(p, longer)
+        return np.clip(rbo, 0.0, 1.0)
 
     def repro_eval_rbo(self, p: float, depth: int) -> Floats:
         """Return the RBO of repro_eval, from 0 to 1: float64, shape (n_groups,).
@@ -85,8 +85,8 @@ class SharedRanks:
         powers = np.power(p, depths - 1.0)
         of_depth = np.concatenate([[0.0], np.cumsum(powers / depths)])
         deepest = np.minimum(np.maximum(self.first, self.second), depth + 1)  # below the depth nothing counts
-        found: Floats = self._sum(deepest <= depth, of_depth[depth] - of_depth[deepest - 1]) / powers.sum()
-        return np.clip(found, 0.0, 1.0)
+        rbo: Floats = self._sum(deepest <= depth, of_depth[depth] - of_depth[deepest - 1]) / powers.sum()
+        return np.clip(rbo, 0.0, 1.0)
 
     def kendall_tau(self) -> Floats:
         """Return Kendall's tau of the shared items, from -1 to 1, NaN below two of them: float64, shape (n_groups,).
@@ -179,9 +179,9 @@ def weighted_kappa(first: Floats, second: Floats, groups: Index) -> Kappa | None
     if not n:
         return None
     middle = (first.mean() + second.mean()) / 2  # far from 0 the squares would cancel
-    one, other = first - middle, second - middle
+    a, b = first - middle, second - middle
     _, numbers = np.unique(groups, return_inverse=True)
-    sums = np.stack([np.bincount(numbers, part) for part in (one**0, one, other, one**2, other**2, (one - other) ** 2)])
+    sums = np.stack([np.bincount(numbers, part) for part in (a**0, a, b, a**2, b**2, (a - b) ** 2)])
     total, n_groups = sums.sum(axis=1, keepdims=True), sums.shape[1]
     value = float(_kappa(total)[0])
     if math.isnan(value):
@@ -196,9 +196,9 @@ def weighted_kappa(first: Floats, second: Floats, groups: Index) -> Kappa | None
 
 def _kappa(sums: Floats) -> Floats:
     """Return kappa from the sums of 1, a, b, a^2, b^2 and (a - b)^2, one column each; NaN where it is undefined."""
-    n, one, other, squares, other_squares, apart = sums
+    n, sum_a, sum_b, squares, other_squares, apart = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         size = (squares + other_squares) / n
-        expected = size - 2 * one * other / n**2
-        found: Floats = np.where(expected > 1e-12 * size, 1 - apart / n / expected, np.nan)
-    return found
+        expected = size - 2 * sum_a * sum_b / n**2
+        kappa: Floats = np.where(expected > 1e-12 * size, 1 - apart / n / expected, np.nan)
+    return kappa

@@ -56,16 +56,18 @@ def neighbours_of(values: Floats, weights: Floats | None) -> Neighbours:
     ([False, False, True], [0.0, 0.0, 0.25], [nan, nan, 1.0])
     """
     n_runs, n = values.shape
-    found = Neighbours(np.zeros(n_runs, dtype=np.bool_), np.zeros(n_runs), np.full(n_runs, np.nan), np.zeros(n_runs))
+    neighbours = Neighbours(
+        np.zeros(n_runs, dtype=np.bool_), np.zeros(n_runs), np.full(n_runs, np.nan), np.zeros(n_runs)
+    )
     if not n:
-        return found
+        return neighbours
     total = float(n) if weights is None else float(weights.sum())
     for first in range(1, n_runs, max(1, _BLOCK // n)):
         last = min(n_runs, first + max(1, _BLOCK // n))
         delta = values[first:last] - values[first - 1 : last - 1]
-        found.changed[first:last] = delta.any(axis=1)
+        neighbours.changed[first:last] = delta.any(axis=1)
         mean = (delta if weights is None else weights * delta).sum(axis=1) / total
-        found.mean[first:last] = mean
+        neighbours.mean[first:last] = mean
         if n < 2:
             continue
         delta -= mean[:, None]
@@ -75,9 +77,9 @@ def neighbours_of(values: Floats, weights: Floats | None) -> Neighbours:
             delta *= weights
             sd = np.sqrt(n / (n - 1) * np.square(delta, out=delta).sum(axis=1)) / total * np.sqrt(n)
         varies = sd > _ROUNDING * np.abs(mean)
-        error = found.error[first:last] = sd / np.sqrt(n)
-        found.t[first:last][varies] = mean[varies] / error[varies]
-    return found
+        error = neighbours.error[first:last] = sd / np.sqrt(n)
+        neighbours.t[first:last][varies] = mean[varies] / error[varies]
+    return neighbours
 
 
 def windows_of(n_runs: int, changed: Mask) -> Windows:
@@ -91,7 +93,7 @@ def windows_of(n_runs: int, changed: Mask) -> Windows:
     [(1, 1, 2), (2, 2, 2), (3, 2, 2), (4, 2, 1), (1, 1, 4), (2, 2, 3), (3, 3, 2), (4, 4, 1)]
     """
     n_changed = np.concatenate([[0], np.cumsum(changed)]).astype(np.int64)
-    found = [np.empty((3, 0), dtype=np.int64)]
+    parts = [np.empty((3, 0), dtype=np.int64)]
     width = 2
     while width < 2 * n_runs:
         step = max(1, width // 4)
@@ -99,9 +101,9 @@ def windows_of(n_runs: int, changed: Mask) -> Windows:
         left, right = np.minimum(width, place), np.minimum(width, n_runs - place)
         wide = np.maximum(left, right) > width // 2
         within = n_changed[place + right] - n_changed[place - left + 1]
-        found.append(np.stack([place, left, right])[:, wide & (within > 1)])
+        parts.append(np.stack([place, left, right])[:, wide & (within > 1)])
         width *= 2
-    return Windows(*np.concatenate(found, axis=1))
+    return Windows(*np.concatenate(parts, axis=1))
 
 
 def absolute_t(values: Floats, weights: Floats | None, windows: Windows) -> Floats:
@@ -187,16 +189,16 @@ def _inner_t(rows: Floats, weights: Floats | None, places: Index, reach: int) ->
 
 
 def _outer_differences(rows: Floats, pooled: int, windows: Windows) -> Floats:
-    """Return the difference of the means of each window, group by group: those that the ends of the history cut."""
-    found = np.empty((windows.place.size, rows.shape[1]))
+    """Return the difference of the means, group by group, of each window that an end of the history cuts."""
+    differences = np.empty((windows.place.size, rows.shape[1]))
     columns = (windows.place.tolist(), windows.left.tolist(), windows.right.tolist())
-    for difference, place, left, right in zip(found, *columns, strict=True):
+    for difference, place, left, right in zip(differences, *columns, strict=True):
         middle = place // pooled
         before = rows[(place - left) // pooled : middle].sum(axis=0) / left
         after = rows[middle : -(-(place + right) // pooled)].sum(axis=0) / right
         np.subtract(after, before, out=difference)
         difference[np.abs(difference) <= _ROUNDING * np.abs(before)] = 0.0
-    return found
+    return differences
 
 
 def _t_of_rows(rows: Floats, weights: Floats | None) -> Floats:

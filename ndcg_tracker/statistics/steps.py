@@ -75,7 +75,7 @@ class Step:
 class StepsWithScatter:
     """What happened at each run of a history.
 
-    ``scatter``: by how much runs were held to scatter beyond what their groups explain, None for not at all.
+    ``scatter``: how far runs are taken to scatter beyond what their groups explain, None for not at all.
     ``is_unsure``: whether steps are marked, but too few runs changed to tell, and no repeats did. ``n_changed``: how
     many runs differ from the one before.
     """
@@ -104,7 +104,7 @@ def steps_with_scatter(
     significant by t alone is marked as possible, without a guarantee.
 
     Where all groups of a run move together by chance, as in trainings with another seed, the t-test over groups sees a
-    step in every run. So a step must also exceed the scatter of the runs (``scatter_of_series``); ``repeats`` tell it
+    step in every run. So a step must also exceed the scatter of the runs (``scatter_of_series``); ``repeats`` give it
     where fewer than 8 runs changed. Steps of one sign that a straight line explains better are told as one drift.
 
     How often a mark is wrong and a step is found: ``tests/statistics/test_steps.py``, ``test_steps_of_retrainings.py``,
@@ -132,7 +132,7 @@ def steps_with_scatter(
     history = _History(values, weights, alpha, repeats)
     steps = history.steps()
     is_unsure = history.is_unsure and any(step.is_step or step.is_possible for step in steps)
-    return StepsWithScatter(steps, history.known, is_unsure, history.n_changed)
+    return StepsWithScatter(steps, history.series_scatter, is_unsure, history.n_changed)
 
 
 class _History:
@@ -146,8 +146,10 @@ class _History:
         self.n_changed = int(self._changed.sum())
         has_few = self.n_changed < FEWEST_CHANGES and not is_deterministic(self._changed)
         self.is_unsure = has_few and repeats is None
-        known = repeats if has_few else scatter_of_series(beside.mean, beside.error, self._changed)
-        self.known = self.scatter = known if known is not None and known.beyond and values.shape[1] > 1 else None
+        scatter = repeats if has_few else scatter_of_series(beside.mean, beside.error, self._changed)
+        self.series_scatter = self.scatter = (
+            scatter if scatter is not None and scatter.beyond and values.shape[1] > 1 else None
+        )
         self._means = RunMeans(np.cumsum(beside.mean), self._changed)
         self._windows = windows_of(n_runs, self._changed)
         self._t: Floats | None = None
@@ -158,44 +160,46 @@ class _History:
 
     def steps(self) -> tuple[Step, ...]:
         """Return what happened at each run."""
-        found, marks = self._marks()
-        known = [run for run, step in marks.items() if step.is_step]
-        if self.known is not None and known:  # the runs between these steps say more than all neighbours together
-            self.scatter = self._means.between(self.known, known)
+        pairs, marks = self._marks()
+        places = [run for run, step in marks.items() if step.is_step]
+        if (
+            self.series_scatter is not None and places
+        ):  # the runs between these steps say more than all neighbours together
+            self.scatter = self._means.between(self.series_scatter, places)
             again = self._marks()
-            if sum(step.is_step for step in again[1].values()) >= len(known):
-                found, marks = again
+            if sum(step.is_step for step in again[1].values()) >= len(places):
+                pairs, marks = again
             else:
-                self.scatter = self.known
+                self.scatter = self.series_scatter
         for drift in self._drifts(marks):
             up = drift.change > 0
             for run in range(drift.first + 1, drift.last + 1):
                 if run in marks and ((marks[run].change or 0.0) > 0) == up:
                     del marks[run]
-            found[drift.last] = replace(found[drift.last], drift=drift)
+            pairs[drift.last] = replace(pairs[drift.last], drift=drift)
             if drift.last in marks:
                 marks[drift.last] = replace(marks[drift.last], drift=drift)
-        return tuple(marks.get(run, step) for run, step in enumerate(found))
+        return tuple(marks.get(run, step) for run, step in enumerate(pairs))
 
     def _marks(self) -> tuple[list[Step], dict[int, Step]]:
         """Return how each run differs from the one before, and the steps."""
-        found = [self._beside(run) for run in range(len(self._values))]
+        pairs = [self._beside(run) for run in range(len(self._values))]
         taken: list[tuple[int, int]] = []
         marks: dict[int, Step] = {}
         possible = []
-        for window in self._significant(found, taken):
+        for window in self._significant(pairs, taken):
             if window[3] < self._alpha:
-                self._take(window, found, taken, marks)
+                self._take(window, pairs, taken, marks)
             else:
                 possible.append(window)
         for window in possible:
-            self._take(window, found, taken, marks)
-        return found, marks
+            self._take(window, pairs, taken, marks)
+        return pairs, marks
 
     def _take(
         self,
         window: tuple[int, int, int, float],
-        found: list[Step],
+        pairs: list[Step],
         taken: list[tuple[int, int]],
         marks: dict[int, Step],
     ) -> None:
@@ -208,11 +212,11 @@ class _History:
         run = place if first == last else self._place(place - left, place + right)
         test = self._test(self._contrast(place - left, run, place + right))
         ci = self._interval(test, run, run - place + left, place + right - run)
-        beside, is_step = found[run], p < self._alpha
+        beside, is_step = pairs[run], p < self._alpha
         marks[run] = Step(beside.delta, beside.p_value, p, is_step, first, last, test.mean, ci, not is_step)
 
     def _drifts(self, marks: dict[int, Step]) -> Iterator[Drift]:
-        """Yield what is no series of steps of one sign but a slow drift."""
+        """Yield the slow drifts that would otherwise be series of steps of one sign."""
         runs = [run for run in sorted(marks) if marks[run].is_step]
         ends = [0, *runs, len(self._values)]
         begin = 0
@@ -257,10 +261,10 @@ class _History:
         return self.scatter.within(float(variance[0]), float(df[0])), float(share[0])
 
     def _interval(self, test: TTest, place: int, left: int, right: int) -> tuple[float, float] | None:
-        known = self._scatter_of(place, left, right)
-        if known is None or test.sd is None or test.mean is None:
+        window_scatter = self._scatter_of(place, left, right)
+        if window_scatter is None or test.sd is None or test.mean is None:
             return test.ci
-        return known[0].interval(test.mean, test.sd / math.sqrt(test.n), test.n, known[1])
+        return window_scatter[0].interval(test.mean, test.sd / math.sqrt(test.n), test.n, window_scatter[1])
 
     def _beside(self, run: int) -> Step:
         """Return how a run differs from the one before."""
@@ -326,8 +330,8 @@ class _History:
         own = np.where(df > scatter.df, variance, scatter.variance)
         with_runs = np.sqrt(error**2 + np.maximum(0.0, own - scatter.own) * share)
         lower = np.abs(mean) / np.maximum(np.maximum(with_runs, np.sqrt(own * share)), 1e-300)
-        found, limit = t.copy(), self._alpha / self._wide_factor / _SCREEN
-        found[kept] = lower
+        adjusted, limit = t.copy(), self._alpha / self._wide_factor / _SCREEN
+        adjusted[kept] = lower
         rows = [
             row
             for row in np.flatnonzero(lower >= critical).tolist()
@@ -336,7 +340,7 @@ class _History:
             )
             < limit
         ]
-        return found, kept[rows]
+        return adjusted, kept[rows]
 
     def _contrast(self, first: int, place: int, end: int) -> Floats:
         """Return the mean of the runs from a place to an end minus that of those before, group by group."""
@@ -357,9 +361,9 @@ class _History:
         test = self._test(delta)
         if test.n < 2 or not delta.any():
             return None
-        limit, known, p = self._alpha / factor, self._scatter_of(*window), test.p_value
-        if known is not None and test.mean is not None and test.sd is not None:
-            p = known[0].p_value(test.mean, test.sd / math.sqrt(test.n), test.n, known[1])
+        limit, window_scatter, p = self._alpha / factor, self._scatter_of(*window), test.p_value
+        if window_scatter is not None and test.mean is not None and test.sd is not None:
+            p = window_scatter[0].p_value(test.mean, test.sd / math.sqrt(test.n), test.n, window_scatter[1])
         if p is not None and (p >= limit or not information_in(delta, self._weights).is_low_for_one_side):
             return p
         if float(np.abs(delta).max()) > 1:

@@ -79,13 +79,13 @@ def stratified(strata: Sequence[StratumMean], weights: Sequence[float]) -> Estim
     if not strata or not total > 0:
         raise ValueError("there is no stratum")
     shares = [weight / total for weight in weights]
-    mean = math.fsum(share * one.mean for share, one in zip(shares, strata, strict=True))
-    errors = [one.standard_error for one in strata]
-    known = [error for error in errors if error is not None]
-    if len(known) < len(errors):
+    mean = math.fsum(share * stratum.mean for share, stratum in zip(shares, strata, strict=True))
+    errors = [stratum.standard_error for stratum in strata]
+    given = [error for error in errors if error is not None]
+    if len(given) < len(errors):
         return Estimate(mean, None, 0.0, None, None)
-    parts = [(share * error) ** 2 for share, error in zip(shares, known, strict=True)]
-    below = math.fsum(part**2 / one.df for part, one in zip(parts, strata, strict=True) if part)
+    parts = [(share * error) ** 2 for share, error in zip(shares, given, strict=True)]
+    below = math.fsum(part**2 / stratum.df for part, stratum in zip(parts, strata, strict=True) if part)
     return _estimate(mean, math.sqrt(math.fsum(parts)), math.fsum(parts) ** 2 / below if below else 0.0)
 
 
@@ -104,7 +104,7 @@ def of_strata(means: Sequence[float]) -> Estimate:
         raise ValueError("there is no stratum")
     if n == 1:
         return Estimate(mean, None, 0.0, None, None)
-    variance = math.fsum((one - mean) ** 2 for one in means) / (n - 1)
+    variance = math.fsum((value - mean) ** 2 for value in means) / (n - 1)
     return _estimate(mean, math.sqrt(variance / n), n - 1.0)
 
 

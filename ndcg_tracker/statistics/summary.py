@@ -70,14 +70,14 @@ class Summary:
         >>> Summary.merged([Summary.of(np.array([0.5, 0.0])), Summary.of(np.array([-0.25, 0.75]))])
         Summary(n=4, mean=0.25, m2=0.625, m3=0.0, wins=2, losses=1)
         """
-        found = [part for part in parts if part.n]
-        n = sum(part.n for part in found)
+        filled = [part for part in parts if part.n]
+        n = sum(part.n for part in filled)
         if not n:
             return cls()
-        mean = math.fsum(part.n * part.mean for part in found) / n
-        powers = [part.about(mean) for part in found]
+        mean = math.fsum(part.n * part.mean for part in filled) / n
+        powers = [part.about(mean) for part in filled]
         m2, m3 = (math.fsum(power) for power in zip(*powers, strict=True))
-        return cls(n, mean, m2, m3, sum(part.wins for part in found), sum(part.losses for part in found))
+        return cls(n, mean, m2, m3, sum(part.wins for part in filled), sum(part.losses for part in filled))
 
     def about(self, centre: float) -> tuple[float, float]:
         """Return the sums of the squares and of the cubes of the distances from some number.
@@ -114,7 +114,7 @@ class Summary:
         return math.sqrt(self.m2 / (self.n - 1)) if self.n > 1 else None
 
     def test(self, *, level: float = 0.95) -> TTest:
-        """Return the t-test of the mean with its interval: ``paired_t`` of the numbers, but for the last digits.
+        """Return the t-test of the mean with its interval: ``paired_t`` of the numbers, up to rounding.
 
         >>> test = Summary.of(np.array([0.0, 0.25, 0.5, -0.25])).test()
         >>> test.mean, round(test.p_value, 6)
@@ -151,19 +151,19 @@ class PairedSums:
         >>> two.baseline_mean, two.differences.n, two.clusters[1].n
         (0.25, 2, 2)
         """
-        found = list(parts)
-        n = sum(part.differences.n for part in found)
-        sizes = {size for part in found for size in part.clusters or ()}
+        listed = list(parts)
+        n = sum(part.differences.n for part in listed)
+        sizes = {size for part in listed for size in part.clusters or ()}
         return cls(
-            Summary.merged(part.differences for part in found),
-            math.fsum(part.differences.n * part.baseline_mean for part in found) / n if n else 0.0,
-            sum(part.only_in_baseline for part in found),
-            sum(part.only_in_candidate for part in found),
-            sum(part.undefined for part in found),
+            Summary.merged(part.differences for part in listed),
+            math.fsum(part.differences.n * part.baseline_mean for part in listed) / n if n else 0.0,
+            sum(part.only_in_baseline for part in listed),
+            sum(part.only_in_candidate for part in listed),
+            sum(part.undefined for part in listed),
             None
-            if any(part.clusters is None for part in found)
+            if any(part.clusters is None for part in listed)
             else {
-                size: Summary.merged((part.clusters or {}).get(size, Summary()) for part in found)
+                size: Summary.merged((part.clusters or {}).get(size, Summary()) for part in listed)
                 for size in sorted(sizes)
             },
         )
@@ -181,13 +181,15 @@ class PairedSums:
             self.only_in_candidate,
             self.only_in_baseline,
             self.undefined,
-            None if of_clusters is None else {size: one.negated() for size, one in of_clusters.items()},
+            None if of_clusters is None else {size: totals.negated() for size, totals in of_clusters.items()},
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the sums as an object of JSON."""
         clusters = self.clusters
-        listed = None if clusters is None else [{"n_groups": size, **asdict(one)} for size, one in clusters.items()]
+        listed = (
+            None if clusters is None else [{"n_groups": size, **asdict(totals)} for size, totals in clusters.items()]
+        )
         return {**asdict(self), "clusters": listed}
 
     @classmethod
@@ -205,16 +207,16 @@ class PairedSums:
             int(given["only_in_baseline"]),
             int(given["only_in_candidate"]),
             int(given["undefined"]),
-            None if clusters is None else {int(one["n_groups"]): Summary.from_dict(one) for one in clusters},
+            None if clusters is None else {int(row["n_groups"]): Summary.from_dict(row) for row in clusters},
         )
 
     @property
     def n_clusters(self) -> int:
         """How many clusters there are."""
-        return sum(one.n for one in (self.clusters or {}).values())
+        return sum(totals.n for totals in (self.clusters or {}).values())
 
     def test(self, *, level: float = 0.95) -> TTest:
-        """Return the t-test of the mean difference, ``clustered_t`` where there are clusters, but for last digits.
+        """Return the t-test of the mean difference, ``clustered_t`` where there are clusters, up to rounding.
 
         >>> totals = {1: Summary.of(np.array([0.0, -0.25])), 2: Summary.of(np.array([1.0]))}
         >>> found = PairedSums(Summary.of(np.array([0.5, 0.5, 0.0, -0.25])), clusters=totals).test()
@@ -227,8 +229,8 @@ class PairedSums:
         if self.n_clusters < 2:
             return TTest(plain.n, plain.mean, plain.sd)
         sizes = np.array(list(self.clusters), dtype=np.float64)
-        times = np.array([one.n for one in self.clusters.values()], dtype=np.float64)
-        squares = np.array([one.about(size * plain.mean)[0] for size, one in self.clusters.items()])
+        times = np.array([totals.n for totals in self.clusters.values()], dtype=np.float64)
+        squares = np.array([totals.about(size * plain.mean)[0] for size, totals in self.clusters.items()])
         return t_of_clusters(plain, float(plain.n), squares, sizes / plain.n, sizes, times, level=level)
 
     def information(self) -> Information:
@@ -240,9 +242,9 @@ class PairedSums:
         whole = self.differences
         if self.clusters is None:
             return Information(whole.n, whole.n_nonzero, _skewness(whole.n, whole.m2, whole.m3))
-        powers = [one.about(size * whole.mean) for size, one in self.clusters.items()]
+        powers = [totals.about(size * whole.mean) for size, totals in self.clusters.items()]
         m2, m3 = (math.fsum(power) for power in zip(*powers, strict=True)) if powers else (0.0, 0.0)
-        n, n_nonzero = self.n_clusters, sum(one.n_nonzero for one in self.clusters.values())
+        n, n_nonzero = self.n_clusters, sum(totals.n_nonzero for totals in self.clusters.values())
         return Information(n, n_nonzero, _skewness(n, m2, m3), of_clusters=True)
 
 
@@ -255,7 +257,7 @@ def _skewness(n: int, m2: float, m3: float) -> float:
 class SliceSummary:
     """The sums of one metric over the groups of a run, or of one of its slices.
 
-    ``metric``: its text. ``labels``: the digest of the labels it was computed with, None where nobody said. ``values``:
+    ``metric``: its text. ``labels``: the digest of the labels it was computed with, None if unknown. ``values``:
     of the run's own values. ``n_undefined``: how many of its groups have none. ``attribute``: by which the run is
     sliced, None for the whole run. ``slice``: its value, None for the groups without one. ``paired``: the differences
     to a baseline, None without one. ``cluster``: the attribute that makes the clusters.

@@ -107,7 +107,7 @@ def _log_front(df: float) -> float:
 def _fraction(a: float, b: float, x: float) -> float:
     """Return the continued fraction of I_x(a, b), for x below (a + 1) / (a + b + 2)."""
     c, d = 1.0, 1 / _away_from_0(1 - (a + b) * x / (a + 1))
-    found = d
+    fraction = d
     m = 0
     while True:
         m += 1
@@ -115,13 +115,13 @@ def _fraction(a: float, b: float, x: float) -> float:
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         d = 1 / _away_from_0(1 + even * d)
         c = _away_from_0(1 + even / c)
-        found *= c * d
+        fraction *= c * d
         d = 1 / _away_from_0(1 + odd * d)
         c = _away_from_0(1 + odd / c)
         change = c * d
-        found *= change
+        fraction *= change
         if abs(change - 1) <= _PRECISION:
-            return found
+            return fraction
 
 
 def normal_quantile(level: float) -> float:
@@ -196,13 +196,13 @@ def noncentrality_found(df: float, alpha: float, power: float) -> float:
     criticals = (two_sided_t(alpha, df) * np.exp(log_s)).tolist()
     below, above, d = 0.0, math.inf, two_sided_t(alpha, df)
     for _ in range(_STEPS):
-        found, slope = 0.0, 0.0
+        reached, slope = 0.0, 0.0
         for share, critical in zip(shares, criticals, strict=True):
             over, under = critical - d, critical + d
-            found += share * (math.erfc(over / _ROOT_2) + math.erfc(under / _ROOT_2)) / 2
+            reached += share * (math.erfc(over / _ROOT_2) + math.erfc(under / _ROOT_2)) / 2
             slope += share * (math.exp(-over * over / 2) - math.exp(-under * under / 2)) / _ROOT_2_PI
-        below, above = (d, above) if found < power else (below, d)
-        following = d - (found - power) / slope if slope > 0 else math.inf
+        below, above = (d, above) if reached < power else (below, d)
+        following = d - (reached - power) / slope if slope > 0 else math.inf
         if not below < following < above:
             following = (below + above) / 2 if above < math.inf else 2 * d
         if abs(following - d) <= _ENOUGH * d:

@@ -1,4 +1,4 @@
-"""The t-test of a mean difference over groups or clusters, when there is too little for it, and how many it needs."""
+"""The t-test of a mean difference over groups or clusters, when information is too low for it, and what would do."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def t_of_clusters(
     *,
     level: float = 0.95,
 ) -> TTest:
-    """Return the test of ``clustered_t`` from what it needs of the clusters, alike ones together.
+    """Return the test of ``clustered_t`` from sums over the clusters, those that are alike taken together.
 
     Parameters: ``plain``: the test of the same differences as if they were independent. ``total``: the sum of their
     weights. Of each kind of cluster, float64, shape (k,): ``squares``: the sum of S_c^2 over the clusters of this
@@ -160,12 +160,12 @@ def _bell_mccaffrey(variance: Floats, share: Floats, factor: Floats, times: Floa
 
     total = summed(variance)
     diagonal = factor * (variance - 2 * share * variance + share * share * total)
-    one, two = factor * share * share, factor * share * variance
+    of_shares, of_variances = factor * share * share, factor * share * variance
     beside = (  # the sum over all c and d of factor_c factor_d (p_d v_c + p_c v_d - p_c p_d V)^2
-        2 * summed(factor * variance * variance) * summed(one)
-        + 2 * summed(two) ** 2
-        - 4 * total * summed(two) * summed(one)
-        + total * total * summed(one) ** 2
+        2 * summed(factor * variance * variance) * summed(of_shares)
+        + 2 * summed(of_variances) ** 2
+        - 4 * total * summed(of_variances) * summed(of_shares)
+        + total * total * summed(of_shares) ** 2
     )
     on_diagonal = factor * (2 * share * variance - share * share * total)
     squares = summed(np.square(diagonal)) + beside - summed(np.square(on_diagonal))
@@ -422,7 +422,7 @@ def detectable_delta(test: TTest, *, alpha: float = 0.05, power: float = 0.8) ->
 
 
 def groups_needed(
-    test: TTest, known: Information, margin: float, fail_alpha: float, *, pass_level: float = 0.95
+    test: TTest, information: Information, margin: float, fail_alpha: float, *, pass_level: float = 0.95
 ) -> tuple[int, Literal["pass", "fail"]] | tuple[None, None]:
     """Return about how many groups would decide a gate, and how, if further groups are like these.
 
@@ -430,8 +430,8 @@ def groups_needed(
     first n at which mean - t(n - 1) sd / sqrt(n) > -margin, FAIL at the first one at which mean + t(n - 1) sd / sqrt(n)
     < 0, both not before information is no longer low; the earlier one counts.
 
-    Parameters: ``test`` and ``known``: of the differences. ``margin``, ``fail_alpha``, ``pass_level``: of the gate.
-    Returns: n, and "pass" or "fail"; (None, None) where no number of groups would decide, or nothing varies.
+    Parameters: ``test`` and ``information``: of the differences. ``margin``, ``fail_alpha``, ``pass_level``: of the
+    gate. Returns: n, and "pass" or "fail"; (None, None) where no number of groups would decide, or nothing varies.
 
     >>> groups_needed(TTest(200, 0.0, 0.138, 0.0, 1.0, (-0.02, 0.02)), Information(200, 150, 0.0), 0.01, 0.01)
     (518, 'pass')
@@ -441,9 +441,9 @@ def groups_needed(
     for_pass = _first(test.mean + margin, test.sd, pass_level)
     for_fail = _first(-test.mean, test.sd, 1 - fail_alpha)
     if for_pass is not None:
-        for_pass = max(for_pass, known.groups_for_one_side)
+        for_pass = max(for_pass, information.groups_for_one_side)
     if for_fail is not None:
-        for_fail = max(for_fail, known.groups_for_one_side)
+        for_fail = max(for_fail, information.groups_for_one_side)
     if for_fail is not None and (for_pass is None or for_fail < for_pass):
         return for_fail, "fail"
     return (None, None) if for_pass is None else (for_pass, "pass")
@@ -458,9 +458,9 @@ def _first(effect: float, sd: float, level: float) -> int | None:
     if effect <= 0:
         return None
     z = normal_quantile(level)
-    if z * sd > effect * math.sqrt(2 * _MANY):  # of the least effects the square below would be infinite
+    if z * sd > effect * math.sqrt(2 * _MANY):  # for the smallest effects the square below would be infinite
         return None
-    least = (z * sd / effect) ** 2 * (1 - 1e-9)  # not enough, as t is above z; the first that is lies close above
+    least = (z * sd / effect) ** 2 * (1 - 1e-9)  # not enough, as t is above z; the first n that is lies close above
     if least > _MANY:
         return None
     low = max(1, int(least))

@@ -143,11 +143,11 @@ def is_nested_deeply(value: object) -> bool:
     for _ in range(MAX_NESTING + 1):
         level = [
             inner
-            for one in level
-            if isinstance(one, Mapping | list | tuple)
-            for inner in (one.values() if isinstance(one, Mapping) else one)
+            for element in level
+            if isinstance(element, Mapping | list | tuple)
+            for inner in (element.values() if isinstance(element, Mapping) else element)
         ]
-    return any(isinstance(one, Mapping | list | tuple) for one in level)
+    return any(isinstance(element, Mapping | list | tuple) for element in level)
 
 
 def _too_deep(what: str) -> InputError:

@@ -31,7 +31,7 @@ def names_to_complete(location: str, what: Sequence[What], dataset: str | None =
     >>> names_to_complete("no such folder/ndcg.db", ["runs"])
     []
     """
-    queries = [(_QUERIES[one], one in ("runs", "aliases") and dataset is not None) for one in what]
+    queries = [(_QUERIES[kind], kind in ("runs", "aliases") and dataset is not None) for kind in what]
     try:
         read = _of_postgres if location.startswith(("postgres:", "postgresql")) else _of_sqlite
         return list(dict.fromkeys(read(location, queries, dataset)))
@@ -55,8 +55,8 @@ def _of_postgres(location: str, queries: Sequence[tuple[str, bool]], dataset: st
 
 
 def _answers(connection: Any, queries: Sequence[tuple[str, bool]], dataset: str | None, mark: str) -> list[str]:
-    found: list[str] = []
+    names: list[str] = []
     for query, of_dataset in queries:
         text = query.format(f"WHERE dataset = {mark}" if of_dataset else "") + f" LIMIT {_AT_MOST}"
-        found += [name for (name,) in connection.execute(text, (dataset,) if of_dataset else ())]
-    return found
+        names += [name for (name,) in connection.execute(text, (dataset,) if of_dataset else ())]
+    return names

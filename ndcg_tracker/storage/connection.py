@@ -30,7 +30,7 @@ CACHE_KIB = 65536
 
 _BEGIN = "ndcg_begin"
 _SLICE_SECONDS = 0.5
-"""How long SQLite waits before Python has a look at signals, such as Ctrl-C."""
+"""How long SQLite waits before Python looks for signals, such as Ctrl-C."""
 _FIXED_IN_SERIES = {(3, 50): 7, (3, 44): 6}
 
 
@@ -312,7 +312,7 @@ def opened(location: Location, *, create: bool = False) -> Iterator[Engine]:
 
 @contextmanager
 def notices(connection: Connection, are_kept: Callable[[Any], bool]) -> Iterator[list[str]]:
-    """Give the list of what Postgres remarks from now on, as far as it is to be kept."""
+    """Give the list of the notices that Postgres sends from now on, those that are to be kept."""
     kept: list[str] = []
     driver: Any = connection.connection.driver_connection
 
@@ -359,7 +359,7 @@ def read_transaction(engine: Engine, location: Location) -> Iterator[Connection]
 
 
 def writer_locks(location: Location, turn: tuple[Lock, ...] = TURNS["alone"]) -> WriterLocks:
-    """Return the locks of a writer, which says whom it waits for in the log, by default on standard error."""
+    """Return the locks of a writer, which logs whom it waits for, by default on standard error."""
 
     def tell(holder: Holder) -> None:
         _log.warning(_WAITING, location.display_url, locks.WAIT_SECONDS, f": {_words_of(holder)}")
@@ -458,7 +458,7 @@ def _refusals(connection: Connection, location: Location, *, writing: bool = Fal
         if state not in (_NO_RIGHT, _CANCELED):
             raise
         statement = (error.statement or "").strip() if isinstance(error, DBAPIError) else ""
-        said = str(getattr(refused, "diag").message_primary)  # noqa: B009  # the driver is imported by nobody here
+        said = str(getattr(refused, "diag").message_primary)  # noqa: B009  # the driver is not imported here
     if held is not None:
         raise FailedDatabaseError(location, held)
     if state == _CANCELED:
@@ -570,9 +570,9 @@ def _reason(error: BaseException | None, location: Location) -> Reason:
     state = getattr(error, "sqlstate", None)
     if state is not None:
         return _POSTGRES_STATES.get(state) or Reason(text)
-    known = _first(_POSTGRES_REASONS, _NAMES.sub('""', text))
-    if known is not None:
-        return known
+    reason = _first(_POSTGRES_REASONS, _NAMES.sub('""', text))
+    if reason is not None:
+        return reason
     if any(words in text for words in _BROKEN_WORDS):
         return _BROKEN
     return Reason("the server cannot be reached" if location.has_secrets else text)

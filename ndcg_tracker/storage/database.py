@@ -48,7 +48,7 @@ def vacuum(location: str, *, full: bool = False) -> VacuumResult:
 
     SQLite rewrites the file, for which the disk needs as much room again, and others wait. Postgres makes the space of
     deleted rows free for new ones and renews the statistics, while others work; ``full`` rewrites the tables, while
-    others wait. What was staged of runs that nobody publishes any more is deleted before. Raises: DatabaseError for a
+    others wait. Staged runs that nobody publishes any more are deleted first. Raises: DatabaseError for a
     database without the newest schema, and where the role does not own it.
     """
     where = parsed_location(location)
@@ -74,7 +74,7 @@ def _in_postgres(engine: Engine, location: Location, *, full: bool) -> VacuumRes
         n_cleared = len(clear_staged(connection))
     with database_errors(location), engine.connect() as connection:
         autocommit = connection.execution_options(isolation_level="AUTOCOMMIT")
-        with notices(autocommit, lambda one: one.severity_nonlocalized == "WARNING") as refused:
+        with notices(autocommit, lambda diagnostic: diagnostic.severity_nonlocalized == "WARNING") as refused:
             for table in metadata.sorted_tables:
                 autocommit.exec_driver_sql(f"VACUUM ({'FULL, ' if full else ''}ANALYZE) {table.name}")
         if refused:
@@ -97,7 +97,7 @@ def current(location: str) -> State:
 
 
 def restore(location: str, source: str, progress: Progress | None = None) -> tuple[Path, int | None]:
-    """Make a new SQLite database of a backup (``db restore``); return its path and how many runs it has (see below)."""
+    """Make a new SQLite database of a backup (``db restore``); return its path and how many runs it has."""
     return _checked_copy(restore_from(parsed_location(location), parsed_location(source), progress))
 
 

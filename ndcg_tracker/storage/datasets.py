@@ -92,13 +92,13 @@ class DatasetReads:
             dict(tuple(row) for row in self._session.rows(_counted(table)))
             for table in (schema.runs, schema.groups, schema.label_sets)
         ]
-        return {one.id: DatasetCounts(*(numbers.get(one.id, 0) for numbers in each)) for one in self.all()}
+        return {dataset.id: DatasetCounts(*(numbers.get(dataset.id, 0) for numbers in each)) for dataset in self.all()}
 
     def named(self, name: str) -> DatasetRecord | None:
         """Return the dataset of this name, None if it does not exist."""
         query = sa.select(schema.datasets).where(schema.datasets.c.name == name)
-        found = self._session.once(("dataset", name), partial(self._session.records, DatasetRecord, query))
-        return found[0] if found else None
+        records = self._session.once(("dataset", name), partial(self._session.records, DatasetRecord, query))
+        return records[0] if records else None
 
     def with_id(self, dataset_id: int) -> DatasetRecord:
         """Return the dataset of this id."""
@@ -107,10 +107,10 @@ class DatasetReads:
 
     def known(self, name: str) -> DatasetRecord:
         """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none."""
-        found = self.named(name)
-        if found is None:
+        dataset = self.named(name)
+        if dataset is None:
             raise unknown_dataset(name, [record.name for record in self.all()])
-        return found
+        return dataset
 
 
 class DatasetWrites:
@@ -122,11 +122,11 @@ class DatasetWrites:
 
     def ensure(self, name: str, created_at_utc: str | None = None) -> DatasetRecord:
         """Return the dataset of this name, created if it does not exist; ``created_at_utc``: then, now if None."""
-        found = self._datasets.named(checked_name("dataset", name))
-        if found is None and self._session.keep_creators_out():
-            found = self._datasets.named(name)
-        if found is not None:
-            return found
+        dataset = self._datasets.named(checked_name("dataset", name))
+        if dataset is None and self._session.keep_creators_out():
+            dataset = self._datasets.named(name)
+        if dataset is not None:
+            return dataset
         values = {"name": name, "created_at_utc": checked_time(created_at_utc)}
         return DatasetRecord(id=self._session.insert(schema.datasets, values), **values)
 
@@ -145,24 +145,25 @@ class SuiteReads:
             .join_from(table, schema.datasets)
             .order_by(table.c.suite, table.c.place)
         )
-        found: dict[str, list[Any]] = {}
+        by_suite: dict[str, list[Any]] = {}
         for row in self._session.rows(query):
-            found.setdefault(row.suite, []).append(row)
+            by_suite.setdefault(row.suite, []).append(row)
         return [
-            SuiteRecord(name, tuple(row.name for row in rows), rows[0].created_at_utc) for name, rows in found.items()
+            SuiteRecord(name, tuple(row.name for row in rows), rows[0].created_at_utc)
+            for name, rows in by_suite.items()
         ]
 
     def known(self, name: str) -> SuiteRecord:
         """Return the suite of this name; ReferenceNotFoundError where there is none."""
         suites = self.all()
-        found = next((suite for suite in suites if suite.name == name), None)
-        if found is None:
-            known = ", ".join(repr(suite.name) for suite in suites) or "none"
+        named = next((suite for suite in suites if suite.name == name), None)
+        if named is None:
+            names = ", ".join(repr(suite.name) for suite in suites) or "none"
             raise ReferenceNotFoundError(
-                f"there is no suite {name!r}; there is {known}",
+                f"there is no suite {name!r}; there is {names}",
                 advice="make one with: ndcg-track suite create NAME DATASET...",
             )
-        return found
+        return named
 
 
 class SuiteWrites:
@@ -178,13 +179,13 @@ class SuiteWrites:
     ) -> SuiteRecord:
         """Make a suite of datasets (ConflictError where its name has other ones, unless ``replace``)."""
         checked_name("suite", name)
-        known = {suite.name: suite for suite in self._suites.all()}.get(name)
-        if known is not None:
-            if known.datasets == tuple(datasets):
-                return known
+        existing = {suite.name: suite for suite in self._suites.all()}.get(name)
+        if existing is not None:
+            if existing.datasets == tuple(datasets):
+                return existing
             if not replace:
                 raise ConflictError(
-                    f"suite {name!r} has other datasets: {', '.join(known.datasets)}",
+                    f"suite {name!r} has other datasets: {', '.join(existing.datasets)}",
                     advice=f"give {argument('replace', True)} for these ones instead",
                 )
             self.delete(name)
@@ -199,10 +200,10 @@ class SuiteWrites:
 
     def delete(self, name: str) -> SuiteRecord:
         """Delete a suite and return what it was (ReferenceNotFoundError if there is none); its datasets stay."""
-        found = self._suites.known(name)
+        suite = self._suites.known(name)
         table = schema.suite_datasets
         self._session.execute(table.delete().where(table.c.suite == name))
-        return found
+        return suite
 
 
 class GroupReads:
@@ -210,7 +211,7 @@ class GroupReads:
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._known: dict[int, KnownGroups] = {}
+        self._all_groups: dict[int, KnownGroups] = {}
 
     def all(self, dataset_id: int) -> tuple[Index, Keys]:
         """Return the ids, ascending, and keys of all groups of a dataset."""
@@ -231,11 +232,11 @@ class GroupReads:
     def keys(self, dataset_id: int, ids: Index) -> Keys:
         """Return the keys of groups of a dataset, in the order of ``ids`` (ReferenceNotFoundError for a wrong id)."""
         if ids.size <= FEW:
-            found = self._session.bulk.group_keys(dataset_id, ids.tolist())
-            keys = [key for key in found if key is not None]
-            if len(keys) == len(found):
+            group_keys = self._session.bulk.group_keys(dataset_id, ids.tolist())
+            keys = [key for key in group_keys if key is not None]
+            if len(keys) == len(group_keys):
                 return Keys.from_bytes(keys)
-            raise ReferenceNotFoundError(f"no group with id {ids[found.index(None)]} in dataset {dataset_id}")
+            raise ReferenceNotFoundError(f"no group with id {ids[group_keys.index(None)]} in dataset {dataset_id}")
         try:
             return self._all_known(dataset_id).keys_of(ids)
         except KeyError as unknown:
@@ -243,24 +244,24 @@ class GroupReads:
 
     def ids(self, dataset_id: int, keys: Keys) -> Index:
         """Return the id of each group, -1 for one that the dataset does not have: int64, shape (n,)."""
-        if len(keys) <= FEW and dataset_id not in self._known:
+        if len(keys) <= FEW and dataset_id not in self._all_groups:
             return np.array(self._session.bulk.group_ids(dataset_id, keys.to_bytes_list()), dtype=np.int64)
         return self._all_known(dataset_id).ids_of(keys)
 
     def add(self, dataset_id: int, ids: Index, keys: Keys) -> None:
-        """Take note of groups that this transaction has created."""
-        if dataset_id in self._known:
-            self._known[dataset_id].add(ids, keys)
+        """Record groups that this transaction has created."""
+        if dataset_id in self._all_groups:
+            self._all_groups[dataset_id].add(ids, keys)
 
     def look_again(self, dataset_id: int) -> None:
         """Forget which groups a dataset has: another writer may have created some."""
-        self._known.pop(dataset_id, None)
+        self._all_groups.pop(dataset_id, None)
 
     def _all_known(self, dataset_id: int) -> KnownGroups:
         """Return all groups of a dataset, which are read once."""
-        if dataset_id not in self._known:
-            self._known[dataset_id] = KnownGroups(*self.all(dataset_id))
-        return self._known[dataset_id]
+        if dataset_id not in self._all_groups:
+            self._all_groups[dataset_id] = KnownGroups(*self.all(dataset_id))
+        return self._all_groups[dataset_id]
 
     def weights(self, dataset_id: int) -> tuple[Index, Floats]:
         """Return the ids, ascending, and weights of the groups of a dataset that have one."""
@@ -269,8 +270,8 @@ class GroupReads:
     def weights_by_id(self, dataset_id: int) -> GroupWeightsById:
         """Return the weights of the groups of a dataset."""
         ids, weights = self.weights(dataset_id)
-        known = ~np.isnan(weights)
-        return GroupWeightsById(ids[known], weights[known])
+        weighted = ~np.isnan(weights)
+        return GroupWeightsById(ids[weighted], weights[weighted])
 
     def attributes(self, dataset_id: int) -> dict[int, dict[str, Any]]:
         """Return the attributes of the groups that have some, by group id."""
@@ -317,7 +318,7 @@ class GroupWrites:
         return ids
 
     def lists(self, dataset_id: int, items: GroupedItems, number: str) -> Lists:
-        """Return lists as they are stored, their groups created where they are missing; ``number``: what theirs are.
+        """Return lists as they are stored, their groups created where they are missing; ``number``: their kind.
 
         Raises: InputError for what no database can hold.
         """
@@ -435,8 +436,8 @@ class TextWrites:
         return self._session.execute(table.delete().where(table.c.dataset_id == dataset_id, *chosen)).rowcount
 
     def _insert(self, dataset_id: int, texts: Sequence[TextRecord], on_conflict: str) -> None:
-        check_group_keys(Keys.from_strings(one.item_key for one in texts), "item")
-        if any("\0" in (getattr(one, name) or "") for one in texts for name in _TEXT_COLUMNS):
+        check_group_keys(Keys.from_strings(record.item_key for record in texts), "item")
+        if any("\0" in (getattr(record, name) or "") for record in texts for name in _TEXT_COLUMNS):
             raise InputError("a text contains a NUL character, which no database keeps", advice="remove it")
         names = ("dataset_id", "group_id", "item_key", *_TEXT_COLUMNS)
         values = ", ".join(f":{name}" for name in names)
@@ -446,7 +447,7 @@ class TextWrites:
         )
         for first in range(0, len(texts), _TEXTS_AT_ONCE):
             some = texts[first : first + _TEXTS_AT_ONCE]
-            rows = [{name: getattr(one, name) for name in names[1:]} | {"dataset_id": dataset_id} for one in some]
+            rows = [{name: getattr(record, name) for name in names[1:]} | {"dataset_id": dataset_id} for record in some]
             self._session.execute(statement, rows)
         if texts:
             self._made.text_dataset_ids.add(dataset_id)

@@ -53,11 +53,11 @@ class EvaluationReads:
         table = schema.evaluations
 
         def read(run_ids: Sequence[int]) -> dict[int, list[EvaluationRecord]]:
-            found: dict[int, list[EvaluationRecord]] = {}
+            by_run: dict[int, list[EvaluationRecord]] = {}
             query = _evaluations().where(table.c.run_id.in_(run_ids)).order_by(table.c.id)
-            for one in self._session.records(EvaluationRecord, query):
-                found.setdefault(one.run_id, []).append(one)
-            return found
+            for evaluation in self._session.records(EvaluationRecord, query):
+                by_run.setdefault(evaluation.run_id, []).append(evaluation)
+            return by_run
 
         return self._session.once_each("evaluations", [run_id], read).get(run_id, [])
 
@@ -143,15 +143,15 @@ class EvaluationReads:
         columns = (table.c.run_id, table.c.label_set_id, table.c.cutoff, table.c.judged_share)
 
         def read(run_ids: Sequence[int]) -> dict[int, list[CoverageRecord]]:
-            found: dict[int, list[CoverageRecord]] = {}
+            by_run: dict[int, list[CoverageRecord]] = {}
             for row in self._session.rows(sa.select(*columns).where(table.c.run_id.in_(run_ids))):
-                one = CoverageRecord(row.run_id, row.label_set_id, row.cutoff or None, row.judged_share)
-                found.setdefault(row.run_id, []).append(one)
-            return found
+                coverage = CoverageRecord(row.run_id, row.label_set_id, row.cutoff or None, row.judged_share)
+                by_run.setdefault(row.run_id, []).append(coverage)
+            return by_run
 
-        found = self._session.once_each("coverages", [run_id], read).get(run_id, [])
-        of_labels = (one for one in found if one.label_set_id == label_set_id)
-        return sorted(of_labels, key=lambda one: (one.cutoff is None, one.cutoff))
+        coverages = self._session.once_each("coverages", [run_id], read).get(run_id, [])
+        of_labels = (coverage for coverage in coverages if coverage.label_set_id == label_set_id)
+        return sorted(of_labels, key=lambda coverage: (coverage.cutoff is None, coverage.cutoff))
 
     def results(self, evaluation_id: int, *, components: bool = False) -> GroupResultColumns:
         """Return the group results of an evaluation as columns; ``components``: with dcg and ideal_dcg."""
@@ -159,8 +159,8 @@ class EvaluationReads:
         ids, values = bulk.results(evaluation_id)
         if not ids.size:
             of_evaluation = sa.select(schema.evaluations.c.run_id).where(schema.evaluations.c.id == evaluation_id)
-            found = self._session.rows(of_evaluation)
-            self._runs.require("results", *(self._runs.with_id(row.run_id) for row in found))
+            rows = self._session.rows(of_evaluation)
+            self._runs.require("results", *(self._runs.with_id(row.run_id) for row in rows))
         undefined = np.flatnonzero(np.isnan(values))
         reasons = bulk.reasons(evaluation_id) if undefined.size else []
         columns = GroupResultColumns(ids, values, undefined, reasons)
@@ -177,25 +177,25 @@ class EvaluationReads:
         """
         table = schema.evaluations
         query = sa.select(table.c.id, table.c.packed_group_ids, table.c.packed_values)
-        known: dict[tuple[bytes, int], Index] = {}
-        found: dict[int, tuple[Index, Floats]] = {}
+        shared_ids: dict[tuple[bytes, int], Index] = {}
+        results: dict[int, tuple[Index, Floats]] = {}
         for first in range(0, len(evaluation_ids), FEW):
             wanted = table.c.id.in_(evaluation_ids[first : first + FEW])
             for evaluation_id, ids, packed_values in self._session.connection.execute(query.where(wanted)):
                 values = np.frombuffer(packed_values or b"", dtype="<f8").astype(np.float64, copy=False)
                 key = (bytes(ids or b""), values.size)
-                if key not in known:
-                    known[key], _ = unpacked(ids or b"", packed_values or b"")
-                found[evaluation_id] = known[key], values
-        return [found[evaluation_id] for evaluation_id in evaluation_ids]
+                if key not in shared_ids:
+                    shared_ids[key], _ = unpacked(ids or b"", packed_values or b"")
+                results[evaluation_id] = shared_ids[key], values
+        return [results[evaluation_id] for evaluation_id in evaluation_ids]
 
     def all_sums(self, evaluation_id: int) -> list[tuple[PairedSumsRecord, str]]:
         """Return the sums of an evaluation's differences to each baseline, and when they were stored."""
         table = schema.paired_sums
         query = sa.select(table.c.baseline_run_id, table.c.created_at_utc).where(table.c.evaluation_id == evaluation_id)
         rows = self._session.rows(query.order_by(table.c.baseline_run_id))
-        found = ((self.sums(evaluation_id, row.baseline_run_id), row.created_at_utc) for row in rows)
-        return [(record, at) for record, at in found if record is not None]
+        records = ((self.sums(evaluation_id, row.baseline_run_id), row.created_at_utc) for row in rows)
+        return [(record, at) for record, at in records if record is not None]
 
     def sums(self, evaluation_id: int, baseline_run_id: int) -> PairedSumsRecord | None:
         """Return the sums of an evaluation's differences to a baseline, None where there are none."""
@@ -205,12 +205,14 @@ class EvaluationReads:
             of_groups = Summary(row.n_groups, row.delta, row.m2, row.m3, row.wins, row.losses)
             counts = row.only_in_baseline, row.only_in_candidate, row.n_undefined
             clusters = row.details["clusters"]
-            known = None if clusters is None else {one["n_groups"]: Summary.from_dict(one) for one in clusters}
+            of_clusters = (
+                None if clusters is None else {cluster["n_groups"]: Summary.from_dict(cluster) for cluster in clusters}
+            )
             return PairedSumsRecord(
                 baseline_run_id,
-                PairedSums(of_groups, row.baseline_mean, *counts, known),
+                PairedSums(of_groups, row.baseline_mean, *counts, of_clusters),
                 row.details["attribute"],
-                {one["slice"]: PairedSums.from_dict(one) for one in row.details["slices"]},
+                {part["slice"]: PairedSums.from_dict(part) for part in row.details["slices"]},
                 row.details["cluster"],
             )
         return None
@@ -219,9 +221,9 @@ class EvaluationReads:
         """Return the names of the runs with which a run was paired when sums were stored."""
         table, evaluations, runs = schema.paired_sums, schema.evaluations, schema.runs
         joined = table.join(evaluations, evaluations.c.id == table.c.evaluation_id)
-        one = sa.select(table.c.baseline_run_id).select_from(joined).where(evaluations.c.run_id == run_id)
-        other = sa.select(evaluations.c.run_id).select_from(joined).where(table.c.baseline_run_id == run_id)
-        chosen = runs.c.id.in_(one) | runs.c.id.in_(other)
+        baselines = sa.select(table.c.baseline_run_id).select_from(joined).where(evaluations.c.run_id == run_id)
+        candidates = sa.select(evaluations.c.run_id).select_from(joined).where(table.c.baseline_run_id == run_id)
+        chosen = runs.c.id.in_(baselines) | runs.c.id.in_(candidates)
         return [row.name for row in self._session.rows(sa.select(runs.c.name).where(chosen).order_by(runs.c.name))]
 
 
@@ -382,10 +384,10 @@ class EvaluationWrites:
     def _metric_id(self, text: str) -> int:
         table = schema.metrics
         query = sa.select(table.c.id).where(table.c.text == text)
-        found = self._session.rows(query)
-        if not found and self._session.keep_creators_out():
-            found = self._session.rows(query)
-        return int(found[0][0]) if found else self._session.insert(table, {"text": text})
+        rows = self._session.rows(query)
+        if not rows and self._session.keep_creators_out():
+            rows = self._session.rows(query)
+        return int(rows[0][0]) if rows else self._session.insert(table, {"text": text})
 
 
 def _result_rows(
@@ -399,15 +401,15 @@ def _result_rows(
     """Return group results in the order of their groups (InputError for what cannot be stored)."""
     order = np.argsort(group_ids, kind="stable")
     nothing = np.full(values.size, np.nan)
-    value, gain, ideal = ((nothing if one is None else one)[order] for one in (values, dcg, ideal_dcg))
-    if any(np.isinf(one).any() for one in (value, gain, ideal)):
+    value, gain, ideal = ((nothing if column is None else column)[order] for column in (values, dcg, ideal_dcg))
+    if any(np.isinf(column).any() for column in (value, gain, ideal)):
         raise InputError(f"{what} has an infinite value; only finite numbers are stored")
     undefined = order[np.isnan(value)].tolist()
     why = [reasons[row] if reasons is not None else None for row in undefined]
-    known = [reason for reason in why if reason]
-    if len(known) != len(why):
+    given = [reason for reason in why if reason]
+    if len(given) != len(why):
         raise InputError(f"{what} has an undefined value without a reason")
-    return ResultRows(group_ids[order], value, gain, ideal, known)
+    return ResultRows(group_ids[order], value, gain, ideal, given)
 
 
 def _in_time(dataset_id: int, metric: str, *columns: sa.ColumnElement[Any]) -> Select[Any]:

@@ -1,4 +1,4 @@
-"""What is here of a stored run: the kinds there are, what each can answer, and the words that refuse the rest.
+"""What is kept of a stored run: the kinds there are, what each can answer, and the words that refuse the rest.
 
 Three words that sound like kinds are none. An external run came with results and without items: it is whole, under
 the labels of a judge who gave none (``storage/records.py``: ``EXTERNAL_JUDGE``). A staged run is none yet
@@ -29,7 +29,7 @@ _RESTORE = "to restore them, ingest its file again under the same name"
 class Holds(Enum):
     """What is here of a run; ``"items" in holds`` says whether a part is.
 
-    Each kind: its parts, what is told of it to who asks for another, and the advice to that.
+    Each kind: its parts, what is said of it to a user who needs another part, and the advice with that.
     """
 
     WHOLE = (*_RESULTS, "some items", "items"), "is whole", ""
@@ -54,7 +54,7 @@ class PruningRecord:
 
     ``summaries_only``: whether the results of its groups are gone, too. ``kept_share``: of how many groups it was
     stored with items, None where it had all of them. ``is_of_sums``: whether it was stored as sums over its groups,
-    which nobody here knows.
+    which are not known here.
     """
 
     run_id: int
@@ -75,6 +75,6 @@ class PruningRecord:
         return Holds.SAMPLE if self.kept_share else Holds.NO_ITEMS
 
     def refusal(self, run: str) -> InputError:
-        """Return the error for a question that needs a part which is not here of the run of this name."""
+        """Return the error for a question that needs a part which the run of this name lacks."""
         _, state, advice = self.holds.value
         return InputError(f"run {run!r} {state.format(at=self.created_at_utc, share=self.kept_share)}", advice=advice)

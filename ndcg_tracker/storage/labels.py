@@ -40,8 +40,8 @@ class LabelReads:
         table = schema.label_sets
         query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.version)
         every = self._session.once(("label sets", dataset_id), partial(self._session.records, LabelSetRecord, query))
-        self._dataset_of.update((one.id, dataset_id) for one in every)
-        return [one for one in every if judge is None or one.judge == judge]
+        self._dataset_of.update((label_set.id, dataset_id) for label_set in every)
+        return [label_set for label_set in every if judge is None or label_set.judge == judge]
 
     def newest(self, dataset_id: int, judge: str | None = "") -> LabelSetRecord | None:
         """Return the label set with the highest version, None if there are no labels (see ``sets``)."""
@@ -50,13 +50,13 @@ class LabelReads:
 
     def lists(self, label_set_id: int, group_ids: Index | None = None) -> LabelLists:
         """Return the labels of a label set, of some groups or all, groups by ascending id."""
-        found = self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)
-        return LabelLists(*self._groups.keyed(found, self._dataset_of.get(label_set_id)))
+        lists = self._session.bulk.lists(LABEL_LISTS, label_set_id, group_ids)
+        return LabelLists(*self._groups.keyed(lists, self._dataset_of.get(label_set_id)))
 
     def has_judged_zero(self, label_set_id: int) -> bool:
         """Return whether any label says that an item is not relevant: grade 0 or below.
 
-        Of 700,000 positive labels it takes 0.09 s; the first other one ends it.
+        With 700,000 positive labels it takes 0.09 s; the first other label ends it.
         """
         return self._session.bulk.has_grade_up_to(label_set_id, 0.0)
 
@@ -142,7 +142,7 @@ class LabelWrites:
     def known_by_digest(
         self, dataset_id: int, digest: str, judge: str, created_at_utc: str | None = None
     ) -> LabelSetRecord:
-        """Return a new label set of which the digest is known alone, or that has no labels."""
+        """Create a label set without labels, or of which only the digest is known, and return its record."""
         begun = self.begin(dataset_id, by_row_number=None, judge=judge, created_at_utc=created_at_utc)
         return self.finish(begun, digest, 0, 0)
 

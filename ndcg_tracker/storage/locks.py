@@ -1,12 +1,12 @@
-"""The locks of writers on Postgres: who waits for whom, and what is known of whoever is waited for.
+"""The locks of writers on Postgres: who waits for whom, and what is known of the process that is waited for.
 
 SQLite has one writer at a time. On Postgres a writer keeps out what it could disturb, and no more:
 
 - ``CONTENT``: whoever changes what is stored holds it alone; runs are stored side by side, so they share it.
-- one lock per run name: who stores a run holds the lock of its name, so that the same run is stored once.
-- ``CREATION``: who stores a run takes it when it first creates what others may create as well: a dataset, groups,
+- one lock per run name: whoever stores a run holds the lock of its name, so that the same run is stored once.
+- ``CREATION``: taken by whoever stores a run when it first creates what others may create as well: a dataset, groups,
   labels, a metric, weights. It then looks again, for another writer may just have done so.
-- ``MARKS``: tags, aliases and decisions of gates. Who only sets these takes no other lock, and so waits for no ingest.
+- ``MARKS``: tags, aliases and decisions of gates. Whoever only sets these takes no other lock, so waits for no ingest.
 - one lock per staged run (see ``storage/staging.py``) while its driver lives, which keeps nobody out.
 
 Everybody takes the others in this order, and nobody gives one back before the transaction ends: no two can wait for
@@ -26,11 +26,11 @@ from sqlalchemy.exc import DBAPIError
 WAIT_SECONDS = 60.0
 """How long a writer waits for another one."""
 TOLD_AFTER_SECONDS = 5.0
-"""After how long it is told whom it waits for."""
+"""After how long a writer is told whom it waits for."""
 IDLE_SECONDS = 3
-"""Whoever has sent nothing to the server for so long is called idle."""
+"""A process that has sent nothing to the server for this long is called idle."""
 LOCKED = "55P03"
-"""The SQLSTATE of a lock that was not to be had in time."""
+"""The SQLSTATE of a lock that could not be had in time."""
 
 _FIRST_KEY = 0x6E646367  # "ndcg"
 _OF_THIS_SCHEMA = "coalesce(quote_ident(current_schema())::regnamespace::oid::int4, 0)"
@@ -72,18 +72,18 @@ TURNS: dict[TurnName, tuple[Lock, ...]] = {
     "content": (CONTENT, CREATION),
     "marks": (MARKS,),
 }
-"""What a writer takes as it begins: the only one; the only one that changes runs, labels, groups and results, while
-others may set tags and aliases and record decisions; the only one that does these."""
+"""The locks that a writer takes as it begins: the only writer; the only one that changes runs, labels, groups and
+results, while others may set tags and aliases and record decisions; the only one that does these."""
 
 
 def storing(dataset: str, name: str) -> tuple[Lock, ...]:
-    """Return what who stores a run takes as it begins: runs of other names are stored at the same time."""
+    """Return the locks that the writer of a run takes first; runs of other names are stored at the same time."""
     key = crc32(f"{dataset}\0{name}".encode("utf-8", "surrogatepass"))
     return Lock(_FIRST_KEY, is_shared=True), Lock(_FIRST_KEY + 3, key - (1 << 31))
 
 
 def publishing(staged_run_id: int) -> Lock:
-    """Return what the driver of a staged run holds while it lives; shared, for two schemas may have the same number."""
+    """Return the lock of a staged run's driver while it lives, shared because two schemas may have the same number."""
     return Lock(_FIRST_KEY + 4, staged_run_id % (1 << 31), is_shared=True)
 
 
@@ -104,7 +104,7 @@ class Holder:
 
 
 class LockedError(Exception):
-    """A lock was not to be had in time; ``holder``: who had it, None if nobody does any more."""
+    """A lock could not be had in time; ``holder``: who had it, None if nobody has it any more."""
 
     def __init__(self, holder: Holder | None) -> None:
         super().__init__(holder)
@@ -114,7 +114,7 @@ class LockedError(Exception):
 class WriterLocks:
     """The locks of one write transaction; on SQLite, where it never begins, it has all there are.
 
-    ``tell``: is given whoever is waited for, once that has taken ``TOLD_AFTER_SECONDS``.
+    ``tell``: is called with the process that is waited for, after ``TOLD_AFTER_SECONDS``.
     """
 
     def __init__(
@@ -169,11 +169,11 @@ def acquire(connection: Connection, lock: Lock, tell: Callable[[Holder], None]) 
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) != LOCKED:
                 raise
-        found = holders(connection, lock)
-        if rest and found:
-            tell(found[0])
+        blocking = holders(connection, lock)
+        if rest and blocking:
+            tell(blocking[0])
             rest = 0.0
-    raise LockedError(found[0] if found else None)
+    raise LockedError(blocking[0] if blocking else None)
 
 
 def holders(connection: Connection, *locks: Lock) -> list[Holder]:
@@ -183,5 +183,5 @@ def holders(connection: Connection, *locks: Lock) -> list[Holder]:
         for lock in locks
     ]
     query = _HOLDERS.format(idle=IDLE_SECONDS, locks=" OR ".join(chosen))
-    found = [Holder(*row) for row in connection.exec_driver_sql(query)]
-    return list({one.pid: one for one in found}.values())
+    holding = [Holder(*row) for row in connection.exec_driver_sql(query)]
+    return list({holder.pid: holder for holder in holding}.values())

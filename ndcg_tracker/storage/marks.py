@@ -59,16 +59,16 @@ class AliasReads:
     def known(self, name: str, dataset: str | None) -> AliasRecord:
         """Return the alias of this name; ReferenceNotFoundError where there is none, or one in several datasets."""
         aliases = self.all(dataset)
-        found = [alias for alias in aliases if alias.name == name]
-        if not found:
-            known = ", ".join(f"@{alias.name}" for alias in aliases) or "none"
-            raise ReferenceNotFoundError(f"there is no alias @{name}; there is {known}")
-        if len(found) > 1:
-            names = ", ".join(alias.dataset for alias in found)
+        named = [alias for alias in aliases if alias.name == name]
+        if not named:
+            listed = ", ".join(f"@{alias.name}" for alias in aliases) or "none"
+            raise ReferenceNotFoundError(f"there is no alias @{name}; there is {listed}")
+        if len(named) > 1:
+            names = ", ".join(alias.dataset for alias in named)
             raise ReferenceNotFoundError(
                 f"alias @{name} is in several datasets ({names})", advice=f"give {argument('dataset')}"
             )
-        return found[0]
+        return named[0]
 
 
 class AliasWrites:
@@ -102,10 +102,10 @@ class AliasWrites:
         Parameters: ``named``: its dataset and its name.
         """
         table, history = schema.aliases, schema.alias_moves
-        for one in moves:
-            row = {"dataset_id": one.dataset_id, "alias": checked_name("alias", one.alias), "run_id": one.run_id}
+        for move in moves:
+            row = {"dataset_id": move.dataset_id, "alias": checked_name("alias", move.alias), "run_id": move.run_id}
             self._session.execute(
-                history.insert(), row | {"run": one.run, "created_at_utc": checked_time(one.created_at_utc)}
+                history.insert(), row | {"run": move.run, "created_at_utc": checked_time(move.created_at_utc)}
             )
         key = (table.c.dataset_id == named[0], table.c.name == named[1])
         self._session.execute(table.delete().where(*key))

@@ -21,7 +21,7 @@ SUMMED_JUDGE = "sums of other engines"
 NO_LABELS_HERE = (EXTERNAL_JUDGE, SUMMED_JUDGE)
 """Judges whose label sets have no labels here."""
 UNNAMED_JUDGES = ("", *NO_LABELS_HERE)
-"""Whose evaluations are shown where no judge is named."""
+"""The judges whose evaluations are shown where none is named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +209,7 @@ class HistoryRecord:
 
 @dataclass(frozen=True, slots=True)
 class MetricUse:
-    """A metric, the text it was last asked for by, and how many runs of a dataset have it."""
+    """A metric, the text that it was last requested as, and how many runs of a dataset have it."""
 
     metric: str
     requested_as: str
@@ -295,10 +295,10 @@ class GroupResultColumns:
 
 @dataclass(frozen=True, slots=True)
 class TextRecord:
-    """What people read where ids stand.
+    """The texts that people read in place of an id.
 
     ``group_id``: 0 for an item in every group. ``item_key``: "" for the group itself. ``text``, ``title``, ``url``: as
-    they were given, None where nothing was.
+    they were given, None where none was.
     """
 
     group_id: int

@@ -62,13 +62,13 @@ def referenced_run(
     raise ReferenceNotFoundError(f"no run {reference!r}{_within(dataset)}", advice=_advice(reference, runs, dataset))
 
 
-def _only(reference: str, found: Sequence[RunName]) -> int:
+def _only(reference: str, runs: Sequence[RunName]) -> int:
     """Return the one run found, or raise for several."""
-    if len(found) == 1:
-        return found[0].id
-    names = sorted({run.name for run in found})
+    if len(runs) == 1:
+        return runs[0].id
+    names = sorted({run.name for run in runs})
     if len(names) == 1:
-        datasets = _listed(sorted(run.dataset for run in found))
+        datasets = _listed(sorted(run.dataset for run in runs))
         raise ReferenceNotFoundError(
             f"run {names[0]!r} exists in several datasets ({datasets})", advice=f"say which with {argument('dataset')}"
         )
@@ -78,16 +78,16 @@ def _only(reference: str, found: Sequence[RunName]) -> int:
 
 
 def _alias(name: str, aliases: Sequence[AliasRecord], dataset: str | None) -> int:
-    found = [alias for alias in aliases if alias.name == name]
-    if len(found) == 1:
-        return found[0].run_id
-    if found:
-        datasets = _listed(sorted(alias.dataset for alias in found))
+    named = [alias for alias in aliases if alias.name == name]
+    if len(named) == 1:
+        return named[0].run_id
+    if named:
+        datasets = _listed(sorted(alias.dataset for alias in named))
         raise ReferenceNotFoundError(
             f"alias '@{name}' exists in several datasets ({datasets})", advice=f"say which with {argument('dataset')}"
         )
-    known = _listed(sorted({f"@{alias.name}" for alias in aliases}))
-    advice = f"there are {known}" if known else f"create it with: ndcg-track alias set {name or 'NAME'} RUN"
+    names = _listed(sorted({f"@{alias.name}" for alias in aliases}))
+    advice = f"there are {names}" if names else f"create it with: ndcg-track alias set {name or 'NAME'} RUN"
     raise ReferenceNotFoundError(f"no alias {'@' + name!r}{_within(dataset)}", advice=advice)
 
 
@@ -126,8 +126,8 @@ def unknown_dataset(name: str, names: Sequence[str]) -> ReferenceNotFoundError:
     """Return the error for a dataset that does not exist."""
     advice = did_you_mean(name, names)
     if not advice:
-        one = f"there is only {names[0]!r}: name it with {argument('dataset', names[0])}" if len(names) == 1 else ""
-        advice = one or (f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run")
+        only = f"there is only {names[0]!r}: name it with {argument('dataset', names[0])}" if len(names) == 1 else ""
+        advice = only or (f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run")
     return ReferenceNotFoundError(f"no dataset {name!r}", advice=advice)
 
 
@@ -137,4 +137,4 @@ def is_pattern(reference: str) -> bool:
     >>> is_pattern("bm25*"), is_pattern("bm25"), is_pattern("run-[ab]")
     (True, False, True)
     """
-    return any(one in reference for one in "*?[")
+    return any(wildcard in reference for wildcard in "*?[")

@@ -84,25 +84,25 @@ class RunReads:
 
     def with_id(self, run_id: int) -> RunRecord:
         """Return the run of this id (ReferenceNotFoundError if it does not exist)."""
-        found = self._session.once_each("run", [run_id], self._records)
-        if not found:
+        by_id = self._session.once_each("run", [run_id], self._records)
+        if not by_id:
             raise ReferenceNotFoundError(f"no run with id {run_id}", advice="list all with: ndcg-track runs list")
-        return found[run_id]
+        return by_id[run_id]
 
     def _records(self, run_ids: Sequence[int]) -> dict[int, RunRecord]:
-        """Return some runs by id, and keep what is gone of each, which comes with them."""
+        """Return some runs by id, and keep their pruning records, which come with them."""
         runs, gone = schema.runs, _prunings()
         query = sa.select(runs, *_apart(gone)).join_from(runs, gone, gone.c.run_id == runs.c.id, isouter=True)
-        found: dict[int, RunRecord] = {}
+        by_id: dict[int, RunRecord] = {}
         prunings: dict[int, PruningRecord | None] = {}
         rows: list[dict[str, Any]] = self._session.records(dict, query.where(runs.c.id.in_(run_ids)))
         for row in rows:
             of_pruning = _taken_apart(row)
-            run = found[row["id"]] = RunRecord(**row)
+            run = by_id[row["id"]] = RunRecord(**row)
             self._dataset_of[run.id] = run.dataset_id
             prunings[run.id] = None if of_pruning["run_id"] is None else PruningRecord(**of_pruning)
         self._session.keep("pruning", prunings)
-        return found
+        return by_id
 
     def resolve(self, reference: str, dataset: str | None = None) -> RunRecord:
         """Return the run that a reference names: exact name, id, ``@alias``, ``latest~N`` or unique prefix.
@@ -135,15 +135,15 @@ class RunReads:
         )
         chosen = query if dataset is None else query.where(runs.c.dataset == dataset)
         names: dict[RunName, None] = {}
-        found: list[AliasRecord] = []
+        alias_records: list[AliasRecord] = []
         rows: list[dict[str, Any]] = self._session.records(dict, chosen)
         for row in rows:
             of_alias = _taken_apart(row)
             names[RunName(**row)] = None
             if of_alias["name"] is not None:
-                found.append(AliasRecord(**of_alias, dataset=row["dataset"], run=row["name"]))
-        found.sort(key=lambda alias: (alias.dataset_id, alias.name))
-        self._session.once(("aliases", dataset), lambda: found)
+                alias_records.append(AliasRecord(**of_alias, dataset=row["dataset"], run=row["name"]))
+        alias_records.sort(key=lambda alias: (alias.dataset_id, alias.name))
+        self._session.once(("aliases", dataset), lambda: alias_records)
         return list(names)
 
     def chosen(self, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
@@ -154,25 +154,25 @@ class RunReads:
         """
         if dataset is not None:
             self._datasets.known(dataset)
-        return [run for one in references for run in self.matching(one, dataset)] or self.all(dataset)
+        return [run for reference in references for run in self.matching(reference, dataset)] or self.all(dataset)
 
     def matching(self, reference: str, dataset: str | None) -> list[RunRecord]:
         """Return the run of a reference, or all that fit a pattern (see ``chosen``)."""
         if not is_pattern(reference):
             return [self.resolve(reference, dataset)]
         every = self.all(dataset)
-        found = [run for run in every if run.name == reference] or [
+        fitting = [run for run in every if run.name == reference] or [
             run for run in every if fnmatchcase(run.name, reference)
         ]
-        if not found:
+        if not fitting:
             raise ReferenceNotFoundError(f"no run fits {reference!r}", advice="list all with: ndcg-track runs list")
-        return found
+        return fitting
 
     def named(self, dataset_id: int, name: str) -> RunRecord | None:
         """Return the run of exactly this name, None if it does not exist."""
         chosen = (schema.runs.c.dataset_id == dataset_id, schema.runs.c.name == name)
-        found = self._session.records(RunRecord, sa.select(schema.runs).where(*chosen))
-        return found[0] if found else None
+        records = self._session.records(RunRecord, sa.select(schema.runs).where(*chosen))
+        return records[0] if records else None
 
     def with_digest(self, dataset_id: int, digest: str) -> list[RunRecord]:
         """Return the runs with this content, in id order."""
@@ -192,17 +192,17 @@ class RunReads:
     def ranking(self, run_id: int, group_ids: Index | None = None) -> Ranking:
         """Return the items of a run as they were stored, scores to the bit, of some groups or all, by ascending id.
 
-        Raises: InputError for a run that was pruned, or that has not the items of these groups.
+        Raises: InputError for a run that was pruned, or that lacks the items of these groups.
         """
-        found = self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)
+        lists = self._session.bulk.lists(RANKED_LISTS, run_id, group_ids)
         pruning = self.pruning(run_id)
         if pruning is not None:
             wanted = of_run = self.group_ids(run_id)
             if group_ids is not None:
                 wanted = np.intersect1d(group_ids, of_run)
-            if not found.group_ids.size or found.group_ids.size < wanted.size:
+            if not lists.group_ids.size or lists.group_ids.size < wanted.size:
                 raise pruning.refusal(self.with_id(run_id).name)
-        return Ranking(*self._groups.keyed(found, self._dataset_of.get(run_id)))
+        return Ranking(*self._groups.keyed(lists, self._dataset_of.get(run_id)))
 
     def prunings(self, *run_ids: int) -> dict[int, PruningRecord]:
         """Return what is stored of runs that are not whole (of all, or of these), by the id of the run."""
@@ -210,44 +210,44 @@ class RunReads:
         query = sa.select(table).order_by(table.c.run_id)
 
         def read(chosen: Select[Any]) -> dict[int, PruningRecord]:
-            return {one.run_id: one for one in self._session.records(PruningRecord, chosen)}
+            return {record.run_id: record for record in self._session.records(PruningRecord, chosen)}
 
         if not run_ids:
             return self._session.once("prunings", partial(read, query))
         return self._session.once_each("pruning", run_ids, lambda ids: read(query.where(table.c.run_id.in_(ids))))
 
     def pruning(self, run_id: int) -> PruningRecord | None:
-        """Return what is stored of a run that is not whole, None of one that is."""
+        """Return what is stored of a run that is not whole, None for one that is."""
         return self.prunings(run_id).get(run_id)
 
     def holds(self, run_id: int) -> Holds:
         """Return what is here of a run."""
-        found = self.pruning(run_id)
-        return Holds.WHOLE if found is None else found.holds
+        pruning = self.pruning(run_id)
+        return Holds.WHOLE if pruning is None else pruning.holds
 
     def without(self, part: Part) -> set[int]:
-        """Return the ids of all runs that have not this part."""
-        return {run_id for run_id, one in self.prunings().items() if part not in one.holds}
+        """Return the ids of all runs that lack this part."""
+        return {run_id for run_id, pruning in self.prunings().items() if part not in pruning.holds}
 
     def require(self, part: Part, *runs: RunRecord) -> None:
-        """Raise InputError for the first of some runs that has not this part."""
+        """Raise InputError for the first of some runs that lacks this part."""
         for run in runs:
-            found = self.pruning(run.id)
-            if found is not None and part not in found.holds:
-                raise found.refusal(run.name)
+            pruning = self.pruning(run.id)
+            if pruning is not None and part not in pruning.holds:
+                raise pruning.refusal(run.name)
 
     def used_ids(self, *, once: bool) -> set[int]:
         """Return the runs that an alias points to (``once``: or pointed to), or that a gate decided on."""
         columns = [schema.aliases.c.run_id, schema.decisions.c.baseline_run_id, schema.decisions.c.candidate_run_id]
         columns += [schema.alias_moves.c.run_id] if once else []
-        found = {row[0] for column in columns for row in self._session.rows(sa.select(column).distinct()) if row[0]}
+        used = {row[0] for column in columns for row in self._session.rows(sa.select(column).distinct()) if row[0]}
         for row in self._session.rows(sa.select(schema.suite_decisions.c.runs)):
-            found |= {of[side] for of in row.runs.values() for side in ("baseline_run_id", "candidate_run_id")}
-            found |= {one for of in row.runs.values() for ids in of.get("repeats", {}).values() for one in ids}
+            used |= {of[side] for of in row.runs.values() for side in ("baseline_run_id", "candidate_run_id")}
+            used |= {run_id for of in row.runs.values() for ids in of.get("repeats", {}).values() for run_id in ids}
         query = sa.select(schema.decisions.c.repeats).where(schema.decisions.c.repeats.is_not(None))
         for row in self._session.rows(query):
-            found |= {one for ids in row.repeats.values() for one in ids}
-        return found
+            used |= {run_id for ids in row.repeats.values() for run_id in ids}
+        return used
 
     def sizes(self, run_ids: Sequence[int], *, results: bool) -> dict[int, RunSize]:
         """Return what some runs hold that can be pruned; group results only if ``results`` says so."""
@@ -256,7 +256,7 @@ class RunReads:
         length = sa.func.length if is_sqlite else sa.func.pg_column_size
         of_lists = sa.func.sum(length(lists.c.item_keys) + length(lists.c.scores) + _BYTES_OF_LIST).label("total")
         n_results = sa.func.sum(sa.func.length(evaluations.c.packed_values) / 8).label("total")
-        found: dict[int, RunSize] = {}
+        sizes: dict[int, RunSize] = {}
         for first in range(0, len(run_ids), FEW):
             some = run_ids[first : first + FEW]
             in_lists = sa.select(lists.c.run_id, of_lists).where(lists.c.run_id.in_(some)).group_by(lists.c.run_id)
@@ -268,8 +268,8 @@ class RunReads:
             for row in self._session.rows(in_runs):
                 n_here, of_items = n_of_run.get(row.id, 0), n_bytes.get(row.id)
                 n_items = 0 if of_items is None else row.n_items
-                found[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * _BYTES_OF_RESULT)
-        return found
+                sizes[row.id] = RunSize(n_items, n_here, (of_items or 0) + n_here * _BYTES_OF_RESULT)
+        return sizes
 
     def ranking_blocks(self, run: RunRecord) -> Iterator[Ranking]:
         """Yield the items of a run in blocks of about ``BLOCK_ITEMS`` items (see ``ranking``)."""
@@ -282,7 +282,7 @@ class RunReads:
             yield self.ranking(run.id, ids[first : first + n_groups])
 
     def kept_blocks(self, run: RunRecord, *, is_whole: bool) -> Iterator[Ranking]:
-        """Yield the items of a run as far as they are here, in blocks where these are all."""
+        """Yield the items of a run that are here, in blocks where these are all of them."""
         if is_whole:
             yield from self.ranking_blocks(run)
         elif (kept := self._session.bulk.list_group_ids(RANKED_LISTS, run.id)).size:
@@ -358,7 +358,7 @@ class RunWrites:
         kept_share: float | None = None,
         created_at_utc: str | None = None,
     ) -> None:
-        """Take note that a run is without its items, or came without them (see ``PruningRecord``).
+        """Record that a run is without its items, or came without them (see ``PruningRecord``).
 
         Parameters: ``group_ids``: of all its groups, ascending; none where sums are stored alone.
         """
@@ -375,7 +375,7 @@ class RunWrites:
     def finish(self, run_id: int, digest: str, n_groups: int, n_items: int) -> RunRecord:
         """Finish a run: store its counts and digest, and return its record.
 
-        A run without a date has that of now: of two that are stored side by side, the later one is the one that ends
+        A run without a date gets the present one: of two runs that are stored side by side, the one that ends later is
         later.
         """
         self._made.runs[run_id] = digest
@@ -456,7 +456,7 @@ class RunWrites:
             self._session.execute(emptied)
 
     def restored(self, run_id: int, digest: str) -> None:
-        """Take note that a pruned run has its items again, and that its group results are to be complete at the end."""
+        """Record that a pruned run has its items again, and that its group results are to be complete at the end."""
         self._session.execute(schema.prunings.delete().where(schema.prunings.c.run_id == run_id))
         self._made.runs[run_id] = digest
 

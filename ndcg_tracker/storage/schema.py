@@ -61,7 +61,7 @@ class JsonText(TypeDecorator[JsonObject]):
         """Return the type that this engine stores."""
         if dialect.name != "postgresql":
             return dialect.type_descriptor(Text())
-        from sqlalchemy.dialects.postgresql import JSONB  # here, for SQLite would pay for its import
+        from sqlalchemy.dialects.postgresql import JSONB  # here, because SQLite does not need it
 
         return dialect.type_descriptor(JSONB(none_as_null=True))
 
@@ -72,7 +72,7 @@ class JsonText(TypeDecorator[JsonObject]):
         return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
 
     def process_result_value(self, value: Any, dialect: Dialect) -> JsonObject | None:
-        """Return the object of what came from the driver, its keys in order, with numbers as both engines have them."""
+        """Return the object that came from the driver, its keys in order, with numbers as both engines have them."""
         if value == "{}":  # as most are
             return {}
         try:

@@ -1,4 +1,4 @@
-"""The connection of one transaction, and what was read on it: what is known is not asked for twice."""
+"""The connection of one transaction, and what was read on it, so that nothing is asked for twice."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Session:
         """Return the answer to a question that may have been asked before (see ``look_again``)."""
         if question not in self._answers:
             self._answers[question] = ask()
-        found: Answer = self._answers[question]
-        return found
+        answer: Answer = self._answers[question]
+        return answer
 
     def look_again(self) -> None:
         """Forget all answers: this transaction has written, or others may have while it waited."""
@@ -51,7 +51,7 @@ class Session:
         self.named_runs.clear()
 
     def keep_creators_out(self) -> bool:
-        """Take the lock of who creates datasets, groups, labels and metrics; return whether to look again."""
+        """Take the lock for creating datasets, groups, labels and metrics; return whether to look again."""
         taken = self.locks.keep_creators_out()
         if taken:
             self.look_again()
@@ -60,29 +60,31 @@ class Session:
     def once_each(
         self, question: str, run_ids: Sequence[int], ask: Callable[[Sequence[int]], Mapping[int, Answer]]
     ) -> dict[int, Answer]:
-        """Return what is known of each of some runs (see ``once``), left out where there is nothing.
+        """Return the answer for each of some runs (see ``once``), without the runs that have none.
 
-        What is asked of one run that a reference named will be asked of the others: it is read of all of them.
+        What is asked of one run that a reference named will be asked of the others, so it is read for all of them.
         """
-        if new := [one for one in run_ids if (question, one) not in self._answers]:
-            more = [one for one in self.named_runs if one not in new and (question, one) not in self._answers]
-            found = ask([*new, *more])
-            self.keep(question, {one: found.get(one) for one in [*new, *more]})
-        each = ((one, self._answers[question, one]) for one in run_ids)
-        return {one: answer for one, answer in each if answer is not None}
+        if new := [run_id for run_id in run_ids if (question, run_id) not in self._answers]:
+            more = [
+                run_id for run_id in self.named_runs if run_id not in new and (question, run_id) not in self._answers
+            ]
+            answers = ask([*new, *more])
+            self.keep(question, {run_id: answers.get(run_id) for run_id in [*new, *more]})
+        each = ((run_id, self._answers[question, run_id]) for run_id in run_ids)
+        return {run_id: answer for run_id, answer in each if answer is not None}
 
     def keep(self, question: str, answers: Mapping[int, object]) -> None:
-        """Keep what is known of some runs, None where there is nothing."""
-        self._answers.update({(question, one): answer for one, answer in answers.items()})
+        """Keep the answers for some runs, None where there is none."""
+        self._answers.update({(question, run_id): answer for run_id, answer in answers.items()})
 
     def records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
         """Return a record per row, by column names; SQLAlchemy's row mapping takes twice as long."""
         try:
-            found = self.connection.execute(query)
+            cursor = self.connection.execute(query)
         except UnicodeEncodeError:
             return []  # the name has a lone surrogate, which no database can hold
-        names = tuple(found.keys())
-        return [kind(**dict(zip(names, row, strict=True))) for row in found.all()]
+        names = tuple(cursor.keys())
+        return [kind(**dict(zip(names, row, strict=True))) for row in cursor.all()]
 
     def execute(self, statement: sa.Executable, values: Any = None) -> sa.CursorResult[Any]:
         """Run a statement, with the values of one row or of several."""

@@ -149,8 +149,11 @@ class StagedWrites:
         table = staged_batches
         counts = sa.select(table.c.attempt, sa.func.count(), sa.func.sum(table.c.n_groups))
         rows = self._connection.execute(counts.where(table.c.staged_run_id == staged_id).group_by(table.c.attempt))
-        found = {attempt_id: (n_batches, int(n_groups)) for attempt_id, n_batches, n_groups in rows}
-        n_lacking = sum(found.get(one.id, (0, 0)) != (one.n_batches, one.n_groups) for one in attempts)
+        staged = {attempt_id: (n_batches, int(n_groups)) for attempt_id, n_batches, n_groups in rows}
+        n_lacking = sum(
+            staged.get(task_attempt.id, (0, 0)) != (task_attempt.n_batches, task_attempt.n_groups)
+            for task_attempt in attempts
+        )
         if n_lacking:
             raise DatabaseError(
                 f"what {n_lacking} of {len(attempts)} tasks staged is not there any more, such as after a crash of the "
@@ -162,10 +165,10 @@ class StagedWrites:
     def _contents(self, staged_id: int, attempts: Sequence[Attempt]) -> Iterator[bytes]:
         driver: Any = self._connection.connection.driver_connection
         query = "SELECT content FROM staged_batches WHERE staged_run_id = %s AND attempt = %s AND number = %s"
-        for one in sorted(attempts, key=lambda found: found.partition):
-            for number in range(one.n_batches):
+        for task_attempt in sorted(attempts, key=lambda each: each.partition):
+            for number in range(task_attempt.n_batches):
                 with driver.cursor(binary=True) as cursor:
-                    yield cursor.execute(query, (staged_id, one.id, number)).fetchone()[0]
+                    yield cursor.execute(query, (staged_id, task_attempt.id, number)).fetchone()[0]
 
     def discard(self, staged_id: int) -> None:
         """Delete all batches of a staged run, those of attempts that do not count as well."""
@@ -180,10 +183,10 @@ def all_staged(connection: Connection) -> list[StagedRunRecord]:
         return []
     n_bytes = sa.func.sum(sa.func.octet_length(batches.c.content))
     counts = sa.select(batches.c.staged_run_id, sa.func.count(), sa.func.sum(batches.c.n_groups), n_bytes)
-    found: dict[int, tuple[int | None, ...]] | None = None
+    sums_of: dict[int, tuple[int | None, ...]] | None = None
     if not connection.exec_driver_sql("SELECT pg_is_in_recovery()").scalar_one():
         each = connection.execute(counts.group_by(batches.c.staged_run_id))
-        found = {staged_id: tuple(map(int, sums)) for staged_id, *sums in each}
+        sums_of = {staged_id: tuple(map(int, sums)) for staged_id, *sums in each}
     return [
         StagedRunRecord(
             row.id,
@@ -192,7 +195,7 @@ def all_staged(connection: Connection) -> list[StagedRunRecord]:
             row.started_by,
             row.created_at_utc,
             bool(holders(connection, publishing(row.id))),
-            *((None, None, None) if found is None else found.get(row.id, (0, 0, 0))),
+            *((None, None, None) if sums_of is None else sums_of.get(row.id, (0, 0, 0))),
         )
         for row in rows
     ]
@@ -201,10 +204,10 @@ def all_staged(connection: Connection) -> list[StagedRunRecord]:
 def clear_staged(connection: Connection) -> list[StagedRunRecord]:
     """Delete the staged runs whose driver does not live any more, and return them."""
     cleared = []
-    for one in all_staged(connection):
-        lock = f"SELECT pg_try_advisory_xact_lock({publishing(one.id).sql})"
-        if connection.exec_driver_sql(lock).scalar_one() and delete_staged(connection, one.id):
-            cleared.append(one)
+    for staged in all_staged(connection):
+        lock = f"SELECT pg_try_advisory_xact_lock({publishing(staged.id).sql})"
+        if connection.exec_driver_sql(lock).scalar_one() and delete_staged(connection, staged.id):
+            cleared.append(staged)
     return cleared
 
 

@@ -76,11 +76,11 @@ class ReadTransaction:
         """Return one sentence per kind of damage in the whole database, none if it is intact."""
         connection = self._session.connection
         whole = (engine_damage, broken_references, malformed_objects, lost_records)
-        found = [line for look in whole for line in look(connection)]
-        return found or differing_values(connection, self._session.bulk)
+        damage = [line for look in whole for line in look(connection)]
+        return damage or differing_values(connection, self._session.bulk)
 
     def schema_damage(self, expected: Mapping[str, object]) -> list[str]:
-        """Return what of the tables, indexes, views and triggers is not as in an expected catalogue."""
+        """Return how the tables, indexes, views and triggers differ from an expected catalogue."""
         return differing_things(catalogue(self._session.connection), expected)
 
 
@@ -135,7 +135,7 @@ _PAUSE_SECONDS = 0.2
 
 
 class HasStore(Protocol):
-    """What has a database open, as a ``Tracker`` does: whom the questions are methods of."""
+    """An object with an open database, such as a ``Tracker``, of which the questions are methods."""
 
     def store(self, *, create: bool = False) -> Store:
         """Return the open store."""
@@ -229,7 +229,7 @@ class Store:
         """Yield a writer: its work is committed at the end, or rolled back completely on any exception.
 
         Other writers wait, up to a minute, then raise DatabaseError: on SQLite all of them; on Postgres those that
-        ``turn`` keeps out, or, for who stores one run, its dataset and name in ``run`` (see ``storage/locks.py``).
+        ``turn`` keeps out, or, to store one run, its dataset and name in ``run`` (see ``storage/locks.py``).
         Where the connection is lost with the answer to the commit, the content digest of what was written says whether
         it is stored (see ``resolve_lost_answer``).
         """

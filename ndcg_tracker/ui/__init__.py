@@ -1,1 +1,1 @@
-"""A local web page over the database: read-only, on this machine alone, for who has its address."""
+"""A local web page over the database: read-only, on this machine alone, for whoever has its address."""

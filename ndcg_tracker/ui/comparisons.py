@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SOME_CUTOFFS = 1_000
 """With more groups, only some cutoffs are computed."""
 MOST_PAIRS = 12
-"""So many candidates are compared at once."""
+"""How many candidates are compared at once, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class _Chosen:
         """Return the runs that an address names; the first is the baseline where no other is named so."""
         ids = ask.ids("run")
         baseline_id = ask.number("baseline", 0) or (ids[0] if ids else 0)
-        others = [one for one in ids if one != baseline_id]
+        others = [run_id for run_id in ids if run_id != baseline_id]
         if not baseline_id or not others:
             raise InputError("choose a baseline and one run or more to compare with it")
         if len(others) > MOST_PAIRS:
@@ -66,8 +66,8 @@ class _Chosen:
                 f"choose at most {MOST_PAIRS} runs", advice="for more, ndcg-track report --all writes a page"
             )
         baseline = tx.runs.with_id(baseline_id)
-        candidates = [tx.runs.with_id(one) for one in others]
-        if any(one.dataset_id != baseline.dataset_id for one in candidates):
+        candidates = [tx.runs.with_id(run_id) for run_id in others]
+        if any(run.dataset_id != baseline.dataset_id for run in candidates):
             raise InputError("these runs are of several datasets", advice="choose runs of one")
         return cls(Here.of_run(tx, ask, baseline), baseline, candidates)
 
@@ -93,22 +93,22 @@ def _missing_groups(ask: Question) -> Any:
 def compare(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a comparison: the report's page, which asks for what a file would have to hold."""
     chosen = _Chosen.of(tx, ask)
-    names = [one.name for one in chosen.candidates]
+    names = [run.name for run in chosen.candidates]
     report = live_report(tx, chosen.baseline.name, names, chosen.options(ask))
     data, values = report_values(report, made="This command writes the page to a file that can be sent to others:")
     metric = report.pairs[0].comparison.metrics[0].metric
     data["ask"] = {
-        "lists": [chosen.address("/compare/lists", one, ask, metric) for one in chosen.candidates],
-        "group": [chosen.address("/group", one, ask, metric) for one in chosen.candidates],
+        "lists": [chosen.address("/compare/lists", candidate, ask, metric) for candidate in chosen.candidates],
+        "group": [chosen.address("/group", candidate, ask, metric) for candidate in chosen.candidates],
     }
-    ids = [chosen.baseline.id, *(one.id for one in chosen.candidates)]
+    ids = [chosen.baseline.id, *(run.id for run in chosen.candidates)]
     return rendered(
         "compare.html",
         data=data,
         ids=ids,
         swapped=link("/compare", run=ids[::-1], metric=ask.text("metric")) if len(ids) == 2 else None,
         others=link("/runs", dataset=chosen.baseline.dataset, metric=metric, run=ids, baseline=ids[0]),
-        cutoffs=[chosen.address("/compare/cutoffs", one, ask, metric) for one in chosen.candidates],
+        cutoffs=[chosen.address("/compare/cutoffs", candidate, ask, metric) for candidate in chosen.candidates],
         asked=ask.text("metric") or "",
         together=_corrected_together(tx, chosen, ask, report),
         **{**chosen.here.values("/compare"), **values},
@@ -116,19 +116,19 @@ def compare(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def _corrected_together(tx: ReadTransaction, chosen: _Chosen, ask: Question, report: RunsReport) -> list[str]:
-    """Return for each candidate what the p-value is worth beside all metrics, "" where the page has all of them."""
+    """Return for each candidate its p-value as corrected for all metrics, "" where the page has all of them."""
     if ask.text("metric") is None:
         return [""] * len(report.pairs)
     options = replace(chosen.options(ask), metrics=(), top=0)
     try:
-        found = compared(tx, chosen.baseline.name, [one.name for one in chosen.candidates], options)
+        pairs = compared(tx, chosen.baseline.name, [run.name for run in chosen.candidates], options)
     except NdcgTrackerError:  # another metric cannot be compared here, so there is no page of all of them
         return [""] * len(report.pairs)
-    n, asked = n_tested([one.comparison for one in found]), report.pairs[0].comparison.metrics[0].metric
-    each = [{one.metric: place for place, one in enumerate(pair.comparison.metrics)} for pair in found]
+    n, asked = n_tested([pair.comparison for pair in pairs]), report.pairs[0].comparison.metrics[0].metric
+    each = [{result.metric: place for place, result in enumerate(pair.comparison.metrics)} for pair in pairs]
     return [
         together_words(for_people(pair.comparison).metrics[places[asked]], n) if asked in places else ""
-        for pair, places in zip(found, each, strict=True)
+        for pair, places in zip(pairs, each, strict=True)
     ]
 
 
@@ -137,13 +137,17 @@ def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
     chosen = _Chosen.of(tx, ask)
     metric, candidate = chosen.here.wanted(), chosen.candidates[0]
     options = CompareOptions((parse_metric(metric.metric),), chosen.baseline.dataset, _missing_groups(ask))
-    found = compared(tx, chosen.baseline.name, [candidate.name], options)[0]
-    pairing = found.results[0].pairing
-    keys = tx.groups.keys(found.both.dataset_id, pairing.group_ids)
-    is_tested = found.results[0].no_inference is None
-    rows = at_cutoffs(tx, found, keys, many_groups=SOME_CUTOFFS) if is_tested else ()
+    compared_pair = compared(tx, chosen.baseline.name, [candidate.name], options)[0]
+    pairing = compared_pair.results[0].pairing
+    keys = tx.groups.keys(compared_pair.both.dataset_id, pairing.group_ids)
+    is_tested = compared_pair.results[0].no_inference is None
+    rows = at_cutoffs(tx, compared_pair, keys, many_groups=SOME_CUTOFFS) if is_tested else ()
     names = (visible(chosen.baseline.name), visible(candidate.name))
-    spec = cutoffs_chart(rows, *names, metric=metric_name(metric), cutoff=found.both.metric.cutoff) if rows else None
+    spec = (
+        cutoffs_chart(rows, *names, metric=metric_name(metric), cutoff=compared_pair.both.metric.cutoff)
+        if rows
+        else None
+    )
     return rendered(
         "cutoffs.html",
         title=f"{candidate.name} against {chosen.baseline.name}",
@@ -162,25 +166,25 @@ def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
     chosen = _Chosen.of(tx, ask)
     key = str(ask.text("group") or missing("group"))
     lists = _lists(tx, chosen, key)
-    one = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
+    group_number = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
     items = [item.item for item in lists.items] + [item for item, _ in lists.ideal]
-    texts = texts_of(tx, chosen.here.dataset.id, {one: items})
-    return lists_on_page(visible_lists(lists)) | {"texts": texts_on_page(texts.get(one, GroupTexts()))}
+    texts = texts_of(tx, chosen.here.dataset.id, {group_number: items})
+    return lists_on_page(visible_lists(lists)) | {"texts": texts_on_page(texts.get(group_number, GroupTexts()))}
 
 
 def _lists(tx: ReadTransaction, chosen: _Chosen, key: str) -> GroupLists:
     metric = parse_metric(chosen.here.wanted().metric)
     both = resolved_pair(tx, Arm.of(chosen.baseline), Arm.of(chosen.candidates[0]), (metric,))
-    one = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
-    return lists_of(tx, both, np.array([one], dtype=np.int64))[0]
+    group_number = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
+    return lists_of(tx, both, np.array([group_number], dtype=np.int64))[0]
 
 
 def group(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of one group: its value in every run, and its lists in two."""
     here = Here.of(tx, ask)
     key, metric = str(ask.text("group") or missing("group")), here.wanted()
-    one = group_id(tx, here.dataset.id, here.dataset.name, key)
-    records = group_over_time(tx, here.dataset, metric.metric, one)
+    group_number = group_id(tx, here.dataset.id, here.dataset.name, key)
+    records = group_over_time(tx, here.dataset, metric.metric, group_number)
     rows: list[HistoryRow] = [
         {
             "run": visible(record.run),
@@ -193,19 +197,19 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
         }
         for record in records
     ]
-    known = [row for row in rows if row["mean"] is not None]
+    valued = [row for row in rows if row["mean"] is not None]
     charts: dict[str, Any] = {}
-    if known:
+    if valued:
         charts["history"] = history_chart(rows, metric_name(metric)) | {
             "title": {
                 "text": f"{metric_name(metric)} of this group",
-                "subtitle": f"its value in {counted(min(len(known), MOST_RUNS), 'run')}, run after run"
-                + (f"; {counted(len(known) - MOST_RUNS, 'older one')} not drawn" if len(known) > MOST_RUNS else ""),
+                "subtitle": f"its value in {counted(min(len(valued), MOST_RUNS), 'run')}, run after run"
+                + (f"; {counted(len(valued) - MOST_RUNS, 'older one')} not drawn" if len(valued) > MOST_RUNS else ""),
             }
         }
     ids = list(dict.fromkeys([*ask.ids("baseline"), *ask.ids("run")]))[:2]
     if len(ids) < 2:
-        ids = _most_changed(known)
+        ids = _most_changed(valued)
     pair: dict[str, Any] = {}
     if ids:
         one_run, other = (tx.runs.with_id(run_id) for run_id in ids)
@@ -217,12 +221,12 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
     ][::-1]
     part = Part.of(len(changes), ask.number("page", 1), "/group",
                     {"dataset": here.dataset.name, "metric": metric.metric, "group": key, "run": ids})  # fmt: skip
-    attributes = tx.groups.attributes(here.dataset.id).get(one) or {}
+    attributes = tx.groups.attributes(here.dataset.id).get(group_number) or {}
     return rendered(
         "group.html",
         title=f"Group {key}",
         group=key,
-        query=query_cell(texts_of(tx, here.dataset.id, {}, [one]).get(one, GroupTexts()).query),
+        query=query_cell(texts_of(tx, here.dataset.id, {}, [group_number]).get(group_number, GroupTexts()).query),
         attributes=attributes,
         data={"themes": themes(), "charts": charts} if charts else None,
         charts={name: chart_words(spec) for name, spec in charts.items()},
@@ -253,17 +257,17 @@ def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[st
 
     candidate = chosen.candidates[0]
     names = (visible(chosen.baseline.name), visible(candidate.name))
-    found = {"baseline": chosen.baseline, "candidate": candidate, "why": "", "explained": "", "has_texts": False}
+    values = {"baseline": chosen.baseline, "candidate": candidate, "why": "", "explained": "", "has_texts": False}
     metric = parse_metric(chosen.here.wanted().metric)
     charts: dict[str, Any] = {}
     try:
         charts["moves"] = rank_moves(visible_lists(_lists(tx, chosen, key)), *names)
         explanation = group_explanation(tx, explained_pair(tx, chosen.baseline, candidate, metric), key)
         assert isinstance(explanation, GroupExplanation)
-        found["has_texts"] = bool(explanation.texts.items)
-        found["explained"] = Markup(reports_html([explanation_report(explanation)], CLASSES))
+        values["has_texts"] = bool(explanation.texts.items)
+        values["explained"] = Markup(reports_html([explanation_report(explanation)], CLASSES))
     except MetricError:
-        found["why"] = f"{metric} is no sum over items, so no item has a part of it."
+        values["why"] = f"{metric} is no sum over items, so no item has a part of it."
     except NdcgTrackerError as error:
-        found["why"] = str(error)
-    return found, charts
+        values["why"] = str(error)
+    return values, charts

@@ -54,14 +54,14 @@ class RunOverview:
 def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
     """Return all datasets, the one that was stored to last first."""
     counts = tx.datasets.counts()
-    found = []
+    overviews = []
     for dataset in tx.datasets.all():
         metric = usual_metric(tx.evaluations.metrics(dataset.id))
         records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric)
         means = {record.run_id: record.mean for record in records}  # the newest labels come last
         newest = max((record.created_at_utc for record in records), default=None)
-        found.append(DatasetOverview(dataset, counts[dataset.id], metric, list(means.values()), newest))
-    return sorted(found, key=lambda one: one.newest_utc or "", reverse=True)
+        overviews.append(DatasetOverview(dataset, counts[dataset.id], metric, list(means.values()), newest))
+    return sorted(overviews, key=lambda overview: overview.newest_utc or "", reverse=True)
 
 
 def usual_metric(metrics: Sequence[MetricUse], wanted: str | None = None) -> MetricUse | None:
@@ -70,11 +70,11 @@ def usual_metric(metrics: Sequence[MetricUse], wanted: str | None = None) -> Met
     Raises: ReferenceNotFoundError for a wanted one that no run has.
     """
     if wanted is not None:
-        for one in metrics:
-            if one.metric == wanted:
-                return one
+        for use in metrics:
+            if use.metric == wanted:
+                return use
         raise ReferenceNotFoundError(f"no run of this dataset has the metric {wanted!r}")
-    return max(metrics, key=lambda one: (one.metric == DEFAULT_METRIC, one.n_runs), default=None)
+    return max(metrics, key=lambda use: (use.metric == DEFAULT_METRIC, use.n_runs), default=None)
 
 
 def runs_overview(tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse | None) -> list[RunOverview]:
@@ -84,12 +84,12 @@ def runs_overview(tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse
     aliases: dict[int, list[str]] = {}
     for alias in tx.aliases.all(dataset.name):
         aliases.setdefault(alias.run_id, []).append(alias.name)
-    found = []
+    overviews = []
     for run in tx.runs.all(dataset.name):
         record = of_run.get(run.id)
         mean, version = (None, None) if record is None else (record.mean, record.label_set_version)
-        found.append(RunOverview(run, mean, version, aliases.get(run.id, ())))
-    return found
+        overviews.append(RunOverview(run, mean, version, aliases.get(run.id, ())))
+    return overviews
 
 
 def group_over_time(tx: ReadTransaction, dataset: DatasetRecord, metric: str, group: int) -> list[GroupValueRecord]:
@@ -126,27 +126,29 @@ def groups_containing(
     tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse | None, text: str, n: int, skip: int
 ) -> tuple[list[SomeGroup], str | None]:
     """Return some groups whose key contains a text, and the name of the newest run that their values are of."""
-    found = tx.groups.containing(dataset.id, text, n, skip)
+    groups = tx.groups.containing(dataset.id, text, n, skip)
     records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric)
-    attributes = tx.groups.attributes(dataset.id) if found else {}
-    texts = texts_of(tx, dataset.id, {}, [one for one, _ in found])
+    attributes = tx.groups.attributes(dataset.id) if groups else {}
+    texts = texts_of(tx, dataset.id, {}, [number for number, _ in groups])
     value_of: dict[int, float] = {}
-    if records and found:
+    if records and groups:
         ids, values = tx.evaluations.results_of([records[-1].evaluation_id])[0]
-        wanted = np.array([one for one, _ in found], dtype=np.int64)
+        wanted = np.array([number for number, _ in groups], dtype=np.int64)
         at = np.searchsorted(ids, wanted).clip(max=max(0, ids.size - 1))
         is_there = ids[at] == wanted if ids.size else np.zeros(wanted.size, dtype=np.bool_)
         value_of = {
-            int(one): float(values[place]) for one, place, known in zip(wanted, at, is_there, strict=True) if known
+            int(number): float(values[place])
+            for number, place, present in zip(wanted, at, is_there, strict=True)
+            if present
         }
     some = [
         SomeGroup(
             key,
-            attributes.get(one) or {},
-            None if np.isnan(value := value_of.get(one, np.nan)) else value,
-            texts[one].query if one in texts else None,
+            attributes.get(number) or {},
+            None if np.isnan(value := value_of.get(number, np.nan)) else value,
+            texts[number].query if number in texts else None,
         )
-        for one, key in found
+        for number, key in groups
     ]
     return some, records[-1].run if records else None
 

@@ -41,11 +41,11 @@ Answer = str | dict[str, object]
 """A page, or what a script asked for."""
 
 ROWS = 50
-"""So many rows of a table are on a page."""
+"""How many rows of a table are on a page."""
 RUNS = 100
-"""A history shows so many runs, the newest, unless asked for more."""
+"""How many runs a history shows, the newest, unless more are asked for."""
 MOST_STEPS = 200
-"""Steps are looked for among so many runs at most."""
+"""Steps are looked for among at most this many runs."""
 _TAGS = 12
 _SORTS = {"newest": "newest", "oldest": "oldest", "best": "best mean", "worst": "worst mean", "name": "name"}
 _GROUP_SORTS = {"worst": "worst", "best": "best", "group": "group"}
@@ -55,14 +55,14 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of all datasets."""
     rows = [
         {
-            "name": one.dataset.name,
-            "counts": one.counts,
-            "metric": "" if one.metric is None else metric_name(one.metric),
-            "mean": one.means[-1] if one.means else None,
-            "line": sparkline(one.means),
-            "newest": one.newest_utc or "",
+            "name": overview.dataset.name,
+            "counts": overview.counts,
+            "metric": "" if overview.metric is None else metric_name(overview.metric),
+            "mean": overview.means[-1] if overview.means else None,
+            "line": sparkline(overview.means),
+            "newest": overview.newest_utc or "",
         }
-        for one in datasets_overview(tx)
+        for overview in datasets_overview(tx)
     ]
     return rendered("datasets.html", title="Datasets", rows=rows)
 
@@ -84,7 +84,7 @@ class Here:
 
     @classmethod
     def of_run(cls, tx: ReadTransaction, ask: Question, run: RunRecord) -> Here:
-        """Return what an address is about that names a run."""
+        """Return what an address that names a run is about."""
         return cls.of(tx, ask, tx.datasets.named(run.dataset))
 
     def values(self, here: str) -> dict[str, object]:
@@ -93,7 +93,7 @@ class Here:
             "dataset": self.dataset.name,
             "metric": None if self.metric is None else self.metric.metric,
             "metric_name": "" if self.metric is None else metric_name(self.metric),
-            "metrics": [(one.metric, metric_name(one)) for one in self.metrics],
+            "metrics": [(use.metric, metric_name(use)) for use in self.metrics],
             "here": here,
         }
 
@@ -134,11 +134,11 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
     every = runs_overview(tx, here.dataset, here.metric)
     words, tags = (ask.text("q") or "").lower().split(), list(dict.fromkeys(ask.texts("tag")))
     sort = ask.text("sort") if ask.text("sort") in _SORTS else "newest"
-    found = [one for one in every if _has(one, words, tags)]
-    found = _sorted(found, str(sort), _sign(None if here.metric is None else here.metric.metric))
+    matching = [overview for overview in every if _has(overview, words, tags)]
+    matching = _sorted(matching, str(sort), _sign(None if here.metric is None else here.metric.metric))
     chosen, baseline = set(ask.ids("run")), ask.number("baseline", 0)
     if not baseline and every:
-        pinned = [one.run.id for one in every if "baseline" in one.aliases]
+        pinned = [overview.run.id for overview in every if "baseline" in overview.aliases]
         baseline = (pinned or [every[0].run.id])[0]
     parameters = {
         "dataset": here.dataset.name,
@@ -149,28 +149,28 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
         "baseline": baseline,
         "run": sorted(chosen),
     }
-    part = Part.of(len(found), ask.number("page", 1), "/runs", parameters)
-    shown = found[part.first : part.last]
-    pinned_rows = [one for one in every if one.run.id in {*chosen, baseline} and one not in shown]
-    means = [one.mean for one in every if one.mean is not None]
+    part = Part.of(len(matching), ask.number("page", 1), "/runs", parameters)
+    shown = matching[part.first : part.last]
+    pinned_rows = [overview for overview in every if overview.run.id in {*chosen, baseline} and overview not in shown]
+    means = [overview.mean for overview in every if overview.mean is not None]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
     rows = [
         {
-            "id": one.run.id,
-            "name": one.run.name,
-            "aliases": one.aliases,
-            "created": one.run.created_at_utc,
-            "commit": one.run.git_commit or "",
+            "id": overview.run.id,
+            "name": overview.run.name,
+            "aliases": overview.aliases,
+            "created": overview.run.created_at_utc,
+            "commit": overview.run.git_commit or "",
             "tags": [(f"{key}={value}", link("/runs", **{**parameters, "tag": sorted({*tags, f"{key}={value}"})}))
-                     for key, value in one.run.tags.items()],
-            "parameters": " ".join(f"{key}={value}" for key, value in islice(one.run.parameters.items(), 6)),
-            "mean": one.mean,
-            "place": position(one.mean, low, high),
-            "version": one.label_set_version,
-            "is_chosen": one.run.id in chosen,
-            "is_baseline": one.run.id == baseline,
+                     for key, value in overview.run.tags.items()],
+            "parameters": " ".join(f"{key}={value}" for key, value in islice(overview.run.parameters.items(), 6)),
+            "mean": overview.mean,
+            "place": position(overview.mean, low, high),
+            "version": overview.label_set_version,
+            "is_chosen": overview.run.id in chosen,
+            "is_baseline": overview.run.id == baseline,
         }
-        for one in (*pinned_rows, *shown)
+        for overview in (*pinned_rows, *shown)
     ]  # fmt: skip
     return rendered(
         "runs.html",
@@ -182,26 +182,26 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
         q=ask.text("q") or "",
         sort=sort,
         sorts=_SORTS,
-        tags=[(tag, link("/runs", **{**parameters, "tag": [one for one in tags if one != tag]})) for tag in tags],
-        line=sparkline([one.mean for one in every]),
+        tags=[(tag, link("/runs", **{**parameters, "tag": [other for other in tags if other != tag]})) for tag in tags],
+        line=sparkline([overview.mean for overview in every]),
         n_runs=len(every),
-        families=_families(found, parameters, tags),
+        families=_families(matching, parameters, tags),
         low=low,
         high=high,
         **here.values("/runs"),
     )
 
 
-def _has(one: RunOverview, words: Sequence[str], tags: Sequence[str]) -> bool:
+def _has(overview: RunOverview, words: Sequence[str], tags: Sequence[str]) -> bool:
     """Return whether a run has all words somewhere, and all tags."""
-    pairs = [f"{key}={value}" for key, value in one.run.tags.items()]
+    pairs = [f"{key}={value}" for key, value in overview.run.tags.items()]
     if any(tag not in pairs for tag in tags):
         return False
     if not words:
         return True
-    parameters = [f"{key}={value}" for key, value in one.run.parameters.items()]
-    aliases = [f"@{alias}" for alias in one.aliases]
-    text = "\n".join([one.run.name, one.run.git_commit or "", *pairs, *parameters, *aliases]).lower()
+    parameters = [f"{key}={value}" for key, value in overview.run.parameters.items()]
+    aliases = [f"@{alias}" for alias in overview.aliases]
+    text = "\n".join([overview.run.name, overview.run.git_commit or "", *pairs, *parameters, *aliases]).lower()
     return all(word in text for word in words)
 
 
@@ -212,84 +212,89 @@ def _sign(metric: str | None) -> float:
 
 def _sorted(runs: Sequence[RunOverview], sort: str, sign: float) -> list[RunOverview]:
     if sort == "name":
-        return sorted(runs, key=lambda one: one.run.name)
+        return sorted(runs, key=lambda overview: overview.run.name)
     if sort in ("best", "worst"):
-        known = [one for one in runs if one.mean is not None]
-        unknown = [one for one in runs if one.mean is None]
-        return sorted(known, key=lambda one: sign * (one.mean or 0.0), reverse=sort == "best") + unknown
+        with_mean = [overview for overview in runs if overview.mean is not None]
+        without_mean = [overview for overview in runs if overview.mean is None]
+        return (
+            sorted(with_mean, key=lambda overview: sign * (overview.mean or 0.0), reverse=sort == "best") + without_mean
+        )
     return list(runs) if sort == "oldest" else list(runs)[::-1]
 
 
 def _families(
-    found: Sequence[RunOverview], parameters: Mapping[str, object], tags: Sequence[str]
+    overviews: Sequence[RunOverview], parameters: Mapping[str, object], tags: Sequence[str]
 ) -> list[dict[str, object]]:
-    """Return the tags that most of the runs found share, each with the means of its runs."""
-    oldest_first = sorted(found, key=lambda one: (one.run.created_at_utc, one.run.id))
+    """Return the tags that most of some runs share, each with the means of its runs."""
+    oldest_first = sorted(overviews, key=lambda overview: (overview.run.created_at_utc, overview.run.id))
     of_tag: dict[str, list[RunOverview]] = {}
-    for one in oldest_first:
-        for key, value in one.run.tags.items():
-            of_tag.setdefault(f"{key}={value}", []).append(one)
+    for overview in oldest_first:
+        for key, value in overview.run.tags.items():
+            of_tag.setdefault(f"{key}={value}", []).append(overview)
     several = [(tag, some) for tag, some in of_tag.items() if len(some) > 1 and tag not in tags]
     several.sort(key=lambda each: -len(each[1]))
     rows = []
     for tag, some in several[:_TAGS]:
-        means = [one.mean for one in some]
-        known = [mean for mean in means if mean is not None]
+        means = [overview.mean for overview in some]
+        defined = [mean for mean in means if mean is not None]
         address = link("/runs", **{**parameters, "tag": sorted({*tags, tag})})
-        line, mean = sparkline(means), known[-1] if known else None
+        line, mean = sparkline(means), defined[-1] if defined else None
         rows.append({"tag": tag, "n": len(some), "line": line, "mean": mean, "address": address})
     return rows
 
 
 def run(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of one run."""
-    found = tx.runs.with_id(ask.number("run", 0) or missing("run"))
-    here = Here.of_run(tx, ask, found)
-    evaluations = tx.evaluations.of_run(found.id)
+    record = tx.runs.with_id(ask.number("run", 0) or missing("run"))
+    here = Here.of_run(tx, ask, record)
+    evaluations = tx.evaluations.of_run(record.id)
     chosen = [
-        one
-        for one in evaluations
-        if here.metric is not None and one.metric == here.metric.metric and one.judge in UNNAMED_JUDGES
+        evaluation
+        for evaluation in evaluations
+        if here.metric is not None and evaluation.metric == here.metric.metric and evaluation.judge in UNNAMED_JUDGES
     ]
     groups, part = [], Part.of(0, 1, "/run", {})
     sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "worst"
     q = ask.text("q") or ""
     if chosen:
-        of_run = groups_of_run(tx, found, chosen[-1])
+        of_run = groups_of_run(tx, record, chosen[-1])
         places = [place for place, key in enumerate(of_run.keys) if q.lower() in key.lower()] if q else None
         order = _group_order(of_run.keys, _sign(chosen[-1].metric) * of_run.values, str(sort), places)
-        parameters = {"run": found.id, "metric": chosen[-1].metric, "q": q, "sort": sort}
+        parameters = {"run": record.id, "metric": chosen[-1].metric, "q": q, "sort": sort}
         part = Part.of(len(order), ask.number("page", 1), "/run", parameters)
         groups = [
             (of_run.keys[place], None if np.isnan(of_run.values[place]) else float(of_run.values[place]))
             for place in order[part.first : part.last]
         ]
-    label_sets = {one.label_set_id: one.label_set_version for one in evaluations}
+    label_sets = {evaluation.label_set_id: evaluation.label_set_version for evaluation in evaluations}
     coverage = [
-        (version, [("whole list" if one.cutoff is None else f"top {one.cutoff}", one.judged_share) for one in shares])
+        (
+            version,
+            [("whole list" if share.cutoff is None else f"top {share.cutoff}", share.judged_share) for share in shares],
+        )
         for label_set_id, version in label_sets.items()
-        if (shares := tx.evaluations.coverages(found.id, label_set_id))
+        if (shares := tx.evaluations.coverages(record.id, label_set_id))
     ]
-    of_dataset = tx.runs.all(found.dataset)
-    in_time = [one.id for one in of_dataset]
-    before = ([None, *in_time])[in_time.index(found.id)]
-    aliases = tx.aliases.all(found.dataset)
-    comparisons = [(f"@{one.name}", one.run_id) for one in aliases if one.run_id != found.id]
+    of_dataset = tx.runs.all(record.dataset)
+    in_time = [stored.id for stored in of_dataset]
+    before = ([None, *in_time])[in_time.index(record.id)]
+    aliases = tx.aliases.all(record.dataset)
+    comparisons = [(f"@{alias.name}", alias.run_id) for alias in aliases if alias.run_id != record.id]
     if before is not None:
         comparisons.insert(0, ("the run before", before))
     return rendered(
         "run.html",
-        title=found.name,
-        run=found,
-        aliases=[one.name for one in aliases if one.run_id == found.id],
-        pairs=[("tag", found.tags), ("parameter", found.parameters)],
-        evaluations=[(one, metric_name_of(here, one.metric)) for one in evaluations],
+        title=record.name,
+        run=record,
+        aliases=[alias.name for alias in aliases if alias.run_id == record.id],
+        pairs=[("tag", record.tags), ("parameter", record.parameters)],
+        evaluations=[(evaluation, metric_name_of(here, evaluation.metric)) for evaluation in evaluations],
         coverage=coverage,
         comparisons=[
-            (name, link("/compare", run=[other, found.id], metric=here.metric and here.metric.metric))
+            (name, link("/compare", run=[other, record.id], metric=here.metric and here.metric.metric))
             for name, other in comparisons
         ],
-        decisions=_decision_rows(tx, here.dataset, found.id),
+        decisions=_decision_rows(tx, here.dataset, record.id),
         groups=groups,
         part=part,
         q=q,
@@ -301,7 +306,7 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
 
 def metric_name_of(here: Here, metric: str) -> str:
     """Return a metric of a dataset by the name that people know."""
-    return next((metric_name(one) for one in here.metrics if one.metric == metric), metric)
+    return next((metric_name(use) for use in here.metrics if use.metric == metric), metric)
 
 
 def missing(name: str) -> NoReturn:
@@ -325,20 +330,20 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     tags = dict(_pair_of(tag) for tag in ask.texts("tag"))
     last = ask.number("last", RUNS)
     wanted = HistoryFilter(tags, last=last)
-    found = history_of(tx, here.dataset.name, metric.metric, wanted, most_steps=MOST_STEPS)
+    result = history_of(tx, here.dataset.name, metric.metric, wanted, most_steps=MOST_STEPS)
     name = metric_name(metric)
-    rows = [cast("HistoryRow", {**row, "run": visible(row["run"])}) for row in found.rows]
+    rows = [cast("HistoryRow", {**row, "run": visible(row["run"])}) for row in result.rows]
     return rendered(
         "history.html",
         title=f"History of {here.dataset.name}",
         data={"themes": themes(), "charts": {"history": history_chart(rows, name)}} if rows else None,
         chart=chart_words(history_chart(rows, name)) if rows else None,
-        rows=found.rows[: -RUNS - 1 : -1],
-        n_rows=len(found.rows),
+        rows=result.rows[: -RUNS - 1 : -1],
+        n_rows=len(result.rows),
         most_steps=MOST_STEPS,
-        steps=happened(found.rows),
-        notes=[note_text(note) for note in found.notes],
-        n_all=found.n_without_filter,
+        steps=happened(result.rows),
+        notes=[note_text(note) for note in result.notes],
+        n_all=result.n_without_filter,
         tag=(ask.texts("tag") or [""])[0],
         last=last,
         **here.values("/history"),
@@ -361,16 +366,16 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of the groups of a dataset."""
     here = Here.of(tx, ask)
     q, number = ask.text("q") or "", ask.number("page", 1)
-    found, newest = groups_containing(tx, here.dataset, here.metric, q, ROWS + 1, (number - 1) * ROWS)
+    listed, newest = groups_containing(tx, here.dataset, here.metric, q, ROWS + 1, (number - 1) * ROWS)
     parameters = {"dataset": here.dataset.name, "metric": here.metric and here.metric.metric, "q": q}
     return rendered(
         "groups.html",
         title=f"Groups of {here.dataset.name}",
-        rows=[(one, query_cell(one.query)) for one in found[:ROWS]],
+        rows=[(listed_group, query_cell(listed_group.query)) for listed_group in listed[:ROWS]],
         newest=newest,
         q=q,
         before=link("/groups", **parameters, page=number - 1) if number > 1 else None,
-        after=link("/groups", **parameters, page=number + 1) if len(found) > ROWS else None,
+        after=link("/groups", **parameters, page=number + 1) if len(listed) > ROWS else None,
         **here.values("/groups"),
     )
 
@@ -378,19 +383,19 @@ def groups(tx: ReadTransaction, ask: Question) -> Answer:
 def labels(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a dataset's labels, and how much of each run they cover."""
     here = Here.of(tx, ask)
-    found = labels_overview(tx, here.dataset)
-    names = {one.id: one.name for one in tx.runs.all(here.dataset.name)}
+    overview = labels_overview(tx, here.dataset)
+    names = {record.id: record.name for record in tx.runs.all(here.dataset.name)}
     q = (ask.text("q") or "").lower()
-    wanted = [run_id for run_id in found.judged if q in names.get(run_id, "").lower()]
+    wanted = [run_id for run_id in overview.judged if q in names.get(run_id, "").lower()]
     part = Part.of(len(wanted), ask.number("page", 1), "/labels", {"dataset": here.dataset.name, "q": ask.text("q")})
-    counts = Counter(cutoff for shares in found.judged.values() for cutoff in shares)
+    counts = Counter(cutoff for shares in overview.judged.values() for cutoff in shares)
     cutoffs = sorted(counts, key=lambda cutoff: (cutoff is None, cutoff or 0))
     return rendered(
         "labels.html",
         title=f"Labels of {here.dataset.name}",
-        label_sets=found.label_sets,
+        label_sets=overview.label_sets,
         cutoffs=cutoffs,
-        rows=[(run_id, names.get(run_id, ""), found.judged[run_id]) for run_id in wanted[part.first : part.last]],
+        rows=[(run_id, names.get(run_id, ""), overview.judged[run_id]) for run_id in wanted[part.first : part.last]],
         part=part,
         q=ask.text("q") or "",
         **here.values("/labels"),
@@ -413,38 +418,40 @@ def decisions(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
-def _bounds(one: DecisionRecord) -> list[str]:
+def _bounds(decision: DecisionRecord) -> list[str]:
     """Return the one-sided bounds of a decision, each with its level: that of PASS at 95%, that of FAIL at its own."""
-    levels = [PASS_LEVEL, 1 - (FAIL_ALPHA if one.alpha is None else one.alpha)]
-    if _sign(one.metric) < 0:
+    levels = [PASS_LEVEL, 1 - (FAIL_ALPHA if decision.alpha is None else decision.alpha)]
+    if _sign(decision.metric) < 0:
         levels.reverse()
-    sides = zip(("at least", "at most"), (one.ci_low, one.ci_high), levels, strict=True)
-    known = [(side, bound, level) for side, bound, level in sides if bound is not None]
-    return [f"{side} {points(bound, signed=True)} ({percent_of(level)})" for side, bound, level in known]
+    sides = zip(("at least", "at most"), (decision.ci_low, decision.ci_high), levels, strict=True)
+    given = [(side, bound, level) for side, bound, level in sides if bound is not None]
+    return [f"{side} {points(bound, signed=True)} ({percent_of(level)})" for side, bound, level in given]
 
 
 def _decision_rows(tx: ReadTransaction, dataset: DatasetRecord, run_id: int | None = None) -> list[dict[str, Any]]:
     """Return decisions, the newest first, those on one run if it is named."""
     every = tx.decisions.all(dataset.id)[::-1]
     rows = []
-    for one in every:
-        both = [one.baseline_run_id, one.candidate_run_id]
+    for decision in every:
+        both = [decision.baseline_run_id, decision.candidate_run_id]
         if run_id is not None and run_id not in both:
             continue
         rows.append(
             {
-                "created": one.created_at_utc,
-                "decision": one.decision,
-                "candidate": one.candidate_run,
-                "baseline": f"@{one.baseline_alias} ({one.baseline_run})" if one.baseline_alias else one.baseline_run,
-                "metric": one.metric,
-                "delta": points(one.delta, signed=True),
-                "bounds": _bounds(one),
-                "margin": "" if one.margin is None else f"{one.margin:.6g}",
-                "reason": one.reason,
-                "overridden": one.acknowledged_reason,
-                "by": one.acknowledged_by,
-                "address": None if None in both else link("/compare", run=both, metric=one.metric),
+                "created": decision.created_at_utc,
+                "decision": decision.decision,
+                "candidate": decision.candidate_run,
+                "baseline": f"@{decision.baseline_alias} ({decision.baseline_run})"
+                if decision.baseline_alias
+                else decision.baseline_run,
+                "metric": decision.metric,
+                "delta": points(decision.delta, signed=True),
+                "bounds": _bounds(decision),
+                "margin": "" if decision.margin is None else f"{decision.margin:.6g}",
+                "reason": decision.reason,
+                "overridden": decision.acknowledged_reason,
+                "by": decision.acknowledged_by,
+                "address": None if None in both else link("/compare", run=both, metric=decision.metric),
             }
         )
     return rows

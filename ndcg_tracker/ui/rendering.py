@@ -38,10 +38,10 @@ class Question:
 
     def texts(self, name: str) -> list[str]:
         """Return the values of a parameter that may be given several times, the empty ones left out."""
-        found = [value for key, value in self._parameters if key == name and value]
-        if any("\0" in value for value in found):
+        values = [value for key, value in self._parameters if key == name and value]
+        if any("\0" in value for value in values):
             raise InputError(f"{name} has a NUL character, which nothing in a database has")
-        return found
+        return values
 
     def number(self, name: str, otherwise: int) -> int:
         """Return a whole number from 1."""
@@ -50,16 +50,16 @@ class Question:
 
     def ids(self, name: str) -> list[int]:
         """Return the distinct numbers of a parameter, in the order in which they were given."""
-        return list(dict.fromkeys(_number(name, one) for one in self.texts(name)))
+        return list(dict.fromkeys(_number(name, value) for value in self.texts(name)))
 
     def dataset(self, tx: ReadTransaction) -> DatasetRecord:
-        """Return the dataset that is asked about: the only one where none is named."""
+        """Return the dataset that the address names, the only one where it names none."""
         name, every = self.text("dataset"), tx.datasets.all()
         if name is None and len(every) == 1:
             return every[0]
-        for one in every:
-            if one.name == name:
-                return one
+        for record in every:
+            if record.name == name:
+                return record
         raise ReferenceNotFoundError("choose a dataset" if name is None else f"no dataset {name!r}")
 
 
@@ -70,7 +70,7 @@ def _number(name: str, text: str) -> int:
 
 
 def link(path: str, **parameters: object) -> str:
-    """Return an address with what is not None of the parameters; lists give a parameter several times.
+    """Return an address with the parameters that are not None; a list gives a parameter several times.
 
     >>> link("/run", run=3, metric="ndcg@10", q=None)
     '/run?run=3&metric=ndcg%4010'
@@ -107,10 +107,10 @@ def sparkline(means: Sequence[float | None]) -> Markup:
     from markupsafe import Markup
 
     shown, _ = means_of_blocks(means, _SPARKS)
-    known = [value for value in shown if value is not None]
-    if not known:
+    defined = [value for value in shown if value is not None]
+    if not defined:
         return Markup("")
-    low, span = min(known), (max(known) - min(known)) or 1.0
+    low, span = min(defined), (max(defined) - min(defined)) or 1.0
     step = (_WIDTH - 8) / max(1, len(shown) - 1)
     spots = [
         None if value is None else (4 + place * step, _HEIGHT - 4 - (value - low) / span * (_HEIGHT - 8))
@@ -121,7 +121,9 @@ def sparkline(means: Sequence[float | None]) -> Markup:
         path += "" if spot is None else f"{'L' if is_down else 'M'}{spot[0]:.1f} {spot[1]:.1f}"
         is_down = spot is not None
     x, y = [spot for spot in spots if spot is not None][-1]
-    words = f"{counted(len(means), 'run')}, from {points(low)} to {points(max(known))}, the newest {points(known[-1])}"
+    words = (
+        f"{counted(len(means), 'run')}, from {points(low)} to {points(max(defined))}, the newest {points(defined[-1])}"
+    )
     return Markup(
         f'<svg class="spark" viewBox="0 0 {_WIDTH} {_HEIGHT}" width="{_WIDTH}" height="{_HEIGHT}" role="img" '
         f'aria-label="{words}"><title>{words}</title><path d="{path}"/>'
@@ -149,17 +151,17 @@ def own_asset(name: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Return what renders the pages: the report's templates are among them, and everything is escaped as there."""
+    """Return the environment of pages: the report's templates are among them, and everything is escaped as there."""
     from jinja2 import ChoiceLoader, PackageLoader
     from markupsafe import Markup, escape
 
-    found = environment().overlay(
+    overlay = environment().overlay(
         loader=ChoiceLoader(
             [PackageLoader("ndcg_tracker.ui", "templates"), PackageLoader("ndcg_tracker.render", "pages/templates")]
         )
     )
-    found.filters = {
-        **found.filters,
+    overlay.filters = {
+        **overlay.filters,
         "points": points,
         "signed": lambda value: points(value, signed=True),
         "percent": percent,
@@ -167,5 +169,5 @@ def _environment() -> Environment:
         "time": lambda text: text[:16].replace("T", " "),
         "raw": lambda text: Markup(escape(text)),  # what a form sends back must be the id itself
     }
-    found.globals = {**found.globals, "link": link, "visible": visible, "counted": counted, "sparkline": sparkline}
-    return found
+    overlay.globals = {**overlay.globals, "link": link, "visible": visible, "counted": counted, "sparkline": sparkline}
+    return overlay

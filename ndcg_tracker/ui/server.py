@@ -1,7 +1,7 @@
 """``ui`` as a server: which address shows which page, who may see it, and on which port of this machine.
 
 Only GET is answered, only under the names of this machine (a foreign name that resolves to it is how a web page would
-get in), and only to who brings the token of the printed address or the cookie that was given for it.
+get in), and only to whoever brings the token of the printed address or the cookie that was given for it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""On every answer."""
+"""The headers of every answer."""
 PAGES: dict[str, Callable[..., pages.Answer]] = {
     "/": pages.datasets,
     "/runs": pages.runs,
@@ -70,7 +70,7 @@ ASSETS: dict[str, tuple[Callable[[str], str], str]] = {
 }
 TOKEN = "token"
 _NO_ACCESS = (
-    "403: this page is for who started it. Open the whole address that ndcg-track ui printed, with its token, in this "
+    "403: this page is for whoever started it. Open the whole address that ndcg-track ui printed, with its token, in this "
     "browser."
 )
 
@@ -90,7 +90,7 @@ class Access:
 
     @property
     def cookie(self) -> str:
-        """The name of the cookie; the port is in it, for cookies of one host go to all its ports."""
+        """The name of the cookie; the port is in it, because cookies of one host go to all its ports."""
         return f"ndcg_track_ui_{self.port}"
 
     def is_token(self, given: str) -> bool:
@@ -103,18 +103,18 @@ class Access:
     def is_host(self, host: str) -> bool:
         """Return whether a Host header names this machine and this port."""
         names = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
-        known = {f"{name}:{self.port}" for name in names} | (set(names) if self.port == 80 else set())
-        return host.lower() in known
+        hosts = {f"{name}:{self.port}" for name in names} | (set(names) if self.port == 80 else set())
+        return host.lower() in hosts
 
 
-def _same(one: str, other: str) -> bool:
-    return compare_digest(one.encode("utf-8", "surrogatepass"), other.encode("utf-8", "surrogatepass"))
+def _same(given: str, expected: str) -> bool:
+    return compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8", "surrogatepass"))
 
 
 def application(tracker: Tracker, access: Access) -> ASGIApp:
     """Return the application over a tracker that was opened for reading only."""
 
-    tracker.store()  # now, for requests come at once
+    tracker.store()  # opened now, because requests come at the same time
 
     def answering(page: Callable[..., pages.Answer]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -132,7 +132,7 @@ def _answer(tracker: Tracker, page: Callable[..., pages.Answer], query: QueryPar
     question = Question(query.multi_items())
     try:
         with tracker.store().read() as tx:
-            found = page(tx, question)
+            content = page(tx, question)
     except NdcgTrackerError as error:
         status = 404 if isinstance(error, ReferenceNotFoundError) else 503 if isinstance(error, DatabaseError) else 400
         return HTMLResponse(error_page(status, error, question), status)
@@ -140,7 +140,7 @@ def _answer(tracker: Tracker, page: Callable[..., pages.Answer], query: QueryPar
         what = " ".join(str(error).split())
         unexpected = NdcgTrackerError(f"unexpected {type(error).__name__}: {what}", advice="report it")
         return HTMLResponse(error_page(500, unexpected, question), 500)
-    return HTMLResponse(found) if isinstance(found, str) else JSONResponse(found)
+    return HTMLResponse(content) if isinstance(content, str) else JSONResponse(content)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
@@ -148,15 +148,15 @@ async def _not_found(request: Request, error: Exception) -> Response:
 
 
 async def _asset(request: Request) -> Response:
-    found = ASSETS.get(request.path_params["name"])
-    if found is None:
+    entry = ASSETS.get(request.path_params["name"])
+    if entry is None:
         return await _not_found(request, Exception())
-    read, kind = found
+    read, kind = entry
     return Response(read(request.path_params["name"]), media_type=kind)
 
 
 class Guard:
-    """Lets in who may see the pages, and puts the headers on every answer."""
+    """Lets in whoever may see the pages, and puts the headers on every answer."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._app = app
@@ -176,7 +176,7 @@ class Guard:
         await app(scope, receive, with_headers)
 
     def _refusal(self, scope: Scope) -> Response | None:
-        """Return what is answered in the place of a page, None where the page may be seen."""
+        """Return the answer in the place of a page, None where the page may be seen."""
         hosts = Headers(scope=scope).getlist("host")
         if len(hosts) != 1 or not self._access.is_host(hosts[0]):
             return PlainTextResponse("400: open this page under 127.0.0.1, as it was printed", 400)
@@ -236,8 +236,8 @@ def listener(host: str, port: int) -> socket.socket:
     ndcg_tracker.errors.InputError: host='example.org' is not this machine alone; give 127.0.0.1, localhost or ::1
     """
     if host not in LOOPBACK:
-        known = f"{', '.join(LOOPBACK[:-1])} or {LOOPBACK[-1]}"
-        raise InputError(f"{argument('host', host)} is not this machine alone", advice=f"give {known}")
+        choices = f"{', '.join(LOOPBACK[:-1])} or {LOOPBACK[-1]}"
+        raise InputError(f"{argument('host', host)} is not this machine alone", advice=f"give {choices}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server(("127.0.0.1" if host == "localhost" else host, port), family=family)

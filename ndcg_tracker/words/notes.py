@@ -1,4 +1,4 @@
-"""What a reader must keep in mind: facts, which travel, and the sentences made of them where they are printed."""
+"""Notes for a reader to keep in mind: facts, which travel, and the sentences made of them for printing."""
 
 from __future__ import annotations
 
@@ -63,13 +63,13 @@ class Note:
 def all_one_notes(means: Iterable[tuple[str, float | None, int]]) -> list[Note]:
     """Return a note on the first metric by which every group scores 1, which no run can exceed.
 
-    ``means``: per metric its name, its mean and of how many groups; of fewer than 5 nothing is said.
+    ``means``: per metric its name, its mean and its number of groups; a mean of fewer than 5 groups is ignored.
 
     >>> all_one_notes([("RR", 0.5, 7), ("ndcg@10", 1.0, 7)])
     [Note(kind='all_one', facts={'n': 7, 'metric': 'ndcg@10'}, command=())]
     """
-    found = ((name, n) for name, mean, n in means if mean == 1.0 and n >= _FEWEST_GROUPS)
-    return [Note("all_one", {"n": n, "metric": name}) for name, n in found][:1]
+    perfect = ((name, n) for name, mean, n in means if mean == 1.0 and n >= _FEWEST_GROUPS)
+    return [Note("all_one", {"n": n, "metric": name}) for name, n in perfect][:1]
 
 
 T_INTERVAL = "the t interval"
@@ -110,7 +110,9 @@ def renamed(note: Note, names: Mapping[str, str]) -> Note:
     {'metrics': ['map', 'P@5']}
     """
     metrics = cast("Sequence[str]", note.facts.get("metrics", ()))
-    return replace(note, facts={**note.facts, "metrics": [names.get(one, one) for one in metrics]}) if metrics else note
+    return (
+        replace(note, facts={**note.facts, "metrics": [names.get(name, name) for name in metrics]}) if metrics else note
+    )
 
 
 def in_words(notes: Iterable[Note]) -> tuple[str, ...]:
@@ -148,18 +150,18 @@ def low_information(
 ) -> str:
     """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
     if n_nonzero is not None:
-        found = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
+        reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
         narrow = f", and below {enough} {interval} may be too narrow"
     else:
-        found = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} groups)"
+        reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} groups)"
         narrow = f", and {interval} may be too narrow"
-    return f"low information: {found}" + (narrow if interval else "")
+    return f"low information: {reason}" + (narrow if interval else "")
 
 
 def few_differences(enough: object, interval: str = T_INTERVAL) -> str:
     """Return the warning of low information that rows of a table share."""
-    found = f"low information (under {enough} nonzero differences)"
-    return f"{found}: {interval} may be too narrow" if interval else found
+    warning = f"low information (under {enough} nonzero differences)"
+    return f"{warning}: {interval} may be too narrow" if interval else warning
 
 
 def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
@@ -184,15 +186,15 @@ def _ties(metrics: Sequence[str], low: float, high: float) -> str:
 
 def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
     where = "in the lists" if cutoff is None else f"among the first {cutoff}"
-    found = f"{baseline:,} in the baseline, {candidate:,} in the candidate"
+    counts = f"{baseline:,} in the baseline, {candidate:,} in the candidate"
     if any_judged:
-        return f"unjudged items {where}: {found}"
-    return f"no item {where} has a label ({found}), so nothing is compared; do the ids match?"
+        return f"unjudged items {where}: {counts}"
+    return f"no item {where} has a label ({counts}), so nothing is compared; do the ids match?"
 
 
 def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
-    found = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
-    return f"runs under different labels are not compared ({found}); to evaluate all against the newest"
+    by_version = ", ".join(f"version {version}: {counted(n, 'run')}" for version, n in versions)
+    return f"runs under different labels are not compared ({by_version}); to evaluate all against the newest"
 
 
 def _rank_conflict(n: int, first: str) -> str:

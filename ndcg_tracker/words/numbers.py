@@ -91,10 +91,10 @@ def sparkline(values: Sequence[float | None]) -> str:
     >>> sparkline([0.1, 0.2, None, 0.4])
     '▁▃ █'
     """
-    known = [value for value in values if value is not None and math.isfinite(value)]
-    if not known:
+    finite = [value for value in values if value is not None and math.isfinite(value)]
+    if not finite:
         return " " * len(values)
-    low, high = min(known), max(known)
+    low, high = min(finite), max(finite)
     blocks = []
     for value in values:
         if value is None or not math.isfinite(value):
@@ -107,9 +107,9 @@ def sparkline(values: Sequence[float | None]) -> str:
 
 
 def means_of_blocks(values: Sequence[float | None], most: int) -> tuple[list[float | None], int]:
-    """Return the means of as many neighbouring values as leave ``most`` at the utmost, and how many these are.
+    """Return the means of blocks of neighbouring values, at most ``most`` of them, and how many values a block has.
 
-    None and NaN do not count; where nothing else is, None stands. The last mean may be of fewer.
+    None and NaN do not count; a block of nothing else has the mean None. The last block may be smaller.
 
     >>> means_of_blocks([1.0, 3.0, None, 4.0, 6.0], 3)
     ([2.0, 4.0, 6.0], 2)
@@ -117,6 +117,6 @@ def means_of_blocks(values: Sequence[float | None], most: int) -> tuple[list[flo
     width = max(1, -(-len(values) // most))
     means: list[float | None] = []
     for first in range(0, len(values), width):
-        known = [value for value in values[first : first + width] if value is not None and math.isfinite(value)]
-        means.append(math.fsum(known) / len(known) if known else None)
+        finite = [value for value in values[first : first + width] if value is not None and math.isfinite(value)]
+        means.append(math.fsum(finite) / len(finite) if finite else None)
     return means, width

@@ -1,4 +1,4 @@
-"""How pieces of input, names and lists of words stand in a sentence, and the texts that people read in place of ids."""
+"""Input, names and lists of words quoted in sentences, and the texts that people read in place of ids."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def in_a_row(words: Sequence[str]) -> str:
 
 
 def did_you_mean(text: str, names: Sequence[str]) -> str:
-    """Return the question whether one of some names was meant, "" where none is close.
+    """Return a question that suggests the closest of some names, "" where none is close.
 
     >>> did_you_mean("shpo", ["shop", "books"]), did_you_mean("x", ["shop"])
     ("did you mean 'shop'?", '')
     """
-    import difflib  # for an error alone
+    import difflib  # needed for errors alone
 
     close = difflib.get_close_matches(text, names, n=3, cutoff=0.6)
     return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
@@ -52,7 +52,7 @@ def shown_name(path: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What is told of a group or an item, as it was given; None where nothing was.
+    """The texts given for a group or an item, None where none was given.
 
     >>> Text(title="Tent, green").or_else(Text("a tent", "Tent", "https://shop.example/1"))
     Text(text='a tent', title='Tent, green', url='https://shop.example/1')
@@ -69,7 +69,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class GroupTexts:
-    """What is told of a group itself, None for nothing, and of items in it, by id."""
+    """The texts of a group itself, None for none, and of its items, by id."""
 
     query: Text | None = None
     items: Mapping[str, Text] = field(default_factory=dict)

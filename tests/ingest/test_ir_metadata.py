@@ -203,9 +203,10 @@ names = st.lists(st.sampled_from(["a", "b c", "key: x", "0", "1"]), min_size=1, 
 
 @settings(max_examples=200)
 @example({"0": '": \n'})
+@example({"a.b c": "k", "a": "bm25"})
 @given(st.dictionaries(names, words, max_size=6))
 def test_what_is_written_is_read_back(given_entries: dict[str, str]) -> None:
-    """Names that are the beginning of others are no tree, and what YAML has as blank, it has not as text."""
+    """A name that begins another one is no tree to a YAML parser, and what YAML has as blank, it has not as text."""
     alone = {
         name: text
         for name, text in given_entries.items()
@@ -216,6 +217,7 @@ def test_what_is_written_is_read_back(given_entries: dict[str, str]) -> None:
     text = "\n".join(line.removeprefix("# ") for line in lines[1:-1])
     assert flat(yaml.safe_load(text) or {}) == {name: value.removesuffix("\n") for name, value in alone.items()}
     assert entries([line.removeprefix("#") for line in lines[1:-1]]) == alone
+    assert entries([line.removeprefix("#") for line in header_lines(given_entries)[1:-1]]) == given_entries
 
 
 def test_a_run_prints_its_header(tmp_path: Path) -> None:

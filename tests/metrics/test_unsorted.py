@@ -113,7 +113,7 @@ def ways_of(run: Run, labels: Run) -> set[str]:
     levels = GradeLevels.of(both.labels.grades)
     lists = graded_list(both, levels.codes, single=False, drop_unjudged=False, negative=None)
     ranks = Ranks(lists, levels.levels.size)
-    ranks.found()
+    ranks.ranked()
     return ranks.ways
 
 

@@ -43,7 +43,7 @@ class Delimited:
         self._columns = columns
         self._wanted = wanted
         self._n_cells = 0
-        self._found: dict[str, int] = {}
+        self._places: dict[str, int] = {}
         self._are_ranks = False
         self._is_quepid = False
 
@@ -66,9 +66,9 @@ class Delimited:
                     advice = f"leave out {argument('columns')}"
                     raise lines.error("the first line names the columns", line, advice=advice)
                 records = chain([(line, header)] if header else [], records)
-        number_places = [(role, self._found[role]) for role in NUMBERS if role in self._found]
-        group_place, item_place = self._found["group"], self._found.get("item")
-        empty_cells = [self._found[role] for role in ("item", "label")] if self._is_quepid else []
+        number_places = [(role, self._places[role]) for role in NUMBERS if role in self._places]
+        group_place, item_place = self._places["group"], self._places.get("item")
+        empty_cells = [self._places[role] for role in ("item", "label")] if self._is_quepid else []
         gathered = GatheredRows([role for role, _ in number_places])
         for line, cells in records:
             if len(cells) != self._n_cells:
@@ -98,7 +98,7 @@ class Delimited:
         elif lines.is_first:
             self._take_given_header(NoPlaces().whole)
         checked = partial(simple_quotes, delimiter=self._delimiter)
-        rows = ArrowCsv(self._delimiter, self._n_cells, self._found, quoting=True, checked=checked).rows(blocks)
+        rows = ArrowCsv(self._delimiter, self._n_cells, self._places, quoting=True, checked=checked).rows(blocks)
         return with_ranks_as_scores(rows) if self._are_ranks else rows
 
     def n_rows_of(self, line: bytes) -> int:
@@ -137,8 +137,8 @@ class Delimited:
             marks = {"\t": "tabs"}.get(other, repr(other))
             what = f"the header {shown(names[0])} is one column; is it separated by {marks}?"
             raise refused(what, advice="write the file with commas, or with tabs and the reader tsv", joint=" ")
-        self._found = columns.positions(names, self._wanted, refused)
-        self._are_ranks = columns.are_ranks({role: names[place] for role, place in self._found.items()})
+        self._places = columns.positions(names, self._wanted, refused)
+        self._are_ranks = columns.are_ranks({role: names[place] for role, place in self._places.items()})
         self._n_cells = len(header)
 
     def _not_a_header(self, lines: Lines, line: int, header: list[bytes], what: str, **parts: str) -> InputError:
@@ -165,7 +165,7 @@ def _is_number(cell: bytes) -> bool:
 
 
 def cells_of(source: Lines, delimiter: bytes, *, quotes: bool = True) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the first line and the cells of every record; blank lines are left out, and a last one that goes on.
+    """Yield the first line and the cells of every record; blank lines are left out, as is an unfinished last record.
 
     ``quotes``: whether a quote opens a cell, rather than being a character.
     """

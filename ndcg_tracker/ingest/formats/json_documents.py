@@ -70,11 +70,11 @@ def _parsed(source: Source) -> Any:
     doubled: list[tuple[dict[str, Any], str]] = []
 
     def as_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
+        json_object = dict(pairs)
+        if len(json_object) != len(pairs):
             names = [name for name, _ in pairs]
-            doubled.append((found, next(name for name in names if names.count(name) > 1)))
-        return found
+            doubled.append((json_object, next(name for name in names if names.count(name) > 1)))
+        return json_object
 
     try:
         # NaN and Infinity are let through, to be refused where group and item are known
@@ -149,7 +149,7 @@ def _holds_objects(document: Mapping[str, Any], key: str, inner: str) -> bool:
 def _is_response(document: Mapping[str, Any]) -> bool:
     details = document.get("details")
     inner = list(details.values()) if isinstance(details, dict) else []
-    return bool(inner) and all(isinstance(one, dict) and isinstance(one.get("hits"), list) for one in inner)
+    return bool(inner) and all(isinstance(detail, dict) and isinstance(detail.get("hits"), list) for detail in inner)
 
 
 def _is_search_response(document: Mapping[str, Any]) -> bool:
@@ -211,7 +211,11 @@ def _book_lists(pairs: object, role: str) -> _Lists:
     for place, pair in _objects(pairs, "query_doc_pairs"):
         where = f"query_doc_pairs[{place}]"
         given = _objects(_field(pair, "judgements", where), f"{where}.judgements")
-        ratings = [one["rating"] for _, one in given if one.get("rating") is not None and not one.get("unrateable")]
+        ratings = [
+            judgement["rating"]
+            for _, judgement in given
+            if judgement.get("rating") is not None and not judgement.get("unrateable")
+        ]
         if len(ratings) > 1:
             what = f"{where} has {len(ratings)} judgements, and one label is needed"
             raise WrongValueError(what, advice=f"export the book as CSV and name a judge with {argument('label')}")
@@ -220,14 +224,14 @@ def _book_lists(pairs: object, role: str) -> _Lists:
 
 def _judgment_lists(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the judgment lists that a search in OpenSearch's index of them found, by name."""
-    found = {}
+    contents = {}
     for place, hit in _objects(document["hits"]["hits"], "hits.hits"):
         content = hit.get("_source")
         if not isinstance(content, dict) or not _holds_objects(content, "judgmentRatings", "ratings"):
             raise WrongValueError(f"hits.hits[{place}] holds no judgmentRatings", advice="give a response that does")
         name = str(content.get("name") or place)
-        found[f"{name} ({hit.get('_id', place)})" if name in found else name] = content
-    return found
+        contents[f"{name} ({hit.get('_id', place)})" if name in contents else name] = content
+    return contents
 
 
 def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists:
@@ -253,12 +257,12 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
         if len(held) < len(paths):
             raise WrongValueError("holds two things of one name", advice="write the one you mean to a file of its own")
     if n_levels > 2 and not (_MODEL in document and len(held) == 1 and not chosen):
-        found = _chosen(held, chosen, "runs" if role == "score" else "sets of labels", is_sure=False)
+        content = _chosen(held, chosen, "runs" if role == "score" else "sets of labels", is_sure=False)
     elif chosen:
         raise _nothing_to_choose("holds one thing only", chosen)
     else:
-        chosen, found = next(iter(held.items()))
-    groups = _object(found, shown(chosen))
+        chosen, content = next(iter(held.items()))
+    groups = _object(content, shown(chosen))
     if is_frame_as_dict(groups, next(iter(groups.values()), ())):
         raise WrongValueError(FRAME_AS_DICT, advice="write it with to_json(orient='records')")
     for group, items in groups.items():
@@ -294,17 +298,17 @@ def _chosen(held: Mapping[str, Any], chosen: str, what: str, *, is_sure: bool = 
         listed += f" and {len(names) - _MOST_LISTED} more"
     if chosen:
         raise WrongValueError(f"holds no {shown(chosen)}; there are {listed}")
-    one = argument("reader", f"json:{names[0]}" if names else "json:NAME")
+    example = argument("reader", f"json:{names[0]}" if names else "json:NAME")
     what = f"holds {what} under {listed or 'no name'}"
-    raise WrongValueError(what, advice=f"choose with {one}, or write the one you mean to a file of its own")
+    raise WrongValueError(what, advice=f"choose with {example}, or write the one you mean to a file of its own")
 
 
 def _objects(value: object, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of an array and their places."""
     if not isinstance(value, list):
         raise WrongValueError(f"{where} is a JSON {json_kind(value)}", advice="write an array of objects")
-    for place, one in enumerate(value):
-        yield place, _object(one, f"{where}[{place}]")
+    for place, element in enumerate(value):
+        yield place, _object(element, f"{where}[{place}]")
 
 
 def _object(value: object, where: str) -> dict[str, Any]:
@@ -377,30 +381,33 @@ class _Gathered:
             items += self._ids(group, names)
             numbers.append(self._numbers(group, names, values))
         n_rows = np.array(lengths, dtype=np.int64)
-        found = np.concatenate(numbers) if numbers else np.zeros(0)
+        column = np.concatenate(numbers) if numbers else np.zeros(0)
         group_keys, item_keys = Keys.from_bytes(groups), Keys.from_bytes(items)
         is_score = self._role == "score"
-        rows = Rows(group_keys, n_rows, item_keys, found if is_score else None, None if is_score else found)
+        rows = Rows(group_keys, n_rows, item_keys, column if is_score else None, None if is_score else column)
         return rows, DocumentPlaces(self._name, group_keys, np.cumsum(n_rows), item_keys)
 
     def _ids(self, group: object, names: Sequence[object]) -> list[bytes]:
         try:
             return [name.encode() if type(name) is str else json_id(name, "item") for name in names]
         except ValueError:
-            return [self._one(group, name, json_id, name, "item") for name in names]
+            return [self._value_of(group, name, json_id, name, "item") for name in names]
 
     def _numbers(self, group: object, names: Sequence[object], values: Sequence[object]) -> Floats:
         try:
-            found = np.array(values, dtype=np.float64) if set(map(type, values)) <= {int, float} else None
+            doubles = np.array(values, dtype=np.float64) if set(map(type, values)) <= {int, float} else None
         except OverflowError:
-            found = None
-        if found is not None and np.isfinite(found).all():
-            return found
+            doubles = None
+        if doubles is not None and np.isfinite(doubles).all():
+            return doubles
         return np.array(
-            [self._one(group, name, json_number, value, self._role) for name, value in zip(names, values, strict=True)]
+            [
+                self._value_of(group, name, json_number, value, self._role)
+                for name, value in zip(names, values, strict=True)
+            ]
         )
 
-    def _one(self, group: object, item: object, read: Any, value: object, role: str) -> Any:
+    def _value_of(self, group: object, item: object, read: Any, value: object, role: str) -> Any:
         try:
             return read(value, role)
         except WrongValueError as error:

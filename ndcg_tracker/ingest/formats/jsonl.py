@@ -17,7 +17,7 @@ from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
 from ndcg_tracker.words.quoting import shown
 
-_MOST_DIGITS = 400  # a double ends at 309
+_MOST_DIGITS = 400  # the largest double has 309
 _NULL = float("nan")
 _INFINITY = float("inf")
 _KINDS = {
@@ -72,7 +72,7 @@ class JsonLines:
         rows, places = gathered.rows(lines.name, without=self._unseen())
         if len(gathered):
             if self._names["group"] not in self._seen and not lines.is_last:
-                self.finish(0, lines.error)  # no group, so no place to cut: the end is too far away
+                self.finish(0, lines.error)  # without a group no block can be cut, and the end is too far away
             late = self._late_column(places.line_of(0))
             if late is not None:
                 what = f"the {late}{' id' if late in IDS else ''} is empty; every row needs one"
@@ -113,8 +113,8 @@ class JsonLines:
         for row in rows:
             numbers = row[-len(self._number_roles) :]
             item = json_id(row[0], "item") if "item" in names else None
-            found = [json_number(value, role) for value, role in zip(numbers, self._number_roles, strict=True)]
-            gathered.add(line, group, item, found)
+            doubles = [json_number(value, role) for value, role in zip(numbers, self._number_roles, strict=True)]
+            gathered.add(line, group, item, doubles)
 
     def _unseen(self) -> set[str]:
         return {role for role, name in self._names.items() if name not in self._seen}
@@ -147,8 +147,8 @@ class JsonLines:
         if b"[" not in line:
             return 1
         record = json_record(line)
-        found = [record.get(name) for name in self._names.values()]
-        return next((len(value) for value in found if isinstance(value, list)), 1)
+        values = [record.get(name) for name in self._names.values()]
+        return next((len(value) for value in values if isinstance(value, list)), 1)
 
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise what ``refused`` makes of an absent column, and of one whose name the first row does not tell."""
@@ -272,12 +272,12 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=json_integer, p
 
 
 def json_rows(
-    block: bytes, names: Mapping[str, str], first_record: Mapping[str, object], known: Container[str]
+    block: bytes, names: Mapping[str, str], first_record: Mapping[str, object], earlier: Container[str]
 ) -> tuple[Rows, list[str]]:
     """Return the rows of a block of JSON lines, and the names of the columns there are.
 
-    Parameters: ``names``, the column of each role; ``first_record``, what the first line holds; ``known``, columns
-    that earlier rows have. Items and weights that are neither known nor named in any line are left out. Raises:
+    Parameters: ``names``, the column of each role; ``first_record``, what the first line holds; ``earlier``, the
+    columns that earlier rows have. Items and weights that are neither there nor named in any line are left out. Raises:
     DoubtfulError for whatever is not surely fine.
 
     Left alone Arrow's parser skips keys that it was not told of without a look at their values, takes NaN and Infinity
@@ -295,7 +295,7 @@ def json_rows(
     seen = list(first_record)
     seen += [name for name in names.values() if name not in seen and _is_there(text, name, table.column(name))]
     held = {
-        role: name for role, name in names.items() if name in seen or name in known or role not in ("item", "weight")
+        role: name for role, name in names.items() if name in seen or name in earlier or role not in ("item", "weight")
     }
     collected = Collected(NoPlaces())
     for batch in table.to_batches():

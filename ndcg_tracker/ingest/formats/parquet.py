@@ -77,7 +77,7 @@ def _whole(batches: Iterable[dict[str, Any]], places: RowPlaces) -> tuple[Rows, 
 
 
 def _parts(batches: Iterable[dict[str, Any]], places: RowPlaces, n_rows: int) -> Iterator[tuple[Rows, int]]:
-    """Yield the rows of whole groups, about so many at a time, and how many rows came before them."""
+    """Yield the rows of whole groups, about ``n_rows`` at a time, and how many rows came before them."""
     parts: list[Rows] = []
     n_read = n_done = 0
     for arrays in batches:
@@ -108,7 +108,7 @@ def _begins_a_group(parts: list[Rows]) -> bool:
 def _batches(
     opened: Any, file: Any, names: dict[str, str], source: Source, places: RowPlaces, n_rows: int
 ) -> Iterator[dict[str, Any]]:
-    """Yield per role an Arrow array of the next rows, at most ``n_rows``; ``places`` takes notice of lists."""
+    """Yield per role an Arrow array of the next rows, at most ``n_rows``; ``places`` records how long lists are."""
     n_done = n_values = 0
     n_bytes = source.n_bytes_read
     n_all = opened.metadata.num_rows
@@ -125,5 +125,5 @@ def _batches(
         if len(arrays["group"]):  # rows whose lists are empty have none
             yield arrays
         source.report(n_bytes * n_done // n_all)
-    if n_done != n_all:  # the shortest column ends the batches, without a word
+    if n_done != n_all:  # the shortest column ends the batches, without an error
         raise source.error(f"has {n_done} of the {n_all} rows that it promises", advice="write it again")

@@ -81,7 +81,7 @@ class LabelQid:
         """Return the rows, all of which have a qid: field."""
         parts = []
         for text in lines.pieces(BLOCK):
-            parts.append(_found_rows(text))
+            parts.append(_rows_of(text))
             if not self._first_line:
                 first = _LINES.search(plain_lines(text))
                 self._first_line = lines.first_line + (
@@ -107,7 +107,7 @@ class LabelQid:
             )
 
     def _groups_from(self, row: int) -> Iterator[bytes]:
-        """Return the group id of each row from this one; what is beyond the sizes is one group per row."""
+        """Return the group id of each row from this one on; a row beyond the sizes is a group of its own."""
         if self._sizes is None:
             return iter(())
         ends = np.cumsum(self._sizes)
@@ -115,30 +115,30 @@ class LabelQid:
         lengths = self._sizes[first:].tolist()
         if lengths:
             lengths[0] = int(ends[first]) - row
-        known = chain.from_iterable(repeat(b"%d" % group, size) for group, size in enumerate(lengths, first + 1))
+        sized = chain.from_iterable(repeat(b"%d" % group, size) for group, size in enumerate(lengths, first + 1))
         beyond = 0 if lengths else row - sum(self._sizes.tolist())
-        return chain(known, (b"%d" % group for group in count(self._sizes.size + 1 + beyond)))
+        return chain(sized, (b"%d" % group for group in count(self._sizes.size + 1 + beyond)))
 
 
-def _found_rows(text: bytes) -> Rows:
+def _rows_of(text: bytes) -> Rows:
     """Return the rows of some lines with qid: fields. Raises: DoubtfulError for any other lines."""
     text = plain_lines(text)
     if not text.endswith(b"\n"):
         text += b"\n"
-    found = _LINES.findall(text)
-    n_others = count_lines(text) - len(found)
-    if not found or (n_others and n_others != len(_NO_ROWS.findall(text))):
+    lines = _LINES.findall(text)
+    n_others = count_lines(text) - len(lines)
+    if not lines or (n_others and n_others != len(_NO_ROWS.findall(text))):
         raise DoubtfulError("no rows, rows without qid: field, or wrong lines")
-    grades, groups = zip(*found, strict=True)
+    grades, groups = zip(*lines, strict=True)
     try:
         grade_of = {grade: number(grade) for grade in set(grades)}
     except ValueError as error:
         raise DoubtfulError(str(error)) from None
     return Rows(
         Keys.from_bytes(groups),
-        np.ones(len(found), dtype=np.int64),
+        np.ones(len(lines), dtype=np.int64),
         None,
-        grades=np.fromiter(map(grade_of.__getitem__, grades), dtype=np.float64, count=len(found)),
+        grades=np.fromiter(map(grade_of.__getitem__, grades), dtype=np.float64, count=len(lines)),
     ).merged()
 
 
@@ -146,7 +146,7 @@ def _group_sizes(source: Source) -> list[int]:
     if source.path == "-":
         raise source.error("no qid: fields, and standard input has no .query file beside it", advice="give a file")
     plain = without_compression(source.path)
-    endings = ["", *(ending for one in COMPRESSIONS for ending in one.endings)]
+    endings = ["", *(ending for compression in COMPRESSIONS for ending in compression.endings)]
     candidates = [source.path + ".query", *(f"{plain}.query{ending}" for ending in endings)]
     path = next((path for path in candidates if Path(path).exists()), None)
     if path is None:
@@ -197,9 +197,9 @@ class Scores:
 
         Raises: InputError naming the line of what is not a number.
         """
-        found = np.array(array("d", islice(self._scores, n_rows)), dtype=np.float64)
-        self._n_taken += found.size
-        return np.append(found, np.full(n_rows - found.size, np.nan))
+        scores = np.array(array("d", islice(self._scores, n_rows)), dtype=np.float64)
+        self._n_taken += scores.size
+        return np.append(scores, np.full(n_rows - scores.size, np.nan))
 
     def finish(self, source: Source, n_rows: int) -> None:
         """Refuse a file with another number of scores than the rows of ``source``."""

@@ -31,7 +31,7 @@ from ndcg_tracker.rankings.keys import Keys
 
 _BLANKS = b" \t\r\n"
 _ONE_JUDGE = f"{KEEP_ONE}, and of several judges (trec_eval -R qrels_jg) the lines of one"
-_OF_TWO_ROWS = 11  # a line of so many fields may be two rows with no line end between them
+_OF_TWO_ROWS = 11  # a line of this many fields may be two rows with no line end between them
 _ZSCORES = re.compile(rb"[^ \t]+[ \t]+[A-Za-z][A-Za-z0-9_.]*[ \t]+-?[0-9]+\.[0-9]{4}[ \t]+-?[0-9]+\.[0-9]{4}[ \t]*")
 _WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
 _BLANK = 0x20
@@ -129,7 +129,7 @@ class Trec:
         """Do nothing: all that can be wrong shows in some line."""
 
     def _n_fields(self, text: bytes, lines: Lines) -> int:
-        """Return how many fields each line of a text should have: as many as the first, if so many can be right.
+        """Return how many fields each line of a text should have: as many as the first, if that can be right.
 
         Raises: DoubtfulError where a file's first line is of another kind of file.
         """
@@ -187,19 +187,21 @@ def _refuse_other_kinds(source: Lines, line: bytes, line_number: int, layout: La
 
 
 def _wrong_fields(fields: list[bytes], layout: Layout) -> InputError:
-    found = len(fields)
-    count = "1 field" if found == 1 else f"{found} fields"
+    n_fields = len(fields)
+    count = "1 field" if n_fields == 1 else f"{n_fields} fields"
     what = f"{count} where a TREC {layout.kind} line has {len(layout.fields)} ({' '.join(layout.fields)})"
     advice, joint = f"correct the line or name another {argument('reader')}", "; "
-    other = next((one for one in (RUN, QRELS) if one is not layout and len(one.fields) == found), None)
+    other = next(
+        (candidate for candidate in (RUN, QRELS) if candidate is not layout and len(candidate.fields) == n_fields), None
+    )
     if other is not None:
         advice = f"is this a {other.kind} file? Else {advice}"
-    elif layout is QRELS and found == len(QRELS.fields) + 1 and rank_of(fields[-1]) != NO_RANK:
+    elif layout is QRELS and n_fields == len(QRELS.fields) + 1 and rank_of(fields[-1]) != NO_RANK:
         what += "; preferences, as trec_eval -R prefs reads them, are not read"
         advice, joint = "give one grade per item", ": "
     elif layout is RUN and fields[0] == b"Q0":
         advice = "write the group before Q0"
-    elif layout is RUN and found > len(RUN.fields):
+    elif layout is RUN and n_fields > len(RUN.fields):
         what += "; words may follow the tag, but no second row; ids have no blanks, and the rank is a whole number"
         advice = ""
     return InputError(what, advice=advice, joint=joint)
@@ -287,11 +289,11 @@ def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
     starts = np.append(0, ends[:-1] + 1)
     bounds = {role: (starts[at::n_fields], ends[at::n_fields]) for role, at in columns.items()}
     ranks = ranks_of(data, *bounds.pop("rank")) if "rank" in bounds else None
-    fields = {role: _column(data, *found) for role, found in bounds.items()}
+    fields = {role: _column(data, *span) for role, span in bounds.items()}
     groups, items = fields.pop("group"), fields.pop("item")
     later = np.arange(1, len(groups))
     firsts = np.flatnonzero(np.append(True, ~groups.equal(later, groups, later - 1)))
-    numbers = {role: _numbers(found) for role, found in fields.items()}
+    numbers = {role: _numbers(texts) for role, texts in fields.items()}
     lengths = np.diff(firsts, append=len(groups))
     return Rows(groups.take(firsts), lengths, items, numbers.get("score"), numbers.get("label"), ranks=ranks)
 
@@ -312,9 +314,9 @@ def _numbers(texts: Keys) -> Floats:
     if texts.data.tobytes().translate(None, _OF_NUMBERS):
         raise DoubtfulError("no number")
     try:
-        found = np.array([float(text) for text in texts.to_bytes_list()])
+        doubles = np.array([float(text) for text in texts.to_bytes_list()])
     except ValueError:
         raise DoubtfulError("no number") from None
-    if not np.isfinite(found).all():
+    if not np.isfinite(doubles).all():
         raise DoubtfulError("no finite number")
-    return found
+    return doubles

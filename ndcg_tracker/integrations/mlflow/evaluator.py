@@ -69,11 +69,11 @@ class EvaluatorConfig:
         >>> EvaluatorConfig.of({"group": "qid", "metrics": "ndcg@5,map"}).metrics
         ('ndcg@5', 'map')
         """
-        known = [one.name for one in fields(cls)]
+        keys = [own_field.name for own_field in fields(cls)]
         for key in given:
-            if key not in known:
-                near = difflib.get_close_matches(str(key), known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
+            if key not in keys:
+                near = difflib.get_close_matches(str(key), keys, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(keys)}"
                 raise InputError(f"evaluator_config has the unknown key {key!r}", advice=hint)
         if given.get("group") is None:
             raise InputError(
@@ -110,10 +110,10 @@ def _metrics(given: Any) -> tuple[str, ...]:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
         raise InputError(f"evaluator_config['metrics'] is {given!r}", advice="give a list such as ['ndcg@10', 'AP']")
-    found = tuple(metric_texts(texts))
-    for text in found:
+    metrics = tuple(metric_texts(texts))
+    for text in metrics:
         parse_metric(text)
-    return found
+    return metrics
 
 
 def frame_of(
@@ -180,17 +180,17 @@ def _model_scores(model: Any, features: pd.DataFrame, predictions: str | None) -
     import numpy as np
     import pandas as pd
 
-    found = model.predict(features.copy())  # models may modify their input
-    if isinstance(found, pd.DataFrame):
-        if predictions is None and found.shape[1] == 1:
-            return found.iloc[:, 0].to_numpy()
-        if predictions not in found.columns:
-            listed = ", ".join(str(name) for name in found.columns)
+    predicted = model.predict(features.copy())  # models may modify their input
+    if isinstance(predicted, pd.DataFrame):
+        if predictions is None and predicted.shape[1] == 1:
+            return predicted.iloc[:, 0].to_numpy()
+        if predictions not in predicted.columns:
+            listed = ", ".join(str(name) for name in predicted.columns)
             raise InputError(
                 f"the model returned the columns {listed}", advice="say which one holds the scores: predictions='NAME'"
             )
-        return found[predictions].to_numpy()
-    scores = np.asarray(found)
+        return predicted[predictions].to_numpy()
+    scores = np.asarray(predicted)
     return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
 
 
@@ -243,7 +243,7 @@ class RankingEvaluator(ModelEvaluator):  # type: ignore[misc,unused-ignore]
         target = client.get_run(run_id)
         with Tracker() as tracker:
             result = _ingested(tracker, frame, columns, config, target, kwargs.get("model_id"))
-            metrics = {one.metric for one in result.metrics}
+            metrics = {evaluated.metric for evaluated in result.metrics}
             stored = stored_run(tracker, result.run, dataset=result.dataset, metrics=metrics)
         record(
             client, target, stored,
@@ -307,9 +307,9 @@ def _link(target: Run, prefix: str, model_id: str | None) -> dict[str, str]:
 
 
 def _warn(result: IngestResult) -> None:
-    n_missing = max(one.n_missing for one in result.metrics)
+    n_missing = max(evaluated.n_missing for evaluated in result.metrics)
     notes = [Note("missing_groups", {"n": n_missing, "dataset": result.dataset})] if n_missing else []
-    notes += [Note("no_mean", {"metric": one.metric}) for one in result.metrics if one.mean is None]
+    notes += [Note("no_mean", {"metric": evaluated.metric}) for evaluated in result.metrics if evaluated.mean is None]
     for note in (*result.notes, *in_words(notes)):
         _log.warning("%s: %s", result.run, note)
 

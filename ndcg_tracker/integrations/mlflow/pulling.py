@@ -81,18 +81,18 @@ def pull(
 
 def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Run:
     if experiment is None:
-        found = live_run(client, run_id)
-        if found is None:
+        live = live_run(client, run_id)
+        if live is None:
             raise InputError(
                 f"no MLflow run {run_id!r}", advice=f"give an id, or a name together with {argument('experiment')}"
             )
-        return found
+        return live
     there = client.get_experiment_by_name(experiment)
     if there is None:
         raise InputError(f"no MLflow experiment {experiment!r}", advice="check its name in MLflow")
-    found = live_run(client, run_id)
-    if found is not None and found.info.experiment_id == there.experiment_id:
-        return found
+    live = live_run(client, run_id)
+    if live is not None and live.info.experiment_id == there.experiment_id:
+        return live
     quote = '"' if "'" in run_id else "'"
     named = client.search_runs([there.experiment_id], f"attributes.run_name = {quote}{run_id}{quote}", max_results=10)
     if not named:
@@ -108,7 +108,9 @@ def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Ru
 
 
 def _downloaded(client: MlflowClient, source: Run, uri: str, folder: Path) -> list[Path]:
-    names = sorted(one.path for one in client.list_artifacts(source.info.run_id) if one.path.endswith(RANKING))
+    names = sorted(
+        artifact.path for artifact in client.list_artifacts(source.info.run_id) if artifact.path.endswith(RANKING)
+    )
     if not names:
         raise InputError(
             f"MLflow run {source.info.run_id} has no artifact {RANKING}, which holds the items",
@@ -176,10 +178,10 @@ def _facts(path: Path, called: str) -> dict[str, Any]:
 def _differences(result: IngestResult, source: Run, prefix: str) -> list[Note]:
     """Return a note per metric whose mean in MLflow differs from the mean here."""
     notes = []
-    for one in result.metrics:
-        there = source.data.metrics.get(prefix + metric_name(one.metric))
-        if there is not None and one.mean is not None and there != one.mean:
-            facts: dict[str, Fact] = {"metric": one.metric, "here": one.mean, "there": float(there)}
+    for evaluated in result.metrics:
+        there = source.data.metrics.get(prefix + metric_name(evaluated.metric))
+        if there is not None and evaluated.mean is not None and there != evaluated.mean:
+            facts: dict[str, Fact] = {"metric": evaluated.metric, "here": evaluated.mean, "there": float(there)}
             facts |= {"version": result.label_set_version, "dataset": result.dataset}
             notes.append(Note("other_mean", facts))
     return notes

@@ -100,10 +100,10 @@ def push(
 def _linked(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:
     """Return the MLflow run that a run came from, if it exists, and is in the experiment if one is given."""
     run_id = run.tags.get(RUN_ID_TAG)
-    found = None if run_id is None else live_run(client, str(run_id))
-    if found is None or experiment is None:
-        return found
-    return found if client.get_experiment(found.info.experiment_id).name == experiment else None
+    linked = None if run_id is None else live_run(client, str(run_id))
+    if linked is None or experiment is None:
+        return linked
+    return linked if client.get_experiment(linked.info.experiment_id).name == experiment else None
 
 
 def _pushed_before(client: MlflowClient, run: RunRecord, experiment: str | None) -> Run | None:
@@ -111,10 +111,10 @@ def _pushed_before(client: MlflowClient, run: RunRecord, experiment: str | None)
     if there is None:
         return None
     identity = run_identity(run.dataset, run.name, run.digest)
-    found = client.search_runs(
+    earlier = client.search_runs(
         [there.experiment_id], f"tags.`{TAG}id` = '{identity}'", max_results=1, order_by=["attributes.start_time ASC"]
     )
-    return found[0] if found else None
+    return earlier[0] if earlier else None
 
 
 def _experiment_id(client: MlflowClient, experiment: str | None) -> str:

@@ -1,4 +1,4 @@
-"""An MLflow server: access, in which every error is one line, and what a stored run becomes there."""
+"""Access to an MLflow server, with every error in one line, and the form that a stored run takes there."""
 
 from __future__ import annotations
 
@@ -170,8 +170,8 @@ def record(
     """
     run_id = target.info.run_id
     means = named_means(stored, prefix)
-    known = {} if model_id else target.data.metrics  # another model may have the same mean
-    new = [_metric(name, mean, model_id) for name, mean in means.items() if known.get(name) != mean]
+    existing = {} if model_id else target.data.metrics  # another model may have the same mean
+    new = [_metric(name, mean, model_id) for name, mean in means.items() if existing.get(name) != mean]
     if new:
         client.log_batch(run_id, metrics=new)
     tables = [prefix + PER_GROUP]
@@ -230,9 +230,9 @@ def _tags(stored: StoredRun, prefix: str) -> dict[str, str]:
 
 def _with_tables(target: Run, names: list[str]) -> str:
     """Return the list of tables that MLflow keeps for a run, with some added."""
-    known = json.loads(target.data.tags.get(_TABLES_TAG, "[]"))
+    tables = json.loads(target.data.tags.get(_TABLES_TAG, "[]"))
     further = [{"path": name, "type": "table"} for name in names]
-    return json.dumps(known + [table for table in further if table not in known])
+    return json.dumps(tables + [table for table in further if table not in tables])
 
 
 def _metric(name: str, value: float, model_id: str | None) -> Metric:

@@ -95,11 +95,11 @@ def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
     weights = ranked.weights(weight_of_rank)
     if metric["graded"] == "True":
         weights *= ranked.gains
-    found = group_sums(ranked.groups, weights, lengths.size)
+    sums = group_sums(ranked.groups, weights, lengths.size)
     if metric.measure == "R":
-        return _ratio(lists.of_axis(found), _n_relevant(lists, metric))
+        return _ratio(lists.of_axis(sums), _n_relevant(lists, metric))
     if metric.measure == "P":
-        of_axis = lists.of_axis(found)
+        of_axis = lists.of_axis(sums)
         cutoff = float(metric.cutoff or 1)
         return (
             of_axis / cutoff
@@ -108,16 +108,16 @@ def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
         )
     if metric.measure == "Judged":
         shown = lengths if metric.cutoff is None else np.minimum(lengths, metric.cutoff)
-        found = _ratio(found, shown.astype(np.float64))
+        sums = _ratio(sums, shown.astype(np.float64))
     elif metric.measure == "Unjudged":
-        found = (np.minimum(lengths, metric.cutoff or 1) - found) / float(metric.cutoff or 1)
+        sums = (np.minimum(lengths, metric.cutoff or 1) - sums) / float(metric.cutoff or 1)
     elif metric.measure == "RBPResidual":
         of_all = 1 - persistence ** lengths.astype(np.float64)
         n_judged = -lists.listed_sums(metric, level_worth)
-        found = np.where(n_judged < lengths, of_all - found + persistence ** lengths.astype(np.float64), 0.0)
+        sums = np.where(n_judged < lengths, of_all - sums + persistence ** lengths.astype(np.float64), 0.0)
     elif metric["graded"] == "True":
-        return lists.of_axis(found) / np.maximum(_highest(lists, metric, level_worth), 1.0)
-    return lists.of_axis(found)
+        return lists.of_axis(sums) / np.maximum(_highest(lists, metric, level_worth), 1.0)
+    return lists.of_axis(sums)
 
 
 def _of_counts(lists: Lists, metric: Metric) -> Floats:
@@ -141,29 +141,29 @@ def _of_counts(lists: Lists, metric: Metric) -> Floats:
     relevant = grades >= float(metric["rel"])
     if metric.measure == "NumNonrelJudgedRet":
         return lists.of_axis(lists.listed_sums(metric, (~relevant & (grades >= 0)).astype(np.float64)))
-    found = lists.of_axis(lists.listed_sums(metric, relevant.astype(np.float64)))
+    retrieved = lists.of_axis(lists.listed_sums(metric, relevant.astype(np.float64)))
     if metric.measure == "NumRet":
-        return found
+        return retrieved
     if metric.measure == "SetP" and metric["relative"] == "False":
-        return _ratio(found, listed)
+        return _ratio(retrieved, listed)
     wanted = _n_relevant(lists, metric)
     if metric.measure == "SetP":
-        return _ratio(found, np.minimum(listed, wanted))
+        return _ratio(retrieved, np.minimum(listed, wanted))
     if metric.measure == "SetR":
-        return _ratio(found, wanted)
+        return _ratio(retrieved, wanted)
     if metric.measure == "SetAP":
-        return _ratio(found * found, listed * wanted)
+        return _ratio(retrieved * retrieved, listed * wanted)
     if metric.measure == "SetF":
         beta = float(metric["beta"])
-        precision, recall = _ratio(found, listed), _ratio(found, wanted)
+        precision, recall = _ratio(retrieved, listed), _ratio(retrieved, wanted)
         return _ratio((beta + 1.0) * precision * recall, beta * precision + recall)
     hit, noise, miss, rest = numbers_of(metric["worth"])
-    others = float(metric["collection"]) + found - listed - wanted
-    return hit * found + noise * (listed - found) + miss * (wanted - found) + rest * others
+    others = float(metric["collection"]) + retrieved - listed - wanted
+    return hit * retrieved + noise * (listed - retrieved) + miss * (wanted - retrieved) + rest * others
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RelevantItems:
     """The relevant items of all lists, group by group and rank by rank.
 
     ``groups``: int64, the group of the run; ``ranks``: int64, from 1; ``nth``: int64, how many relevant items there
@@ -187,7 +187,7 @@ class Found:
         return self.nth / self.ranks
 
 
-def _found(lists: Lists, metric: Metric) -> Found:
+def _relevant_items(lists: Lists, metric: Metric) -> RelevantItems:
     """Return the items that are worth something to a metric, those behind its cutoff left out."""
     level_worth = worth_of_levels(lists, metric)
     ranked = ranked_gains(lists, metric, level_worth, every=False)
@@ -195,7 +195,7 @@ def _found(lists: Lists, metric: Metric) -> Found:
         ranked = _only(ranked, ranked.ranks <= metric.cutoff)
     starts = _starts(ranked.groups, lists.graded(metric).lengths.size)
     nth = np.arange(1, ranked.groups.size + 1) - starts[ranked.groups]
-    return Found(ranked.groups, ranked.ranks, nth, ranked.gains, np.diff(starts).astype(np.float64))
+    return RelevantItems(ranked.groups, ranked.ranks, nth, ranked.gains, np.diff(starts).astype(np.float64))
 
 
 def _starts(groups: Index, n_groups: int) -> Index:
@@ -214,31 +214,31 @@ def _average_precision(lists: Lists, metric: Metric) -> Floats:
     ``GMAP`` = ln max(AP, 0.00001), which trec_eval adds up: m_gm_map.c. ``yaap`` = ln((1 + s) / (1 + R - s)), s = AP x
     R: m_yaap.c; Robertson, ECIR 2012.
     """
-    found = _found(lists, metric)
-    sums, wanted = lists.of_axis(found.sums(found.precision)), _n_relevant(lists, metric)
+    hits = _relevant_items(lists, metric)
+    sums, wanted = lists.of_axis(hits.sums(hits.precision)), _n_relevant(lists, metric)
     if metric.measure == "yaap":
         return np.asarray(np.log((1.0 + sums) / (1.0 + wanted - sums)))
     values = _ratio(sums, wanted)
     return values if metric.measure == "AP" else _logarithm(values)
 
 
-def _first_found(lists: Lists, metric: Metric) -> Floats:
+def _first_relevant(lists: Lists, metric: Metric) -> Floats:
     """Return RR or Success."""
-    found = _found(lists, metric)
-    first = found.nth == 1
-    terms = 1.0 / found.ranks[first] if metric.measure == "RR" else None
-    return lists.of_axis(group_sums(found.groups[first], terms, found.n_found.size))
+    hits = _relevant_items(lists, metric)
+    first = hits.nth == 1
+    terms = 1.0 / hits.ranks[first] if metric.measure == "RR" else None
+    return lists.of_axis(group_sums(hits.groups[first], terms, hits.n_found.size))
 
 
 def _err(lists: Lists, metric: Metric) -> Floats:
     """Return ERR: every item that gains something may end the search."""
-    found = _found(lists, metric)
-    satisfied = found.gains / 2.0**ERR_GRADES
-    reached = np.ones(found.ranks.size)  # the probability that a user is still looking: one factor per round, for all
-    for nth in range(2, int(found.nth.max(initial=0)) + 1):
-        at = np.flatnonzero(found.nth == nth)
+    hits = _relevant_items(lists, metric)
+    satisfied = hits.gains / 2.0**ERR_GRADES
+    reached = np.ones(hits.ranks.size)  # the probability that a user is still looking: one factor per round, for all
+    for nth in range(2, int(hits.nth.max(initial=0)) + 1):
+        at = np.flatnonzero(hits.nth == nth)
         reached[at] = reached[at - 1] * (1 - satisfied[at - 1])
-    return lists.of_axis(found.sums(reached * satisfied / found.ranks))
+    return lists.of_axis(hits.sums(reached * satisfied / hits.ranks))
 
 
 def _bin_g(lists: Lists, metric: Metric) -> Floats:
@@ -246,9 +246,9 @@ def _bin_g(lists: Lists, metric: Metric) -> Floats:
 
     Source: m_binG.c.
     """
-    found = _found(lists, metric)
-    terms = 1.0 / np.log2(2.0 + (found.ranks - found.nth))
-    return _ratio(lists.of_axis(found.sums(terms)), _n_relevant(lists, metric))
+    hits = _relevant_items(lists, metric)
+    terms = 1.0 / np.log2(2.0 + (hits.ranks - hits.nth))
+    return _ratio(lists.of_axis(hits.sums(terms)), _n_relevant(lists, metric))
 
 
 def _r_precision(lists: Lists, metric: Metric) -> Floats:
@@ -256,10 +256,10 @@ def _r_precision(lists: Lists, metric: Metric) -> Floats:
 
     Source: m_Rprec.c, m_Rprec_mult.c.
     """
-    found = _found(lists, metric)
+    hits = _relevant_items(lists, metric)
     n_ranks = _count_of(float(metric["mult"]), _n_relevant(lists, metric))
-    within = found.ranks <= lists.of_run(n_ranks)[found.groups]
-    return _ratio(lists.of_axis(found.sums(within.astype(np.float64))), n_ranks)
+    within = hits.ranks <= lists.of_run(n_ranks)[hits.groups]
+    return _ratio(lists.of_axis(hits.sums(within.astype(np.float64))), n_ranks)
 
 
 def _interpolated_precision(lists: Lists, metric: Metric) -> Floats:
@@ -269,16 +269,16 @@ def _interpolated_precision(lists: Lists, metric: Metric) -> Floats:
     means x R relevant items: + 0.9 and cut off (trec_eval 9), or rounded (trec_eval 10). Source:
     m_iprec_at_recall.c, m_11pt_avg.c.
     """
-    found = _found(lists, metric)
+    hits = _relevant_items(lists, metric)
     wanted = _n_relevant(lists, metric)
     recalls = [float(metric["recall"])] if metric.measure == "IPrec" else numbers_of(metric["recalls"])
-    precision = np.append(found.precision, 0.0)
-    starts = _starts(found.groups, found.n_found.size)
-    total = np.zeros(found.n_found.size)
+    precision = np.append(hits.precision, 0.0)
+    starts = _starts(hits.groups, hits.n_found.size)
+    total = np.zeros(hits.n_found.size)
     for recall in recalls[::-1]:
         reached_at = _count_of(recall, wanted) if metric["recall_count"] == "up" else np.floor(recall * wanted + 0.5)
         nth = np.maximum(lists.of_run(reached_at), 1.0)
-        some = np.flatnonzero(nth <= found.n_found)
+        some = np.flatnonzero(nth <= hits.n_found)
         if some.size:
             begins, ends = starts[some] + nth[some].astype(np.int64) - 1, starts[some + 1]
             total[some] += np.maximum.reduceat(precision, np.stack([begins, ends], axis=1).ravel())[::2]
@@ -308,11 +308,11 @@ def _preference(lists: Lists, metric: Metric) -> Floats:
     n_relevant, n_noise = (counts[:-1] - counts[starts] for counts in before)
     at = np.flatnonzero(relevant)
     groups, wanted = ranked.groups[at], _n_relevant(lists, metric)
-    found, worse = n_relevant[at].astype(np.float64), n_noise[at].astype(np.float64)
+    better, worse = n_relevant[at].astype(np.float64), n_noise[at].astype(np.float64)
     if metric.measure == "infAP":
         pooled = (at - starts[at]).astype(np.float64)
         rank = ranked.ranks[at].astype(np.float64)
-        precision = (found + INFAP_EPSILON) / (found + worse + 2 * INFAP_EPSILON)
+        precision = (better + INFAP_EPSILON) / (better + worse + 2 * INFAP_EPSILON)
         terms = 1.0 / rank + np.where(rank > 1, pooled / rank * precision, 0.0)
     else:
         all_noise = lists.of_labels(lists.label_sums(metric, (level_worth == _NOT_RELEVANT).astype(np.float64)))
@@ -368,18 +368,18 @@ def _with_gains(lists: Lists, metric: Metric) -> Floats:
     relevant item: m_Rndcg.c.
     """
     level_worth = worth_of_levels(lists, metric)
-    found = _found(lists, metric)
+    hits = _relevant_items(lists, metric)
     ideal = Ideal.of(lists, metric, level_worth)
     lengths = lists.graded(metric).lengths
     if metric.measure == "G":
         extra = _running_sums(np.maximum(ideal.gains - 1.0, 0.0), ideal.starts)
-        gained = _running_sums(found.gains, _starts(found.groups, lengths.size))
-        cost = found.ranks + ideal.up_to(extra, found.groups, found.ranks)
-        sums = lists.of_axis(found.sums(found.gains / np.log2(2.0 + cost - gained)))
+        gained = _running_sums(hits.gains, _starts(hits.groups, lengths.size))
+        cost = hits.ranks + ideal.up_to(extra, hits.groups, hits.ranks)
+        sums = lists.of_axis(hits.sums(hits.gains / np.log2(2.0 + cost - gained)))
         return _ratio(sums, lists.of_labels(group_sums(ideal.groups, ideal.gains, ideal.n_gains.size)))
     weight_of_rank = rank_weights(metric, max(int(lengths.max(initial=0)), int(ideal.n_gains.max(initial=0))))
-    starts = _starts(found.groups, lengths.size)
-    dcg = np.append(_running_sums(found.gains * weight_of_rank[found.ranks], starts), 0.0)
+    starts = _starts(hits.groups, lengths.size)
+    dcg = np.append(_running_sums(hits.gains * weight_of_rank[hits.ranks], starts), 0.0)
     idcg = _running_sums(ideal.gains * weight_of_rank[ideal.ranks], ideal.starts)
     everything = np.full(lengths.size, np.iinfo(np.int64).max)
     runs = np.arange(lengths.size)
@@ -387,9 +387,9 @@ def _with_gains(lists: Lists, metric: Metric) -> Floats:
     last_ratio = _ratio(last_dcg, ideal.up_to(idcg, runs, everything))
     n_gains = lists.of_run(lists.of_labels(ideal.n_gains.astype(np.float64)))
     if metric.measure == "ndcg_rel":
-        counts = found.gains > 0
-        at_items = np.where(counts, _ratio(dcg[:-1], ideal.up_to(idcg, found.groups, found.ranks)), 0.0)
-        sums = found.sums(at_items) + (n_gains - found.sums(counts.astype(np.float64))) * last_ratio
+        counts = hits.gains > 0
+        at_items = np.where(counts, _ratio(dcg[:-1], ideal.up_to(idcg, hits.groups, hits.ranks)), 0.0)
+        sums = hits.sums(at_items) + (n_gains - hits.sums(counts.astype(np.float64))) * last_ratio
         return lists.of_axis(_ratio(np.maximum(sums, 0.0), n_gains))
     goes_on = (np.diff(ideal.groups, append=-1) != 0) | (np.diff(ideal.gains, append=-1.0) != 0)
     points = np.flatnonzero(goes_on)
@@ -398,7 +398,7 @@ def _with_gains(lists: Lists, metric: Metric) -> Floats:
     points = points[run_of[ideal.groups[points]] >= 0]
     groups, ranks = run_of[ideal.groups[points]], ideal.ranks[points]
     width = weight_of_rank.size
-    place = np.searchsorted(found.groups * width + found.ranks, groups * width + ranks, "right")
+    place = np.searchsorted(hits.groups * width + hits.ranks, groups * width + ranks, "right")
     at_points = np.where(place > starts[groups], dcg[place - 1], 0.0) / idcg[points]
     longer = (lengths > n_gains + 1) & (n_gains > 0)
     sums = group_sums(groups, at_points, lengths.size) + np.where(longer, last_ratio, 0.0)
@@ -411,13 +411,13 @@ def _running_sums(numbers: Floats, starts: Index) -> Floats:
 
     Parameters: ``starts``: int64, shape (n_groups + 1,), where the numbers of each group begin.
     """
-    found = np.empty(numbers.size)
+    running = np.empty(numbers.size)
     for block in group_columns(np.diff(starts)):
         begins = starts[block.groups]
         sums = np.cumsum(block.taken(numbers, begins), axis=0)
         inside = np.arange(block.width)[:, None] < block.lengths
-        found[(begins + np.arange(block.width)[:, None])[inside]] = sums[inside]
-    return found
+        running[(begins + np.arange(block.width)[:, None])[inside]] = sums[inside]
+    return running
 
 
 def _n_relevant(lists: Lists, metric: Metric) -> Floats:
@@ -430,10 +430,10 @@ def _highest(lists: Lists, metric: Metric, level_worth: Floats) -> Floats:
     """Return what the best label of each group of the group axis is worth, 0 without any."""
     codes, offsets = lists.label_codes(metric)
     some = np.flatnonzero(np.diff(offsets))
-    found = np.zeros(offsets.size - 1)
+    highest = np.zeros(offsets.size - 1)
     if some.size:
-        found[some] = np.maximum.reduceat(level_worth[codes], offsets[some])
-    return lists.of_labels(found)
+        highest[some] = np.maximum.reduceat(level_worth[codes], offsets[some])
+    return lists.of_labels(highest)
 
 
 def _logarithm(values: Floats) -> Floats:
@@ -449,7 +449,7 @@ _VALUES: dict[str, Callable[[Lists, Metric], Floats]] = {
     **dict.fromkeys(("SetP", "SetR", "SetAP", "SetF", "Utility"), _of_counts),
     **dict.fromkeys(("NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet"), _of_counts),
     **dict.fromkeys(("AP", "GMAP", "yaap"), _average_precision),
-    **dict.fromkeys(("RR", "Success"), _first_found),
+    **dict.fromkeys(("RR", "Success"), _first_relevant),
     **dict.fromkeys(("IPrec", "IPrecAvg"), _interpolated_precision),
     **dict.fromkeys(("Bpref", "GMBpref", "infAP"), _preference),
     **dict.fromkeys(_WITH_GAINS, _with_gains),

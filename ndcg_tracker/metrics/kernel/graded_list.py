@@ -194,7 +194,7 @@ def _packed_counts(codes: Codes, offsets: Index, filled: Index, n_levels: int, l
 
 @dataclass(frozen=True, slots=True)
 class GainClasses:
-    """The levels by what they gain.
+    """The levels grouped by what they gain.
 
     ``of_level``: int64, shape (n_levels,), ascending with the gain. ``gains``: float64, the gain of each class.
     ``levels``: int64, a level of each class. ``unlabelled``: the class of items without label, -1 where they are like

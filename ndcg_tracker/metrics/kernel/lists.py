@@ -56,7 +56,7 @@ def in_rank_order(graded: GradedList, n_levels: int) -> GradedList:
     >>> in_rank_order(rows, 2).codes.tolist()
     [0, 1]
     """
-    return Ranks(graded, n_levels).found()
+    return Ranks(graded, n_levels).ranked()
 
 
 class Ranks:
@@ -75,7 +75,7 @@ class Ranks:
         self._places = None if graded.places is None else graded.places.copy()
         self._tied = np.zeros(self._n_labelled.size, dtype=np.bool_)
 
-    def found(self) -> GradedList:
+    def ranked(self) -> GradedList:
         """Return the lists."""
         graded = self._graded
         n_places = _BLOCK if graded.longest > _NARROW else 2 * _BLOCK
@@ -137,14 +137,14 @@ class Ranks:
             own = graded.scores[some if graded.places is None else graded.places[some]]
             if axis:
                 own = own[:, None]
-            found = graded.offsets[groups] + _counted(matrix > own, axis)
+            own_places = graded.offsets[groups] + _counted(matrix > own, axis)
             alike = matrix == own
             if np.count_nonzero(alike) > n_groups:
                 self._tied[groups[_counted(alike, axis) > 1]] = True
             if places is None:
-                self._codes[found] = graded.codes[some]
+                self._codes[own_places] = graded.codes[some]
             else:
-                places[some] = found
+                places[some] = own_places
 
     def _sort(self, groups: Index, block: GroupMatrix, scores: Scores) -> None:
         """Rank the rows of some groups by sorting their scores, which give up their last bits to carry the level."""
@@ -368,10 +368,10 @@ class Lists:
 
     def of_run(self, of_axis: NDArray[Number]) -> NDArray[Number]:
         """Return numbers of the groups of the group axis for the groups of the run."""
-        found = np.zeros(self.judged.ranking.n_groups, dtype=of_axis.dtype)
+        numbers = np.zeros(self.judged.ranking.n_groups, dtype=of_axis.dtype)
         present = ~self.missing
-        found[self.judged.run_groups[present]] = of_axis[present]
-        return found
+        numbers[self.judged.run_groups[present]] = of_axis[present]
+        return numbers
 
     def of_labels(self, of_label_groups: Floats) -> Floats:
         """Return numbers of the label groups for the groups of the group axis, 0 for a group without labels."""
@@ -391,9 +391,9 @@ def effective(cutoff: int | None, longest: int) -> int:
 def _aligned(numbers: NDArray[Number], places: Index, absent: Mask) -> NDArray[Number]:
     if not absent.any():
         return numbers[places]
-    found = np.append(numbers, numbers.dtype.type(0))[places]
-    found[absent] = 0
-    return found
+    aligned = np.append(numbers, numbers.dtype.type(0))[places]
+    aligned[absent] = 0
+    return aligned
 
 
 def _only(codes: Codes, offsets: Index, kept: Mask) -> tuple[Codes, Index]:

@@ -111,11 +111,11 @@ def aligned_weights(groups: GroupValues, weights: GroupWeights | None) -> Floats
     of_items = weights is not None and bool(weights.varies.any())
     if weights is not None and not (of_items and metric["weights"] == "group"):
         places = places_of(groups.group_keys, weights.group_keys)
-        known = places >= 0
-        aligned[known] = weights.values[places[known]]
+        given = places >= 0
+        aligned[given] = weights.values[places[given]]
         if metric["weights"] == "item_mean" and metric["weight_type"] == "f32":
             if weights.single_means is not None:
-                aligned[known] = weights.single_means[places[known]]
+                aligned[given] = weights.single_means[places[given]]
             else:
                 aligned = _repeated(groups, aligned)
     if metric["weight_type"] == "f32":
@@ -148,7 +148,7 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
     if metric.summary != "mean":
         return summary_of(metric, values)
     if weights is None:
-        found = plain_mean(values.astype(np.float32) if metric["arithmetic"] == "f32" else values)
+        average = plain_mean(values.astype(np.float32) if metric["arithmetic"] == "f32" else values)
     else:
         of_groups = weights[defined]
         total = order_free_sum(of_groups)
@@ -156,12 +156,12 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
             return None
         if metric["empty_weight"] == "one":
             of_groups = np.where(empty[defined], 1.0, of_groups)
-        found = order_free_sum(of_groups * values) / total
-    if metric["clip"] == "error_above_1" and found > 1 + ROUNDING:
+        average = order_free_sum(of_groups * values) / total
+    if metric["clip"] == "error_above_1" and average > 1 + ROUNDING:
         raise MetricError(
-            f"the weighted mean is {found:g}, which is above 1", where=metric.requested_as, advice="use clip=none"
+            f"the weighted mean is {average:g}, which is above 1", where=metric.requested_as, advice="use clip=none"
         )
-    return rounded(metric, found, "mean")
+    return rounded(metric, average, "mean")
 
 
 def summary_of(metric: Metric, values: Floats) -> float:

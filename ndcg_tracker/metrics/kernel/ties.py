@@ -64,7 +64,7 @@ def spans_with_differing(scores: Scores, offsets: Index, classes: NDArray[np.int
     >>> spans_with_differing(np.array([2.0, 1, 1, 0, 0]), np.array([0, 5]), np.array([0, 0, 1, 1, 1]))
     TieSpans(first=array([1]), last=array([2]))
     """
-    found = [np.zeros((2, 0), dtype=np.int64)]
+    spans = [np.zeros((2, 0), dtype=np.int64)]
     for first, last in group_ranges(offsets):
         low, high = int(offsets[first]), int(offsets[last])
         bounds = offsets[first : last + 1] - low
@@ -73,8 +73,8 @@ def spans_with_differing(scores: Scores, offsets: Index, classes: NDArray[np.int
         np.not_equal(classes[low + 1 : high], classes[low : high - 1], out=differs[1:])
         differs &= repeats
         if differs.any():
-            found.append(_spans_that_hold(differs, repeats, bounds) + low)
-    return TieSpans(*np.concatenate(found, axis=1))
+            spans.append(_spans_that_hold(differs, repeats, bounds) + low)
+    return TieSpans(*np.concatenate(spans, axis=1))
 
 
 def _spans_that_hold(marked: Mask, repeats: Mask, offsets: Index) -> Index:
@@ -104,9 +104,9 @@ def spans_around(scores: Scores, offsets: Index, places: Index) -> tuple[Index, 
 
 
 def _tied(scores: Scores, offsets: Index, places: Index) -> Index:
-    """Return the entries of ``places`` with the place before or after in their group being of equal score."""
+    """Return the entries of ``places`` whose neighbour in their group, before or after, has an equal score."""
     tied = np.zeros(places.size, dtype=np.bool_)
-    for first in range(0, places.size, BLOCK):  # what a block reads again is in the cache still
+    for first in range(0, places.size, BLOCK):  # what a block reads again is still in the cache
         block = places[first : first + BLOCK]
         here = scores[block]
         for step in (-1, 1):
@@ -296,7 +296,7 @@ class RankedGains:
     last_ranks: Index
 
     def weights(self, weight_of_rank: Floats) -> Floats:
-        """Return the weight of each item's rank, or what it expects over the ranks that it may have: shape (m,).
+        """Return the weight of each item's rank, or its expected weight over the ranks that it may have: shape (m,).
 
         Parameters: ``weight_of_rank``: float64, entry r for rank r, entry 0 unused and 0. Source of the expectation:
         McSherry and Najork, ECIR 2008, sec. 3.

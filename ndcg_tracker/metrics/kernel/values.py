@@ -1,4 +1,4 @@
-"""The one kernel that computes every metric for all groups: of whole lists or first ranks, and for ties either way."""
+"""The kernel that computes every metric for all groups: over whole lists or first ranks, ties broken either way."""
 
 from __future__ import annotations
 
@@ -134,12 +134,12 @@ def group_results(judged: Judged, metrics: Sequence[Metric], weights: GroupWeigh
     np.float64(0.8588624583)
     """
     made: dict[int, GroupResults] = {}
-    found = []
+    results = []
     for values in group_values(judged, metrics):
         same = made.get(id(values.values))  # a cutoff beyond all lists changes nothing, the mean included
-        found.append(aggregated(values, weights) if same is None else replace(same, metric=values.metric))
-        made[id(values.values)] = found[-1]
-    return found
+        results.append(aggregated(values, weights) if same is None else replace(same, metric=values.metric))
+        made[id(values.values)] = results[-1]
+    return results
 
 
 def group_values(judged: Judged, metrics: Sequence[Metric]) -> list[GroupValues]:
@@ -264,8 +264,8 @@ def tie_bounds(
     [(0.0, 1.0)]
     """
     both = [variant for metric in metrics for variant in variants(metric)]
-    found = group_results(judged, both, weights)
-    return list(zip(found[::2], found[1::2], strict=True))
+    results = group_results(judged, both, weights)
+    return list(zip(results[::2], results[1::2], strict=True))
 
 
 def values_with_bounds(judged: Judged, metrics: Sequence[Metric]) -> list[tuple[GroupValues, GroupValues, GroupValues]]:

@@ -46,12 +46,16 @@ class Axis:
             return value
         if self.canonical is not None and (spelling := self.canonical(value)) is not None:
             return spelling
-        known = [*self.values, *([self.pattern_example] if self.pattern_example else [])]
+        choices = [*self.values, *([self.pattern_example] if self.pattern_example else [])]
         if value.replace(".", "").isdigit():  # a similar number was hardly meant
             near = []
         else:
-            near = [one for one in difflib.get_close_matches(value.lower(), known, cutoff=0.5) if is_possible(one)]
-        hint = f"did you mean {self.name}={near[0]}?" if near else f"it is one of {', '.join(known)}"
+            near = [
+                choice
+                for choice in difflib.get_close_matches(value.lower(), choices, cutoff=0.5)
+                if is_possible(choice)
+            ]
+        hint = f"did you mean {self.name}={near[0]}?" if near else f"it is one of {', '.join(choices)}"
         raise MetricError(f"{self.name}={value} is not a value of {self.name}", advice=hint)
 
     def meaning_of(self, value: str) -> str:
@@ -158,14 +162,14 @@ def _numbers_in(value: str) -> list[str] | None:
 
 
 def _canonical_recalls(value: str) -> str | None:
-    found = [_canonical_recall(number) for number in _numbers_in(value) or [""]]
-    ascending = sorted({float(number) for number in found if number is not None})
-    return "{" + ", ".join(map(number_text, ascending)) + "}" if len(ascending) == len(found) else None
+    recalls = [_canonical_recall(number) for number in _numbers_in(value) or [""]]
+    ascending = sorted({float(number) for number in recalls if number is not None})
+    return "{" + ", ".join(map(number_text, ascending)) + "}" if len(ascending) == len(recalls) else None
 
 
 def _canonical_worth(value: str) -> str | None:
-    found = [_canonical_number(number) for number in _numbers_in(value) or [""]]
-    return None if None in found or len(found) != 4 else "{" + ", ".join(map(str, found)) + "}"
+    worths = [_canonical_number(number) for number in _numbers_in(value) or [""]]
+    return None if None in worths or len(worths) != 4 else "{" + ", ".join(map(str, worths)) + "}"
 
 
 def _worth_meaning(value: str) -> str:

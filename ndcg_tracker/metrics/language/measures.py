@@ -1,4 +1,4 @@
-"""The measures: one record each, with all that tells it from others but its arithmetic."""
+"""The measures: one record each, with everything about it except its arithmetic."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Summary = Literal["mean", "sum", "geometric_mean"]
 ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
 LEAST_OF_GEOMETRIC = 0.00001
-"""What a group counts at least in a geometric mean: trec_eval.h, MIN_GEO_MEAN."""
+"""The least that a group counts in a geometric mean: trec_eval.h, MIN_GEO_MEAN."""
 
 CUMULATED = ("cg", "dcg", "idcg", "ndcg")
 """The measures of cumulated gain; the others are their companions."""
@@ -66,7 +66,7 @@ class Measure:
 
 
 EXTERNAL = "external:"
-"""How the text of a metric begins whose values another engine computed."""
+"""The beginning of the text of a metric whose values another engine computed."""
 
 _EXTERNAL = Measure(
     EXTERNAL,

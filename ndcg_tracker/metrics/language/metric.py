@@ -244,7 +244,7 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
 
 
 def cutoff_from(digits: str) -> int:
-    """Return the cutoff that some digits spell; of very long ones any number that ``Metric.of`` refuses.
+    """Return the cutoff that some digits spell; for very long ones, a number that ``Metric.of`` refuses.
 
     >>> cutoff_from("010"), cutoff_from("9" * 5000) > LARGEST_CUTOFF
     (10, True)
@@ -262,7 +262,7 @@ _EXTERNAL_FORM = re.compile(
 def external_metric(text: str) -> Metric:
     """Return the metric that a text names whose values another engine computed.
 
-    With direction and range, or without: then it means the results that are stored by this name. Raises: MetricError.
+    Without direction and range it means the results that are stored under this name. Raises: MetricError.
 
     >>> str(external_metric("external:latency(direction=lower,range=0.0..inf)"))
     'external:latency(direction=lower, range=0..inf)'
@@ -284,7 +284,7 @@ def external_metric(text: str) -> Metric:
     low, high = range_of(form["low"], form["high"])
     settings = (
         ("direction", form["direction"]),
-        ("range", "..".join(str(one) if isinf(one) else number_text(one) for one in (low, high))),
+        ("range", "..".join(str(bound) if isinf(bound) else number_text(bound) for bound in (low, high))),
     )
     return Metric(EXTERNAL + form["name"], None, settings)
 

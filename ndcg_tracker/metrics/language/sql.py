@@ -88,7 +88,7 @@ def query(metric: Metric, dialect: str, tables: Tables | None = None) -> str:
         if not is_name(table, "SELECT 1 FROM {} AS own"):
             raise InputError(f"{table!r} is not the name of a table in SQL", advice="put it in double quotes")
     text = _query(metric, dialect, replace(names, **quoted))
-    silent = sqlglot.ErrorLevel.IGNORE  # of where nulls stand: no number that is ordered by is null
+    silent = sqlglot.ErrorLevel.IGNORE  # about where nulls are sorted: no number that orders rows is null
     return str(sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True, unsupported_level=silent)[0]) + ";\n"
 
 
@@ -109,7 +109,7 @@ def _refuse(metric: Metric) -> None:
 
 
 def _query(metric: Metric, dialect: str, tables: Tables) -> str:
-    """Return the query in DuckDB's SQL, but for what only ``dialect`` has."""
+    """Return the query in DuckDB's SQL, except where ``dialect`` needs its own."""
     is_cumulated = metric.measure in _CUMULATED
     item = f"CAST({tables.item} AS TEXT)"
     in_bytes = 'item_key COLLATE "C"' if dialect == "postgres" else "item_key"
@@ -247,16 +247,16 @@ def _of_relevant(metric: Metric, within: str) -> tuple[str, str]:
 
 def _value(metric: Metric) -> str:
     """Return the value of a group from ``total``, ``ideal`` and whether run and labels have it."""
-    found, ideal = "CAST(COALESCE(total, 0.0) AS DOUBLE)", "CAST(COALESCE(ideal, 0.0) AS DOUBLE)"
+    total, ideal = "CAST(COALESCE(total, 0.0) AS DOUBLE)", "CAST(COALESCE(ideal, 0.0) AS DOUBLE)"
     empty = {"0": "0.0", "1": "1.0", "skip": "NULL"}.get(metric["empty"], "NULL")
-    of_ndcg = f"CASE WHEN {_is_empty(metric)} THEN {empty} ELSE {found} / {ideal} END"
+    of_ndcg = f"CASE WHEN {_is_empty(metric)} THEN {empty} ELSE {total} / {ideal} END"
     value = {
         "ndcg": of_ndcg,
         "idcg": ideal,
-        "P": f"{found} / {metric.cutoff}.0",
-        "R": f"CASE WHEN {ideal} > 0 THEN {found} / {ideal} ELSE 0.0 END",
-        "AP": f"CASE WHEN {ideal} > 0 THEN {found} / {ideal} ELSE 0.0 END",
-    }.get(metric.measure, found)
+        "P": f"{total} / {metric.cutoff}.0",
+        "R": f"CASE WHEN {ideal} > 0 THEN {total} / {ideal} ELSE 0.0 END",
+        "AP": f"CASE WHEN {ideal} > 0 THEN {total} / {ideal} ELSE 0.0 END",
+    }.get(metric.measure, total)
     nothing = ideal if metric.measure == "idcg" else "0.0"  # which does not depend on the run
     missing = {"zero": nothing, "skip": "NULL", "empty": value}[metric["missing"]]
     extra = {"skip": "NULL", "empty": empty if metric.measure == "ndcg" else value}[metric["extra"]]

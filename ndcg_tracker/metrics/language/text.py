@@ -78,11 +78,11 @@ def metric_texts(texts: str | Sequence[str]) -> list[str]:
     >>> metric_texts("trec_eval:utility.1,-1,0,0,map")
     ['trec_eval:utility.1,-1,0,0', 'map']
     """
-    found: list[str] = []
+    metrics: list[str] = []
     for text in [texts] if isinstance(texts, str) else texts:
         parts = _listed(text)
-        found += parts if len(parts) > 1 else [text]
-    return list(dict.fromkeys(found))
+        metrics += parts if len(parts) > 1 else [text]
+    return list(dict.fromkeys(metrics))
 
 
 def asked_for(metric: str, requested_as: str | None) -> str | None:
@@ -152,23 +152,23 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
                 raise
             raise MetricError(f"{text!r} is not its spelling", advice=f"did you mean {meant}?") from None
     near = difflib.get_close_matches(form["name"].lower(), DIALECTS, n=1, cutoff=0.5)
-    found = _first_that_parses(
+    suggestion = _first_that_parses(
         [f"{name}{text[len(form['name']) :]}" for name in near]
         + [f"{name}:{form['native'].strip()}" for name in near]
         + [f"{name}:{text}" for name in DIALECTS]
     )
-    hint = f"did you mean {found}?" if found else f"the dialects are {', '.join(DIALECTS)}"
+    hint = f"did you mean {suggestion}?" if suggestion else f"the dialects are {', '.join(DIALECTS)}"
     raise MetricError(f"{form['name']} is not a dialect", advice=hint)
 
 
 def _in_dialect(dialect: Dialect, native: str) -> str | None:
     """Return how a dialect spells a measure that people know by another name, None if it does not know it."""
-    found = _measures_by_name().get(_plain(native))
-    if found is None:
+    ours = _measures_by_name().get(_plain(native))
+    if ours is None:
         return None
-    measure = found.partition("(")[0]
+    measure = ours.partition("(")[0]
     texts = [*dialect.examples, *(all_trec(dialect.name) if dialect.name in TREC else ())]
-    return next((one for one in texts if parse_metric(one).measure == measure), None)
+    return next((text for text in texts if parse_metric(text).measure == measure), None)
 
 
 def _in_our_words(text: str) -> str:
@@ -176,15 +176,15 @@ def _in_our_words(text: str) -> str:
     typed = _TYPED.fullmatch(text)
     if typed is None or (typed["name"] in MEASURES and typed["bare"] is None):
         return text
-    found = _measures_by_name().get(_plain(typed["name"]))
-    if found is None:
+    ours = _measures_by_name().get(_plain(typed["name"]))
+    if ours is None:
         return text
-    measure, opening, own = found.partition("(")
+    measure, opening, own = ours.partition("(")
     if typed["bare"] is not None:
         is_doubtful = MEASURES[measure].is_bare_number_doubtful
         if is_doubtful or (typed["mark"] == "." and typed["name"] not in CUT_OF):
             return text
-        return f"{found}@{typed['bare']}"
+        return f"{ours}@{typed['bare']}"
     if typed["cutoff"] is None and _plain(typed["name"]).endswith("cut"):
         raise MetricError(f"{typed['name']} needs a cutoff", advice=f"write {typed['name']}_10")
     given = typed["parameters"] or ""
@@ -210,10 +210,10 @@ def _nearest(text: str) -> tuple[str, str | None]:
     name, named = form[0], _measures_by_name()
     if _plain(name) in named:
         return name, None
-    near = [one for one in named if sorted(one) == sorted(_plain(name))]  # letters in another order
+    near = [candidate for candidate in named if sorted(candidate) == sorted(_plain(name))]  # letters in another order
     near += difflib.get_close_matches(_plain(name), named, cutoff=_NEAR)
-    meant = [named[one] + text[len(name) :] for one in near if one[0] == name[0].lower()]
-    return name, _first_that_parses([_in_our_words(one) for one in meant])
+    meant = [named[candidate] + text[len(name) :] for candidate in near if candidate[0] == name[0].lower()]
+    return name, _first_that_parses([_in_our_words(spelling) for spelling in meant])
 
 
 def _first_that_parses(texts: Sequence[str]) -> str | None:
@@ -233,19 +233,19 @@ def _first_that_parses(texts: Sequence[str]) -> str | None:
 
 def _listed(text: str) -> list[str]:
     """Return the metrics of a list with commas."""
-    found: list[str] = []
+    metrics: list[str] = []
     for part in _between_commas(text):
-        further = _FURTHER_CUTOFF.fullmatch(found[-1]) if found and part.isascii() and part.isdigit() else None
-        is_parameter = _NUMBER.fullmatch(part) and found and _WITH_COMMAS.fullmatch(found[-1])
-        if found and (is_parameter or _GAIN.fullmatch(part)):
-            found[-1] += f",{part}"
+        further = _FURTHER_CUTOFF.fullmatch(metrics[-1]) if metrics and part.isascii() and part.isdigit() else None
+        is_parameter = _NUMBER.fullmatch(part) and metrics and _WITH_COMMAS.fullmatch(metrics[-1])
+        if metrics and (is_parameter or _GAIN.fullmatch(part)):
+            metrics[-1] += f",{part}"
         elif further is not None:
-            found.append(further[1] + part)
+            metrics.append(further[1] + part)
         else:
-            found.append(part)
-    if len(found) > 1 and not all(found):
+            metrics.append(part)
+    if len(metrics) > 1 and not all(metrics):
         raise MetricError(f"{text!r} has a comma with no metric before or after it", advice="remove the comma")
-    return found
+    return metrics
 
 
 def _between_commas(text: str) -> list[str]:

@@ -192,14 +192,14 @@ class PostgresBulk:
         """Return the id of each of a few groups, -1 for one that does not exist."""
         texts = [key.decode() for key in keys]
         query = "SELECT key, id FROM groups WHERE dataset_id = %s AND key = ANY (%s)"
-        found: dict[str, int] = dict(self._connection.execute(query, (dataset_id, texts)).fetchall())
-        return [found.get(text, -1) for text in texts]
+        ids_by_key: dict[str, int] = dict(self._connection.execute(query, (dataset_id, texts)).fetchall())
+        return [ids_by_key.get(text, -1) for text in texts]
 
     def group_keys(self, dataset_id: int, ids: Sequence[int]) -> list[bytes | None]:
         """Return the key of each of a few groups, None for one that is not of this dataset."""
         query = "SELECT id, convert_to(key, 'UTF8') FROM groups WHERE dataset_id = %s AND id = ANY (%s)"
-        found: dict[int, bytes] = dict(self._connection.execute(query, (dataset_id, list(ids))).fetchall())
-        return [found.get(number) for number in ids]
+        keys_by_id: dict[int, bytes] = dict(self._connection.execute(query, (dataset_id, list(ids))).fetchall())
+        return [keys_by_id.get(number) for number in ids]
 
     def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
         """Return the ids, ascending, and weights of the groups of a dataset that have one."""
@@ -236,20 +236,20 @@ class PostgresBulk:
             f"SELECT group_id, convert_to(array_to_string(item_keys, E'\\x01'), 'UTF8'), array_send({table.numbers}) "
             f"FROM {table.name} WHERE {table.owner} = %s {wanted} ORDER BY group_id"
         )
-        found: list[int] = []
+        all_ids: list[int] = []
         parts: list[tuple[Keys, Index, Floats]] = []
         with self._connection.cursor(name="ndcg_lists", binary=True) as cursor:
             cursor.itersize = _ROWS_PER_FETCH
             cursor.execute(query.encode(), values)
             while rows := cursor.fetchmany(_ROWS_PER_FETCH):
                 ids = [row[0] for row in rows]
-                found.extend(ids)
+                all_ids.extend(ids)
                 numbers, offsets = parsed_arrays([row[2] for row in rows])
                 keys = parsed_keys([row[1] for row in rows], offsets, _SEPARATOR)
                 if keys is None:
                     keys = self._keys_one_by_one(table, owner_id, ids)
                 parts.append((keys, offsets, numbers))
-        return joined_lists(parts, np.array(found, dtype=np.int64))
+        return joined_lists(parts, np.array(all_ids, dtype=np.int64))
 
     def _keys_one_by_one(self, table: ListTable, owner_id: int, group_ids: list[int]) -> Keys:
         query = f"SELECT item_keys FROM {table.name} WHERE {table.owner} = %s AND group_id = ANY (%s) ORDER BY group_id"

@@ -23,9 +23,9 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, Lists, ListTable, ResultRows, joined_lists, packed, unpacked
 
 SMALL_BLOCK = 100_000
-"""After this many items without it, Arrow is imported, for 0.1 to 0.2 s: a store that had so many has more."""
+"""After this many items without it, Arrow is imported, in 0.1 to 0.2 s: a store with this many will have more."""
 FEW_ITEMS = 1_000
-"""For so few items, calls of Arrow never pay."""
+"""Up to this many items, calls of Arrow never pay."""
 
 _QUOTE, _COMMA, _OPEN, _BACKSLASH, _CLOSE, _BLANK = b'",[\\] '
 _dumped = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
@@ -116,8 +116,8 @@ def parsed_key_lists(texts: Sequence[bytes]) -> tuple[Keys, Index]:
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)
     if b"\\" in joined:
         lists = [[key.encode() for key in json.loads(text)] for text in texts]
-        np.cumsum([len(one) for one in lists], out=offsets[1:])
-        return Keys.from_bytes([key for one in lists for key in one]), offsets
+        np.cumsum([len(key_list) for key_list in lists], out=offsets[1:])
+        return Keys.from_bytes([key for key_list in lists for key in key_list]), offsets
     data = np.frombuffer(joined, dtype=np.uint8)
     lengths = np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
     quotes = np.flatnonzero(data == _QUOTE)
@@ -244,21 +244,21 @@ class SqliteBulk:
     def group_ids(self, dataset_id: int, keys: Sequence[bytes]) -> list[int]:
         """Return the id of each of a few groups, -1 for one that does not exist."""
         wanted = json.dumps([key.decode() for key in keys], ensure_ascii=False)
-        found = self._connection.execute(
+        rows = self._connection.execute(
             "SELECT coalesce(g.id, -1) FROM json_each(?) w "
             "LEFT JOIN groups g ON g.dataset_id = ? AND g.key = w.value ORDER BY w.key",
             (wanted, dataset_id),
         )
-        return [group_id for (group_id,) in found]
+        return [group_id for (group_id,) in rows]
 
     def group_keys(self, dataset_id: int, ids: Sequence[int]) -> list[bytes | None]:
         """Return the key of each of a few groups, None for one that is not of this dataset."""
-        found = self._connection.execute(
+        rows = self._connection.execute(
             "SELECT CAST(g.key AS BLOB) FROM json_each(?) w "
             "LEFT JOIN groups g ON g.id = w.value AND g.dataset_id = ? ORDER BY w.key",
             (json.dumps(list(ids)), dataset_id),
         )
-        return [key for (key,) in found]
+        return [key for (key,) in rows]
 
     def group_weights(self, dataset_id: int) -> tuple[Index, Floats]:
         """Return the ids, ascending, and weights of the groups of a dataset that have one."""
@@ -302,13 +302,13 @@ class SqliteBulk:
             values,
         )
         parts: list[tuple[Keys, Index, Floats]] = []
-        found: list[int] = []
+        all_ids: list[int] = []
         for ids, key_texts, number_texts in _blocks(cursor):
-            found += ids
+            all_ids += ids
             keys, offsets = parsed_key_lists(key_texts)
             numbers = parsed_number_lists(number_texts, arrow=self._arrow.pays(int(offsets[-1])))
             parts.append((keys, offsets, numbers))
-        return joined_lists(parts, np.array(found, dtype=np.int64))
+        return joined_lists(parts, np.array(all_ids, dtype=np.int64))
 
     def list_group_ids(self, table: ListTable, owner_id: int) -> Index:
         """Return the ids, ascending, of the groups that a run or a label set has lists for."""
@@ -382,10 +382,10 @@ class SqliteBulk:
         Infinity marks NULL on the way: SQLite has it, but no NaN, and stores none.
         """
         doubles = ", ".join(f"coalesce({name}, 9e999)" for name in names)
-        found = self._connection.execute(f"SELECT {id_column}, {doubles} FROM {rows}", (value,))
-        columns = np.fromiter(found, dtype=[("id", np.int64), *((name, np.float64) for name in names)])
+        cursor = self._connection.execute(f"SELECT {id_column}, {doubles} FROM {rows}", (value,))
+        columns = np.fromiter(cursor, dtype=[("id", np.int64), *((name, np.float64) for name in names)])
         floats = (columns[name] for name in names)
-        return np.ascontiguousarray(columns["id"]), [np.where(np.isinf(one), np.nan, one) for one in floats]
+        return np.ascontiguousarray(columns["id"]), [np.where(np.isinf(column), np.nan, column) for column in floats]
 
 
 def _blocks(cursor: sqlite3.Cursor) -> Iterator[tuple[list[int], list[bytes], list[bytes]]]:

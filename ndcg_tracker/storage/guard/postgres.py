@@ -44,7 +44,7 @@ _PATIENCE_SECONDS = 0.5
 """How long after its time-out the server may still be in a step that it does not break off, such as a write of 1 GB."""
 
 _TABLES_IN_ANY_ORDER = b"SET LOCAL from_collapse_limit = 11; SET LOCAL join_collapse_limit = 11"
-"""Two views are as many tables as Postgres joins in the best order unless it is told to look at more: 8."""
+"""Two views have 8 tables, up to which Postgres joins in the best order unless it is told to look at more."""
 _HARMLESS_VOLATILE = [
     "bernoulli",
     "clock_timestamp",
@@ -67,7 +67,7 @@ _WITHIN_A_ROW = f"""
     WHERE CASE WHEN pg_catalog.pg_column_size(a.*) > {MAX_ROW_BYTES}
         THEN ('a row of ' || pg_catalog.pg_column_size(a.*) || ' bytes')::pg_catalog.int4 END IS NULL
 """
-"""libpq holds a whole row before anyone may ask how large it is: the server asks. OFFSET 0 has each value made once."""
+"""libpq holds a whole row before its size can be asked for, so the server asks. OFFSET 0 has each value made once."""
 _LARGE_ROW = re.compile(r'"a row of (\d+) bytes"')
 _REFUSED_FUNCTIONS = """
     SELECT DISTINCT proname::text FROM pg_catalog.pg_proc
@@ -85,11 +85,11 @@ _BLANKS = " \t\r\n\f\v"
 
 _QUERY_CANCELED = "57014"
 _PROTOCOL_VIOLATION = "08P01"  # a parameter without a value
-_NO_NUMBER = "22P02"  # what is cast to one does not spell it
+_NO_NUMBER = "22P02"  # a text that is cast to a number is not one
 _READ_ONLY_TRANSACTION = "25006"
 _NO_RIGHT = "42501"
 _UNKNOWN: Mapping[str | None, Literal["view", "column"]] = {"42P01": "view", "42703": "column"}
-"""What a name is that does not exist, by SQLSTATE."""
+"""What kind of name does not exist, by SQLSTATE."""
 
 
 def run_guarded_postgres(
@@ -185,13 +185,13 @@ def _set_timeout(connection: psycopg.Connection, seconds: float) -> None:
 
 def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) -> None:
     """Refuse every volatile function; as the first statement, this query makes the transaction stay read-only."""
-    found = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE)).fetchone()
-    if found is not None:
-        raise only_reads(f"the function {found[0]} may act, not only read")
+    row = connection.execute(_REFUSED_FUNCTIONS, (sorted(words), _HARMLESS_VOLATILE)).fetchone()
+    if row is not None:
+        raise only_reads(f"the function {row[0]} may act, not only read")
 
 
 def _declare(connection: psycopg.Connection, query: str, statement: str) -> None:
-    """Open the cursor ``answer``; what is wrong with the query is told of it as it was written."""
+    """Open the cursor ``answer``; errors in the query are worded for the query as it was written."""
     connection.execute("SAVEPOINT written")
     try:
         _sent(connection, _WITHIN_A_ROW % statement)
@@ -209,7 +209,7 @@ def _sent(connection: psycopg.Connection, statement: str) -> psycopg.Cursor:
 
 
 def _fetch_next(connection: psycopg.Connection, builder: ResultBuilder) -> bool:
-    """Fetch some rows, one by one, for each may be large; return whether there may be more."""
+    """Fetch some rows, one by one because each may be large; return whether there may be more."""
     wanted = builder.wanted(_ROWS_AT_ONCE)
     n_rows = 0
     with connection.cursor() as cursor:
@@ -335,7 +335,7 @@ def _next_token(query: str, position: int) -> int:
         if query[position] in _BLANKS:
             position += 1
         elif query.startswith("--", position):
-            ends = [found for found in (query.find("\n", position), query.find("\r", position)) if found >= 0]
+            ends = [end for end in (query.find("\n", position), query.find("\r", position)) if end >= 0]
             position = min(ends, default=len(query))
         elif query.startswith("/*", position):
             position = _after_comment(query, position)
@@ -354,10 +354,10 @@ def _after_comment(query: str, start: int) -> int:
 
 
 def _end(pattern: re.Pattern[str], query: str, start: int, what: str) -> int:
-    found = pattern.match(query, start)
-    if found is None:
+    match = pattern.match(query, start)
+    if match is None:
         raise _unfinished(what, start)
-    return found.end()
+    return match.end()
 
 
 def _unfinished(what: str, start: int) -> InputError:

@@ -3,7 +3,7 @@
 SQLite looks at the clock between the steps of a query alone, and one step may take minutes and gigabytes. So the
 process is killed when its time is over, and when nobody waits for it: on Ctrl-C, on an error, at the caller's end.
 
-This prepares it and words what becomes of it; ``sqlite_reader`` answers it, guarded, in a process of its own.
+This module prepares the query and words its outcome; ``sqlite_reader`` answers it, guarded, in that process.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from ndcg_tracker.storage.guard.query_result import (
 from ndcg_tracker.storage.guard.sqlite_reader import BUSY_SECONDS, MAX_SQLITE_BYTES
 
 _GRACE_SECONDS = 0.5
-"""What the process gets to stop by itself, with what it knows."""
+"""How long the process gets to stop by itself and to say what it knows."""
 _START_SECONDS = 30.0
 _IMPORTED = f"import sys; sys.path.append({{!r}}); from {sqlite_reader.__name__.rpartition('.')[2]} import main; main()"
 
@@ -149,11 +149,11 @@ def _closed(stream: IO[bytes] | None) -> None:
     try:
         if stream is not None:
             stream.close()
-    except OSError:  # what it did not read
+    except OSError:  # it ended before it read all of its input
         pass
 
 
-_OUT_OF_MEMORY = "signal 9"  # as the kernel ends what there is no memory for
+_OUT_OF_MEMORY = "signal 9"  # how the kernel ends a process that it has no memory for
 
 
 def run_guarded_sqlite(

@@ -1,4 +1,4 @@
-"""What an engine itself says of the tables, indexes, views and triggers, held against what the migrations make."""
+"""What an engine itself says of the tables, indexes, views and triggers, compared with what the migrations make."""
 
 from __future__ import annotations
 
@@ -61,12 +61,12 @@ def catalogue(connection: Connection, *, temporary: bool = False) -> Catalogue:
     """
     if connection.dialect.name == "sqlite":
         return _of_sqlite(connection.exec_driver_sql(_SQLITE).all())
-    found: Catalogue = {}
+    things: Catalogue = {}
     for query in _QUERIES:
         for name, *facts in connection.exec_driver_sql(query.format(here=_TEMPORARY if temporary else _OWN)):
             if VERSION_TABLE not in name:
-                found[name] = facts
-    return found
+                things[name] = facts
+    return things
 
 
 def _of_sqlite(rows: Iterable[Sequence[Any]]) -> Catalogue:
@@ -96,7 +96,7 @@ def _expected_of_postgres(engine: Engine) -> Catalogue | None:
     """Make the tables and views once more, as temporary ones, and take them back.
 
     So the server writes the definitions of both in one way, whatever its version. Not every role may do that, and no
-    server that only follows another.
+    replica can.
     """
     views = view_statements()
     if views is None:
@@ -112,14 +112,14 @@ def _expected_of_postgres(engine: Engine) -> Catalogue | None:
             models.create_all(connection, checkfirst=False)
             for view in views:
                 connection.exec_driver_sql(view.replace("CREATE VIEW", "CREATE TEMPORARY VIEW", 1).replace("%", "%%"))
-            found = catalogue(connection, temporary=True)
+            expected = catalogue(connection, temporary=True)
             transaction.rollback()
     except DBAPIError:
         return None
-    return found
+    return expected
 
 
-def differing_things(found: Mapping[str, object], expected: Mapping[str, object]) -> list[str]:
+def differing_things(actual: Mapping[str, object], expected: Mapping[str, object]) -> list[str]:
     """Return one sentence for each thing that is missing, is not what it should be, or acts on its own.
 
     Tables, views and indexes of others may be there.
@@ -127,8 +127,8 @@ def differing_things(found: Mapping[str, object], expected: Mapping[str, object]
     >>> differing_things({"view a": 1, "view mine": 1, "trigger t": 1}, {"view a": 2, "index b": 1})
     ['index b is missing', 'trigger t is not of this schema', 'view a is not that of this schema']
     """
-    damage = [f"{name} is missing" for name in expected.keys() - found.keys()]
-    changed = [name for name in expected.keys() & found.keys() if found[name] != expected[name]]
+    damage = [f"{name} is missing" for name in expected.keys() - actual.keys()]
+    changed = [name for name in expected.keys() & actual.keys() if actual[name] != expected[name]]
     damage += [f"{name} is not that of this schema" for name in changed]
-    damage += [f"{name} is not of this schema" for name in found.keys() - expected.keys() if name.startswith(_ACTING)]
+    damage += [f"{name} is not of this schema" for name in actual.keys() - expected.keys() if name.startswith(_ACTING)]
     return sorted(damage)

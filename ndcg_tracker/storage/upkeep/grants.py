@@ -54,7 +54,7 @@ _WITHOUT_EFFECT = ("01006", "01007")
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The roles of a team: who migrates and deletes, who stores, who reads the tables, and who the views alone."""
+    """The roles of a team: who migrates and deletes, who stores, who reads the tables, and who only the views."""
 
     owner: str
     writer: str
@@ -100,8 +100,8 @@ def _check_they_exist(connection: Connection, location: Location, roles: Roles) 
     from psycopg import sql
 
     query = "SELECT rolname::text FROM pg_roles WHERE rolname = ANY (%(names)s)"
-    known = set(connection.exec_driver_sql(query, {"names": roles.names}).scalars())
-    missing = [name for name in roles.names if name not in known]
+    existing = set(connection.exec_driver_sql(query, {"names": roles.names}).scalars())
+    missing = [name for name in roles.names if name not in existing]
     if missing:
         named = ", ".join(map(repr, missing))
         made = "; ".join(f"CREATE ROLE {sql.Identifier(name).as_string(None)} LOGIN" for name in missing)
@@ -169,7 +169,7 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
 
 def _run(connection: Connection, location: Location, statements: list[str]) -> None:
     """Run the statements; raise where Postgres only warns that this role may not give a right."""
-    with notices(connection, lambda one: one.sqlstate in _WITHOUT_EFFECT) as warnings:
+    with notices(connection, lambda diagnostic: diagnostic.sqlstate in _WITHOUT_EFFECT) as warnings:
         for statement in statements:
             connection.exec_driver_sql(statement.replace("%", "%%"))
             if warnings:

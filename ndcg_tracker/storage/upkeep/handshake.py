@@ -160,7 +160,7 @@ def _is_no_sqlite(path: Path) -> bool:
 
 
 def _check_options(connection: Connection, location: Location) -> None:
-    """Refuse what the URL asks for and a pooler such as PgBouncer drops or, worse, mixes up between its clients."""
+    """Refuse options of the URL that a pooler such as PgBouncer drops or, worse, mixes up between its clients."""
     asked = [] if location.url is None else _SEARCH_PATH.findall(str(location.url.query.get("options", "")))
     if asked:
         present = str(connection.exec_driver_sql("SHOW search_path").scalar())
@@ -206,9 +206,9 @@ def state_within(connection: Connection) -> State:
     tables = sorted(connection.exec_driver_sql(_POSTGRES_TABLES).scalars())
     if VERSION_TABLE not in tables:
         for query, kind in ((_FORBIDDEN_SCHEMAS, Kind.FORBIDDEN), (_LATER_SCHEMAS, Kind.BEHIND)):
-            found = connection.exec_driver_sql(query, {"table": VERSION_TABLE}).scalars().first()
-            if found is not None:
-                return State(kind, found, schema)
+            detail = connection.exec_driver_sql(query, {"table": VERSION_TABLE}).scalars().first()
+            if detail is not None:
+                return State(kind, detail, schema)
     if schema is None:
         return State(Kind.NOWHERE, str(connection.exec_driver_sql("SHOW search_path").scalar()))
     return replace(_state_of(connection, tables), schema=None if path == ["public"] else schema)
@@ -240,7 +240,7 @@ def _age(revision: str) -> Kind:
 
 def refusal(state: State, location: Location) -> FailedDatabaseError:
     """Return the error for a database that cannot be used as it is, with the command that fixes it."""
-    ours, found = newest_revision(), state.detail
+    ours, detail = newest_revision(), state.detail
     another_path = f"give {argument('location')} another path"
     schema = None if state.schema is None else f"schema {state.schema!r} of search_path"
     holder, within = schema or "the database", "" if schema is None else f" in {schema}"
@@ -251,33 +251,33 @@ def refusal(state: State, location: Location) -> FailedDatabaseError:
         ),
         Kind.EMPTY: Reason(f"{holder} is empty", f"create its tables with: {location.command('db upgrade')}"),
         Kind.OLDER: Reason(
-            f"the database has the older schema {found}{within}; this program needs {ours}",
+            f"the database has the older schema {detail}{within}; this program needs {ours}",
             f"upgrade it with: {location.command('db upgrade')}",
         ),
         Kind.NEWER: Reason(
-            f"the database has the newer schema {found}{within}; this program knows up to {ours}",
+            f"the database has the newer schema {detail}{within}; this program knows up to {ours}",
             "install a newer version of ndcg_tracker",
         ),
         Kind.UNKNOWN: Reason(
-            f"the database has a schema that no version of ndcg-tracker has ({found}){within}",
+            f"the database has a schema that no version of ndcg-tracker has ({detail}){within}",
             f"restore a backup of it or {another_path}",
         ),
         Kind.FOREIGN: Reason(
-            f"{holder} belongs to another program (it has a table {found!r})",
+            f"{holder} belongs to another program (it has a table {detail!r})",
             f"{'' if schema is None else own_schema}give {argument('location')} a separate database",
         ),
         Kind.BEHIND: Reason(
-            f"the tables are in schema {found!r} of search_path, and schema {state.schema!r} comes before it",
-            f"make it the first: ALTER ROLE ... SET search_path = {found}, or ?options=-csearch_path%3D{found} in the "
-            "URL",
+            f"the tables are in schema {detail!r} of search_path, and schema {state.schema!r} comes before it",
+            f"make it the first: ALTER ROLE ... SET search_path = {detail}, or ?options=-csearch_path%3D{detail} in "
+            "the URL",
         ),
         Kind.NOWHERE: Reason(
-            f"no schema of search_path ({found}) is there for this role",
+            f"no schema of search_path ({detail}) is there for this role",
             "create it with CREATE SCHEMA, or set search_path to another",
         ),
         Kind.FORBIDDEN: Reason(
-            "this role may not use the schema that the tables are in", f"ask its owner to run: {found}"
+            "this role may not use the schema that the tables are in", f"ask its owner to run: {detail}"
         ),
-        Kind.NOT_A_DATABASE: Reason(f"not a SQLite database, {found}", another_path),
+        Kind.NOT_A_DATABASE: Reason(f"not a SQLite database, {detail}", another_path),
     }
     return FailedDatabaseError(location, reasons[state.kind])

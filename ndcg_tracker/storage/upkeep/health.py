@@ -138,7 +138,7 @@ def _integrity(location: Location) -> Finding:
         return Finding("integrity", "bad", "; ".join(damage), "restore a backup, or report what was found")
     runs = f"{n_runs:,} {'run' if n_runs == 1 else 'runs'}"
     schema = "" if expected is None else "; views, indexes and triggers are those of the schema"
-    n_pruned = sum(one.holds.is_pruned for one in prunings)
+    n_pruned = sum(pruning.holds.is_pruned for pruning in prunings)
     counts = {"pruned": n_pruned, "stored without all their items": len(prunings) - n_pruned}
     if prunings:
         lacking = " and ".join(f"{n:,} {how}" for how, n in counts.items() if n)
@@ -147,14 +147,16 @@ def _integrity(location: Location) -> Finding:
 
 
 def _staged_findings(location: Location) -> Iterator[Finding]:
-    """Yield what was staged and is not published yet, if there is any: by a driver that lives, or left by one."""
+    """Yield a finding for each staged run that is not published yet, by a driver that lives or one that is gone."""
     with opened(location) as engine, read_transaction(engine, location) as connection:
-        found = all_staged(connection)
-    for one in found:
-        parts = f"{one.n_batches:,} batches, {one.n_groups:,} groups" if one.n_bytes is not None else ""
-        size = "" if one.n_bytes is None else f": {parts}, {one.n_bytes / 1e6:,.1f} MB"
-        begun = f"run {one.run!r} of dataset {one.dataset!r}, begun at {one.created_at_utc} by {one.started_by}"
-        if one.is_running:
+        staged = all_staged(connection)
+    for record in staged:
+        parts = f"{record.n_batches:,} batches, {record.n_groups:,} groups" if record.n_bytes is not None else ""
+        size = "" if record.n_bytes is None else f": {parts}, {record.n_bytes / 1e6:,.1f} MB"
+        begun = (
+            f"run {record.run!r} of dataset {record.dataset!r}, begun at {record.created_at_utc} by {record.started_by}"
+        )
+        if record.is_running:
             yield Finding("staged", "ok", f"{begun}, is being written{size}")
         else:
             yield Finding(
@@ -190,7 +192,7 @@ def _space_findings(location: Location) -> Iterator[Finding]:
 def _free_bytes(connection: Connection, table: str, n_bytes: int, percent: Decimal) -> int:
     """Return how much of a large table no row takes, by the rows in some of its pages.
 
-    What the server counts of rows is of no use: it forgets it in a crash.
+    The server's own count of rows is of no use: a crash loses it.
     """
     if n_bytes < _SAMPLED_BYTES:
         return 0
@@ -206,11 +208,11 @@ def _free_bytes(connection: Connection, table: str, n_bytes: int, percent: Decim
 def _space(n_free: int, n_bytes: int, *, is_sqlite: bool = False) -> Finding:
     """Return how much of a database is space that deleted rows have left."""
     share = n_free / n_bytes if n_bytes else 0.0
-    found = f"{'' if is_sqlite else 'about '}{share:.0%} of {n_bytes / 1e6:,.1f} MB is free for new rows"
+    what = f"{'' if is_sqlite else 'about '}{share:.0%} of {n_bytes / 1e6:,.1f} MB is free for new rows"
     if n_bytes < FEW_BYTES or share <= MUCH_FREE:
-        return Finding("space", "ok", found)
+        return Finding("space", "ok", what)
     command = "ndcg-track db vacuum" if is_sqlite else "ndcg-track db vacuum --full"
-    return Finding("space", "note", found, f"new runs use it; to give it back to the disk: {command}")
+    return Finding("space", "note", what, f"new runs use it; to give it back to the disk: {command}")
 
 
 def _file_findings(path: Path) -> Iterator[Finding]:
@@ -273,12 +275,12 @@ def _journal(path: Path) -> Finding:
 def _room(path: Path, folder: Path, *, exists: bool) -> Finding:
     free = shutil.disk_usage(folder).free
     size = path.stat().st_size if exists else 0
-    found = f"{free / 1e9:,.1f} GB free"
+    what = f"{free / 1e9:,.1f} GB free"
     if free < LITTLE_ROOM:
-        return Finding("room", "bad", found, "free some space before the next ingest")
+        return Finding("room", "bad", what, "free some space before the next ingest")
     if free < size:
-        return Finding("room", "note", f"{found}, less than the database has", "an upgrade and db backup need as much")
-    return Finding("room", "ok", found)
+        return Finding("room", "note", f"{what}, less than the database has", "an upgrade and db backup need as much")
+    return Finding("room", "ok", what)
 
 
 def _locks(folder: Path) -> Finding:
@@ -314,14 +316,14 @@ def _file_system(folder: Path, mounts: Path = Path("/proc/mounts")) -> str:
         lines = mounts.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ""
-    found = ("", "")
+    best = ("", "")
     for line in lines:
         words = line.split(" ")
         if len(words) > 2:
             point = words[1].replace("\\040", " ")
-            if folder.is_relative_to(point) and len(point) >= len(found[0]):
-                found = (point, words[2])
-    return found[1]
+            if folder.is_relative_to(point) and len(point) >= len(best[0]):
+                best = (point, words[2])
+    return best[1]
 
 
 def _server_findings(location: Location) -> Iterator[Finding]:
@@ -354,12 +356,12 @@ def _writer(writer: Holder, n_others: int, role: str) -> Finding:
             f"to see it, ask a superuser to run: GRANT pg_read_all_stats TO {role}",
         )  # fmt: skip
     idle = f", idle since {writer.idle_since}" if writer.idle_since else ""
-    found = f"process {pid} ({writer.program}), writing for {seconds:,.0f} s{idle}{others}"
+    what = f"process {pid} ({writer.program}), writing for {seconds:,.0f} s{idle}{others}"
     if seconds < LONG_SECONDS:
-        return Finding("writer", "ok", found)
+        return Finding("writer", "ok", what)
     return Finding(
         "writer",
         "note",
-        f"{found}; others may wait for it",
+        f"{what}; others may wait for it",
         f"if that process hangs: SELECT pg_terminate_backend({pid})",
     )

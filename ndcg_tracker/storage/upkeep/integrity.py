@@ -58,13 +58,13 @@ def broken_references(
         evaluations.c.id: evaluation_ids,
         texts.c.dataset_id: text_dataset_ids,
     }
-    found = []
+    damage = []
     for name, query, owner in _queries():
         owners = chosen[owner]
         if owners is None or owners:
             n_broken = connection.execute(query if owners is None else query.where(owner.in_(sorted(owners))))
-            found += [f"{n} {name}" for n in n_broken.scalars() if n]
-    return found
+            damage += [f"{n} {name}" for n in n_broken.scalars() if n]
+    return damage
 
 
 def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
@@ -80,7 +80,7 @@ def differing_values(connection: Connection, bulk: Bulk) -> list[str]:
 
 def malformed_objects(connection: Connection) -> list[str]:
     """Return one sentence per column in which some rows hold no JSON object."""
-    found = []
+    damage = []
     for table in metadata.sorted_tables:
         for column in table.c:
             if not isinstance(column.type, JsonText):
@@ -92,17 +92,17 @@ def malformed_objects(connection: Connection) -> list[str]:
             query = f"SELECT count(*) FROM {table.name} WHERE {name} IS NOT NULL AND {kind} <> 'object'"
             n = connection.exec_driver_sql(query).scalar_one()
             if n:
-                found.append(f"{n} {table.name} whose {column.name} are no JSON object")
-    return found
+                damage.append(f"{n} {table.name} whose {column.name} are no JSON object")
+    return damage
 
 
 def lost_records(connection: Connection) -> list[str]:
-    """Return what shows that records were deleted which the program never deletes, or that an alias was moved by hand.
+    """Return signs that records were deleted which the program never deletes, or that an alias was moved by hand.
 
     On SQLite such records have every number from 1 to the last one that was given; on Postgres a transaction that was
     taken back leaves a gap, too. So there only versions of labels tell.
     """
-    found = []
+    losses = []
     if connection.dialect.name == "sqlite":
         given = dict(tuple(row) for row in connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence"))
         for table in (decisions, suite_decisions, alias_moves):
@@ -110,11 +110,11 @@ def lost_records(connection: Connection) -> list[str]:
             n_rows, last_id = connection.execute(query).one()
             n_given = max(last_id, given.get(table.name, 0))
             if n_rows < n_given:
-                found.append(f"{n_given - n_rows} of {n_given} {table.name} are gone")
+                losses.append(f"{n_given - n_rows} of {n_given} {table.name} are gone")
     versions = sa.select(sa.func.max(label_sets.c.version) - sa.func.count()).group_by(label_sets.c.dataset_id)
     n_gone = sum(connection.execute(versions).scalars())
     if n_gone:
-        found.append(f"{n_gone} versions of labels are gone")
+        losses.append(f"{n_gone} versions of labels are gone")
     last = sa.select(sa.func.max(alias_moves.c.id)).group_by(alias_moves.c.dataset_id, alias_moves.c.alias)
     here = (aliases.c.dataset_id == alias_moves.c.dataset_id) & (aliases.c.name == alias_moves.c.alias)
     moved = (
@@ -128,17 +128,17 @@ def lost_records(connection: Connection) -> list[str]:
     )
     n_moved = connection.execute(moved).scalar_one()
     if n_moved:
-        found.append(f"{n_moved} aliases that do not point where they were pointed last")
-    return found
+        losses.append(f"{n_moved} aliases that do not point where they were pointed last")
+    return losses
 
 
 def engine_damage(connection: Connection) -> list[str]:
     """Return the damage that the engine finds: SQLite reads the whole file; Postgres has no such check."""
     if connection.dialect.name != "sqlite":
         return []
-    found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(10)") if row[0] != "ok"]
+    damage = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(10)") if row[0] != "ok"]
     strays = {str(row[0]) for row in connection.exec_driver_sql("PRAGMA foreign_key_check")}
-    return found + [f"{table}: rows that refer to nothing" for table in sorted(strays)]
+    return damage + [f"{table}: rows that refer to nothing" for table in sorted(strays)]
 
 
 @dataclass(slots=True)
@@ -234,7 +234,7 @@ def _doubtful(
             ranges[key] = connection.execute(sa.select(sa.func.count()).select_from(groups).where(*within)).scalar_one()
         if not n_rows or ranges[key] == n_rows:
             whole.add(owner_id)
-    return [one for one in ids if one not in whole]
+    return [each for each in ids if each not in whole]
 
 
 @cache

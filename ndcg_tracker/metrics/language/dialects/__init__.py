@@ -73,13 +73,13 @@ def differences(metric: Metric, other: Metric) -> tuple[Difference, ...]:
     >>> [found.axis for found in differences(parse_metric("ndcg@10"), parse_metric("spark:ndcgAt(10)"))]
     ['gain', 'ties', 'negative', 'empty_when', 'extra']
     """
-    found = []
+    differing = []
     if metric.measure != other.measure:
-        found.append(Difference("measure", metric.measure, other.measure))
+        differing.append(Difference("measure", metric.measure, other.measure))
     if metric.cutoff != other.cutoff:
-        found.append(Difference("cutoff", str(metric.cutoff or "none"), str(other.cutoff or "none")))
+        differing.append(Difference("cutoff", str(metric.cutoff or "none"), str(other.cutoff or "none")))
     return (
-        *found,
+        *differing,
         *(
             Difference(axis.name, metric[axis.name], other[axis.name])
             for axis in AXES
@@ -90,7 +90,7 @@ def differences(metric: Metric, other: Metric) -> tuple[Difference, ...]:
 
 def agreements(metric: Metric) -> list[Agreement]:
     """Return every tool's plain NDCG at the metric's cutoff (10 where it has none), the nearest tool first."""
-    found = []
+    compared = []
     for dialect in DIALECTS.values():
         text = dialect.text(metric.cutoff or DEFAULT_CUTOFF)
         try:
@@ -99,8 +99,8 @@ def agreements(metric: Metric) -> list[Agreement]:
             continue
         if metric.cutoff is None:
             other = Metric(other.measure, None, other.settings)
-        found.append(Agreement(dialect.name, text, differences(metric, other)))
-    return sorted(found, key=lambda agreement: len(agreement.differences))
+        compared.append(Agreement(dialect.name, text, differences(metric, other)))
+    return sorted(compared, key=lambda agreement: len(agreement.differences))
 
 
 def familiar_name(text: str, requested_as: str = "") -> str:
@@ -125,7 +125,7 @@ def familiar_name(text: str, requested_as: str = "") -> str:
         return text
     try:
         metric = parse_canonical(text)
-        same = [found.text for found in agreements(metric) if not found.differences]
+        same = [agreement.text for agreement in agreements(metric) if not agreement.differences]
     except MetricError:
         return text
     return same[0] if same and metric.cutoff is not None else text

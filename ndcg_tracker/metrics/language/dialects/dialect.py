@@ -21,7 +21,7 @@ class Dialect:
     native text of plain NDCG at a cutoff. ``tolerance``: how far the tool's values may differ from ours.
     ``agreement``: the same in words, with its conditions. ``traps``: what surprises people. ``examples``: texts that
     parse. ``unstable_from``: the number of items in a list from which the tool's sort leaves the order of equal scores
-    to chance, None where it never does; what it says of such ties is then promised by nobody.
+    to chance, None where it never does; nobody promises its values for such ties.
     """
 
     name: str
@@ -92,7 +92,7 @@ LONGEST_CALL = 3000
 def parse_call(text: str, *names: str) -> Call:
     """Return the call that a text spells, of one of some names if any are given; its values are literals.
 
-    Nothing is run.
+    No code is run.
 
     >>> parse_call("NDCG(k=10, divide_by_achievable=True)").options
     {'k': 10, 'divide_by_achievable': True}
@@ -133,7 +133,7 @@ def choice_of(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
 
 
 def without_options(parse: Callable[[str], Metric]) -> Callable[[str, str], Metric]:
-    """Return what reads the native texts of a dialect that has no options in brackets, and refuses them."""
+    """Return the parser of a dialect that has no options in brackets, which refuses any."""
 
     def parsed(options: str, native: str) -> Metric:
         if options:

@@ -102,8 +102,8 @@ def _parse(native: str, settings: dict[str, str], *, flags: bool = True, is_10: 
                 raise MetricError(f"{flag[:2]} takes a whole number from 1, not {number!r}")
             settings[{"-l": "rel", "-M": "depth", "-N": "collection"}[flag[:2]]] = number
         else:
-            known = "-c, -J, -l LEVEL, -M DEPTH, -N ITEMS, -m"
-            raise MetricError(f"flag {flag} does not say what is measured; the flags are {known}")
+            allowed = "-c, -J, -l LEVEL, -M DEPTH, -N ITEMS, -m"
+            raise MetricError(f"flag {flag} does not say what is measured; the flags are {allowed}")
     if len(words) != 1:
         raise MetricError(f"{native!r} does not name one measure")
     measure, cutoff, own = _measure(words[0], is_10=is_10)
@@ -132,10 +132,10 @@ def _measure(word: str, *, is_10: bool) -> tuple[str, int | None, dict[str, str]
         )
     if word in _SETS:
         raise MetricError(f"{word} is a set of measures", advice="name them one by one")
-    name, found = _split(word, {*whole, *families})
-    if found is None:
+    name, match = _split(word, {*whole, *families})
+    if match is None:
         raise MetricError(f"measure {word!r} is not known")
-    numbers, pairs = (found[part] for part in ("numbers", "pairs"))
+    numbers, pairs = (match[part] for part in ("numbers", "pairs"))
     if name in families and numbers:
         measure, own, _ = families[name]
         several = numbers.split(",")
