@@ -219,8 +219,8 @@ class Tracker:
             unjudged_bounds=unjudged_bounds,
         )
         with self.store().read() as tx:
-            found = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
-        return ComparisonResult(found, partial(self._pair_reports, baseline, candidates, options))
+            comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))
+        return ComparisonResult(comparisons, partial(self._pair_reports, baseline, candidates, options))
 
     def _pair_reports(
         self, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions, kind: ComparisonChart
@@ -230,8 +230,8 @@ class Tracker:
         from ndcg_tracker.questions.report.gather import pair_reports
 
         with self.store().read() as tx:
-            found = compared(tx, baseline, candidates, options)
-            return pair_reports(tx, found, n_lists=0, with_cutoffs=kind == "cutoffs")
+            pairs = compared(tx, baseline, candidates, options)
+            return pair_reports(tx, pairs, n_lists=0, with_cutoffs=kind == "cutoffs")
 
     def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
         """Return a run's NDCG as every tool computes it, each with the axes that move it."""
@@ -300,10 +300,11 @@ class Tracker:
     def delete_runs(self, references: Sequence[str | int], dataset: str | None = None) -> list[RunRecord]:
         """Delete runs, all or none (see ``delete_run``), and return what they were, each once."""
         with self.store().write() as tx:
-            found = [
-                tx.runs.with_id(one) if isinstance(one, int) else tx.runs.resolve(one, dataset) for one in references
+            records = [
+                tx.runs.with_id(reference) if isinstance(reference, int) else tx.runs.resolve(reference, dataset)
+                for reference in references
             ]
-            runs = list({run.id: run for run in found}.values())
+            runs = list({run.id: run for run in records}.values())
             for run in runs:
                 tx.write.runs.delete(run.id)
             return runs

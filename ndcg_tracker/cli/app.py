@@ -69,7 +69,7 @@ class _Commands(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, or None after importing all that may be meant by an unknown name."""
-        database = next(one for one in self.params if one.name == "db")
+        database = next(option for option in self.params if option.name == "db")
         for name in [cmd_name] if cmd_name in COMMANDS else COMMANDS:
             if name not in self.commands:
                 self.commands[name] = _imported(name, database)
@@ -98,13 +98,13 @@ def command_line() -> Any:
 
 def _imported(name: str, database: Any) -> Any:
     module, attribute = COMMANDS[name].split(":")
-    found = getattr(import_module(f"ndcg_tracker.{module}"), attribute)
+    answers = getattr(import_module(f"ndcg_tracker.{module}"), attribute)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    if isinstance(found, typer.Typer):
-        app.add_typer(found, name=name)
+    if isinstance(answers, typer.Typer):
+        app.add_typer(answers, name=name)
         command: Any = typer.main.get_group(app).commands[name]
     else:
-        app.command(name)(found)
+        app.command(name)(answers)
         command = typer.main.get_command(app)
     _take_database_too(command, database)
     _refuse_repetitions(command)
@@ -121,7 +121,11 @@ def _refuse_repetitions(command: Any) -> None:
     def parse_args(context: Any, words: list[str]) -> list[str]:
         if not context.resilient_parsing:  # as for completion
             given = command.make_parser(context).parse_args(list(words))[2]
-            once = [one for one in given if one.param_type_name == "option" and not (one.multiple or one.is_flag)]
+            once = [
+                option
+                for option in given
+                if option.param_type_name == "option" and not (option.multiple or option.is_flag)
+            ]
             for option in once:
                 if once.count(option) > 1:
                     raise InputError(f"{max(option.opts, key=len)} is given twice", advice="give it once")

@@ -47,12 +47,12 @@ def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
         return None
     from ndcg_tracker.metrics.language.text import metric_texts, read_as
 
-    found = metric_texts(texts)
-    for text in found:
+    metrics = metric_texts(texts)
+    for text in metrics:
         canonical = read_as(text)
         if canonical is not None:
             say(f"note: {text} is read as {canonical}")
-    return found
+    return metrics
 
 
 def metric_asked_for(text: str | None) -> str | None:

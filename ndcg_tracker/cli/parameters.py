@@ -95,7 +95,7 @@ def declared(function: Callable[..., Any]) -> list[_Declared]:
     arguments = []
     for parameter in inspect.signature(function).parameters.values():
         annotated = function.__globals__.get(parameter.annotation)
-        options_of = [one for one in getattr(annotated, "__metadata__", ()) if isinstance(one, Option)]
+        options_of = [told for told in getattr(annotated, "__metadata__", ()) if isinstance(told, Option)]
         if options_of:
             is_repeated = parameter.kind is inspect.Parameter.VAR_POSITIONAL
             default = () if is_repeated and options_of[0].is_optional else parameter.default

@@ -95,9 +95,9 @@ def compare(
         from ndcg_tracker.questions.labels.say import versions_said
 
         with options.tracker() as tracker:
-            found = asked.of(tracker.compare_versions).found
-        comparisons = found.comparisons
-        options.show_answer(versions_said(found), format, width)
+            versions = asked.of(tracker.compare_versions).found
+        comparisons = versions.comparisons
+        options.show_answer(versions_said(versions), format, width)
     else:
         from ndcg_tracker.compare.say import comparison_said
 

@@ -307,7 +307,7 @@ def refuse_single(column: object, name: str) -> None:
         raise InputError(f"column {shown(name)} is a single {type(column).__name__}", advice="give one value per row")
 
 
-_GROUPS = {"group", *(one.group for one in CONVENTIONS)}
+_GROUPS = {"group", *(convention.group for convention in CONVENTIONS)}
 _NUMBERS = {"score", "rank", "label", "rating", "relevance", "rel"}
 
 

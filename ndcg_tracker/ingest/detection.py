@@ -30,9 +30,9 @@ FORMATS = (
     Format("parquet", (".parquet", ".pq"), has_columns=True),
     Format("svmlight", (".svm", ".svmlight", ".letor", ".libsvm"), has_columns=False),
 )
-READERS = tuple(one.name for one in FORMATS)
-WITHOUT_COLUMNS = tuple(one.name for one in FORMATS if not one.has_columns)
-_BY_EXTENSION = {ending: one.name for one in FORMATS for ending in one.endings}
+READERS = tuple(format.name for format in FORMATS)
+WITHOUT_COLUMNS = tuple(format.name for format in FORMATS if not format.has_columns)
+_BY_EXTENSION = {ending: format.name for format in FORMATS for ending in format.endings}
 _DOCUMENT_KEYS = {"requests", "details", "rank_eval", "judgmentRatings", "hits", "queries", "query_doc_pairs"}
 _SVMLIGHT = re.compile(rb"\S+[ \t]+(?:qid:\S+|[0-9]+:\S+)(?:[ \t].*)?")
 _OUTPUT = re.compile(rb"(?=[^\t]{22})[A-Za-z][A-Za-z0-9_.,=-]* *\t[^\t]+\t[^\t]+")  # of trec_eval

@@ -70,8 +70,8 @@ ASSETS: dict[str, tuple[Callable[[str], str], str]] = {
 }
 TOKEN = "token"
 _NO_ACCESS = (
-    "403: this page is for whoever started it. Open the whole address that ndcg-track ui printed, with its token, in this "
-    "browser."
+    "403: this page is for whoever started it. Open the whole address that ndcg-track ui printed, with its token, in "
+    "this browser."
 )
 
 

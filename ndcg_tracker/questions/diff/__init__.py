@@ -36,5 +36,5 @@ def diff(
     from ndcg_tracker.questions.diff.gather import DiffResult, runs_diff
 
     with self.store().read() as tx:
-        one, other = tx.runs.resolve_all([a, b], dataset)
-        return DiffResult(runs_diff(tx, one, other, depth=cutoff, rbo_p=rbo_p, top=top))
+        first, second = tx.runs.resolve_all([a, b], dataset)
+        return DiffResult(runs_diff(tx, first, second, depth=cutoff, rbo_p=rbo_p, top=top))

@@ -27,7 +27,7 @@ def diff(
     from ndcg_tracker.questions.diff.say import diff_said
 
     with options.tracker() as tracker:
-        found = asked.of(tracker.diff)
-    options.show_answer(diff_said(found.diff), format)
-    if exit_code and found.diff.differs:
+        result = asked.of(tracker.diff)
+    options.show_answer(diff_said(result.diff), format)
+    if exit_code and result.diff.differs:
         raise typer.Exit(DIFFERENT)

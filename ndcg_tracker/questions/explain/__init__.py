@@ -68,8 +68,8 @@ def explain(
         raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
     parsed = None if metric is None else parse_metric(metric)
     with self.store().read() as tx:
-        one, other = tx.runs.resolve_all([baseline, candidate], dataset)
-        both = explained_pair(tx, one, other, parsed, (labels_baseline, labels_candidate))
+        first, second = tx.runs.resolve_all([baseline, candidate], dataset)
+        both = explained_pair(tx, first, second, parsed, (labels_baseline, labels_candidate))
         if group is None:
             return ExplanationResult(run_explanation(tx, both, top=top, by=by))
         key = str(group)  # an id that was a whole number is stored as text

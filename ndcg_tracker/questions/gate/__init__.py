@@ -108,7 +108,7 @@ def gate_report(self: HasStore, result: GateResult, *, output: str = "report.htm
     comparison = result.gated.comparison
     metrics = [metric.metric for metric in comparison.metrics]
     clusters = result.gated.metric.clusters
-    found = report(
+    drawn = report(
         self,
         comparison.baseline.name,
         comparison.candidate.name,
@@ -119,4 +119,4 @@ def gate_report(self: HasStore, result: GateResult, *, output: str = "report.htm
         labels=None if comparison.label_set.judge in NO_LABELS_HERE else comparison.label_set.version,
         output=output,
     )
-    return found.with_notes(comparison.notes)
+    return drawn.with_notes(comparison.notes)

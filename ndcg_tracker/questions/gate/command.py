@@ -88,27 +88,27 @@ def gate(
                 from ndcg_tracker.questions.gate.say_suite import told_suite_gate
 
                 on_suite = _gate_on_suite(tracker, asked, suite, by_tag=by_tag, acknowledged_by=by_whom)
-                found = told_suite_gate(on_suite.gated)
+                told = told_suite_gate(on_suite.gated)
                 if report is not None:
                     labels = asked.named.get("labels")
                     write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag, labels=labels))
             else:
                 result = asked.of(tracker.gate, top=10 if top is None else top, acknowledged_by=by_whom)
-                found = told_gate(result.gated, with_groups=top is not None)
+                told = told_gate(result.gated, with_groups=top is not None)
                 if report is not None:
                     page = tracker.gate_report(result, output=report)
                     write_report(page.to_html())
                     picture = page.to_markdown(artifact_link(report))
-        code = exit_code(found.gated, on_inconclusive)
-        write_junit(found.junit(outcome_of(found.gated, code), options.as_option))
-        write_metrics(metrics_text(found.candidate_means))
+        code = exit_code(told.gated, on_inconclusive)
+        write_junit(told.junit(outcome_of(told.gated, code), options.as_option))
+        write_metrics(metrics_text(told.candidate_means))
         if append_summary is not None:
-            append_summary(found.said(options.as_option).in_format("markdown") + picture + "\n")
-    shown = found.said(options.as_option).in_format(format, color=options.wants_color())
+            append_summary(told.said(options.as_option).in_format("markdown") + picture + "\n")
+    shown = told.said(options.as_option).in_format(format, color=options.wants_color())
     show_decision(
         shown + (picture if format == "markdown" else ""),
         code,
-        is_unneeded="acknowledge" in asked.named and found.gated.acknowledgement is None,
+        is_unneeded="acknowledge" in asked.named and told.gated.acknowledgement is None,
     )
 
 
@@ -143,20 +143,20 @@ def show_decision(text: str, code: int, *, is_unneeded: bool) -> None:
         raise typer.Exit(code)
 
 
-def exit_code(found: Gated | SuiteGated, on_inconclusive: OnInconclusive | None = None) -> int:
+def exit_code(gated: Gated | SuiteGated, on_inconclusive: OnInconclusive | None = None) -> int:
     """Return the exit code: 0 if the candidate may replace the baseline, else 3 or 4."""
-    if found.is_accepted:
+    if gated.is_accepted:
         return 0
-    if found.decision.decision == "fail" or on_inconclusive == "fail":
+    if gated.decision.decision == "fail" or on_inconclusive == "fail":
         return FAIL
     return INCONCLUSIVE if on_inconclusive is None else 0
 
 
-def outcome_of(found: Gated | SuiteGated, code: int) -> Outcome:
+def outcome_of(gated: Gated | SuiteGated, code: int) -> Outcome:
     """Return the outcome for a JUnit report: an open question that does not fail the build is skipped."""
     if code:
         return "failed"
-    return "passed" if found.is_accepted else "skipped"
+    return "passed" if gated.is_accepted else "skipped"
 
 
 def summary_path() -> str:
@@ -174,8 +174,8 @@ def summary_path() -> str:
 
 def person() -> str:
     """Return who overrides a decision: the git user, else the user of this machine."""
-    found = [_git_setting("user.name"), _git_setting("user.email")]
-    name, email = found
+    settings = [_git_setting("user.name"), _git_setting("user.email")]
+    name, email = settings
     if name:
         return f"{name} <{email}>" if email else name
     try:
@@ -186,7 +186,7 @@ def person() -> str:
 
 def _git_setting(name: str) -> str:
     try:
-        found = subprocess.run(
+        answer = subprocess.run(
             ["git", "config", "--get", name],
             capture_output=True,
             encoding="utf-8",
@@ -196,4 +196,4 @@ def _git_setting(name: str) -> str:
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return found.stdout.strip() if found.returncode == 0 else ""
+    return answer.stdout.strip() if answer.returncode == 0 else ""

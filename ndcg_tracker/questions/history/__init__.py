@@ -63,13 +63,13 @@ def history_report(
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
-        found = history_of(tx, dataset, metric, chosen)
+        of_dataset = history_of(tx, dataset, metric, chosen)
 
         def without_newest() -> History:
-            return history_of(tx, dataset, metric, chosen, without_run_id=found.rows[-1]["run_id"])
+            return history_of(tx, dataset, metric, chosen, without_run_id=of_dataset.rows[-1]["run_id"])
 
-        new = new_steps_of(found, without_newest) if new_steps else None
-    return HistoryResult(found, new)
+        new = new_steps_of(of_dataset, without_newest) if new_steps else None
+    return HistoryResult(of_dataset, new)
 
 
 def history_of_suite(
@@ -91,10 +91,10 @@ def history_of_suite(
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
-        found = history_on_suite(tx, name, metric, chosen, by_tag)
+        of_suite = history_on_suite(tx, name, metric, chosen, by_tag)
 
         def without_newest() -> History:
-            return history_on_suite(tx, name, metric, chosen, by_tag, without=found.rows[-1]["run"])
+            return history_on_suite(tx, name, metric, chosen, by_tag, without=of_suite.rows[-1]["run"])
 
-        new = new_steps_of(found, without_newest) if new_steps else None
-    return HistoryResult(found, new)
+        new = new_steps_of(of_suite, without_newest) if new_steps else None
+    return HistoryResult(of_suite, new)

@@ -47,10 +47,10 @@ def history(
     searched = new_steps or exit_code
     with options.tracker() as tracker:
         if suite is None:
-            found = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=searched)
+            result = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=searched)
         else:
-            found = tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted, new_steps=searched)
-    of_dataset = found.history
+            result = tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted, new_steps=searched)
+    of_dataset = result.history
     if not of_dataset.n_in_dataset:
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
         raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet", advice=f"store one with: {begin}")
@@ -66,7 +66,7 @@ def history(
         raise ReferenceNotFoundError(
             f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
         )
-    if not found.rows:
+    if not result.rows:
         n_runs = of_dataset.n_without_filter
         raise ReferenceNotFoundError(
             f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}",
@@ -75,18 +75,18 @@ def history(
                 f"{shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
             ),
         )
-    shown_as = options.shown_metric(format, found.rows[0]["metric"], found.rows[-1].get("requested_as", ""))
-    for row in found.rows:
+    shown_as = options.shown_metric(format, result.rows[0]["metric"], result.rows[-1].get("requested_as", ""))
+    for row in result.rows:
         row["metric"] = shown_as
     if not options.is_for_people(format):
-        for note in found.notes:
+        for note in result.notes:
             options.say(f"note: {note}")
-    new, notes = found.new_steps or (), of_dataset.notes
+    new, notes = result.new_steps or (), of_dataset.notes
     if new_steps:
-        said = new_steps_said(new, found.rows[-1], notes)
+        said = new_steps_said(new, result.rows[-1], notes)
     else:
         said = history_said(
-            found.rows, notes=notes, n_shown=wanted.last, newest_first=newest_first, spelled=options.as_option
+            result.rows, notes=notes, n_shown=wanted.last, newest_first=newest_first, spelled=options.as_option
         )
     options.show_answer(said, format)
     if exit_code and new:

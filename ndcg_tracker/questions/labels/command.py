@@ -45,8 +45,8 @@ def add_labels(
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.runs.ingest import source_name
 
-    found = Columns(group=group, item=item, label=label, header=header_of(columns))
-    lists = labels_of(file, reader=reader, columns=found)
+    names = Columns(group=group, item=item, label=label, header=header_of(columns))
+    lists = labels_of(file, reader=reader, columns=names)
     with options.tracker() as tracker:
         added = tracker.add_labels(
             lists, dataset=dataset, source=source_name(file), judge=judge or "", extend=extend, rescore=rescore
@@ -75,8 +75,8 @@ def list_labels(asked: Asked, format: options.Output = "text") -> None:
     from ndcg_tracker.questions.labels.say import label_versions_as
 
     with options.tracker() as tracker:
-        found = asked.of(tracker.label_versions)
-    options.show(label_versions_as(format, found, color=options.wants_color()))
+        versions = asked.of(tracker.label_versions)
+    options.show(label_versions_as(format, versions, color=options.wants_color()))
 
 
 @app.command("diff")
@@ -90,8 +90,8 @@ def diff_labels(asked: Asked, format: options.Output = "text") -> None:
     from ndcg_tracker.questions.labels.say import labels_diff_said
 
     with options.tracker() as tracker:
-        found = asked.of(tracker.labels_diff)
-    options.show_answer(labels_diff_said(found), format)
+        differences = asked.of(tracker.labels_diff)
+    options.show_answer(labels_diff_said(differences), format)
 
 
 @app.command("agreement")
@@ -105,8 +105,8 @@ def judges_agreement(asked: Asked, format: options.Output = "text") -> None:
     from ndcg_tracker.questions.labels.say import agreement_said
 
     with options.tracker() as tracker:
-        found = asked.of(tracker.labels_agreement)
-    options.show_answer(agreement_said(found), format)
+        agreement = asked.of(tracker.labels_agreement)
+    options.show_answer(agreement_said(agreement), format)
 
 
 @app.command("needed")

@@ -42,8 +42,8 @@ def leaderboard(
             tables = asked.on_suite(tracker.suite, suite, by_tag=by_tag).tables
             options.show_answer(suite_tables_said(*tables), format)
             return
-        found = asked.of(tracker.leaderboard)
+        result = asked.of(tracker.leaderboard)
     if format not in ("text", "markdown", "html"):
-        for note in found.notes:
+        for note in result.notes:
             options.say(f"note: {note}")
-    options.show_answer(leaderboard_said(found.leaderboard), format)
+    options.show_answer(leaderboard_said(result.leaderboard), format)

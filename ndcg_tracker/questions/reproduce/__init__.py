@@ -83,7 +83,9 @@ def reproduce(
         run = tx.runs.resolve(original, dataset)
         if published is not None:
             return ReproductionResult(beside_published(tx, run, parsed[0] if parsed else None, published))
-        other, *effects = (tx.runs.resolve(one, dataset) for one in (reproduced, *baselines) if one is not None)
+        other, *effects = (
+            tx.runs.resolve(reference, dataset) for reference in (reproduced, *baselines) if reference is not None
+        )
         options = ReproduceOptions(parsed, missing, tuple(cutoffs), rbo_p)
         of_both = (effects[0], effects[1]) if effects else None
         return ReproductionResult(reproduction(tx, run, other, of_both, options))

@@ -20,5 +20,5 @@ def reproduce(
     from ndcg_tracker.questions.reproduce.say import reproduction_said
 
     with options.tracker() as tracker:
-        found = asked.of(tracker.reproduce).reproduction
-    options.show_answer(reproduction_said(found), format)
+        reproduction = asked.of(tracker.reproduce).reproduction
+    options.show_answer(reproduction_said(reproduction), format)

@@ -30,18 +30,18 @@ def show(
     from ndcg_tracker.words.numbers import interval
 
     with options.tracker() as tracker:
-        found = asked.of(tracker.show)
+        shown = asked.of(tracker.show)
     if format == "json":
-        options.show(json_text(show_object(found)))
+        options.show(json_text(show_object(shown)))
         return
     if format == "ir-metadata":
-        options.show("\n".join(metadata_lines(found)) + "\n")
+        options.show("\n".join(metadata_lines(shown)) + "\n")
         return
     if format == "html":
-        options.show(show_html(found))
+        options.show(show_html(shown))
         return
-    evaluations = found.evaluations
-    judge = ("judge",) if any(one.judge for one in evaluations) else ()
+    evaluations = shown.evaluations
+    judge = ("judge",) if any(evaluation.judge for evaluation in evaluations) else ()
     is_csv = format == "csv"
     names = ["metric", "label_set_version", *judge, "mean", *([] if is_csv else ["ci"])]
     names += ["n_groups", "n_missing", "n_undefined"]
@@ -60,9 +60,9 @@ def show(
     ]
     color = options.wants_color()
     if not is_csv:
-        options.show(rows_as(format, ["", found.run], facts(found), color=color) + "\n")
+        options.show(rows_as(format, ["", shown.run], facts(shown), color=color) + "\n")
     options.show(options.with_requests(format, names, rows, {"ci": "95% interval"}))
-    tables = [] if is_csv else group_tables(found)
+    tables = [] if is_csv else group_tables(shown)
     if tables:
-        below = Said(found, lambda: [Report(tables=tables)], list)
+        below = Said(shown, lambda: [Report(tables=tables)], list)
         options.show("\n" + below.in_format(format, color=color))

@@ -45,11 +45,15 @@ def create_suite(
     from ndcg_tracker.storage.references import is_pattern
 
     with self.store().write("marks") as tx:
-        names = [one.name for one in tx.datasets.all()]
+        names = [wanted.name for wanted in tx.datasets.all()]
         meant: list[str] = []
-        for one in datasets:
-            fits = [name for name in names if fnmatchcase(name, one)] if is_pattern(one) and one not in names else []
-            meant += fits or [tx.datasets.known(one).name]
+        for wanted in datasets:
+            fits = (
+                [name for name in names if fnmatchcase(name, wanted)]
+                if is_pattern(wanted) and wanted not in names
+                else []
+            )
+            meant += fits or [tx.datasets.known(wanted).name]
         if not meant:
             raise InputError("a suite needs a dataset", advice="name some, or give a pattern such as 'beir-*'")
         return tx.write.suites.create(name, tuple(dict.fromkeys(meant)), replace=replace)
@@ -166,7 +170,7 @@ def suite_page(
     from ndcg_tracker.render.html import chart_page
 
     comparison = found.comparison
-    metrics = list(dict.fromkeys(one.metric for one in found.comparisons))
+    metrics = list(dict.fromkeys(compared.metric for compared in found.comparisons))
     table = suite(self, comparison.suite, metric=metrics, by_tag=by_tag, missing=missing, labels=labels)
     reports = [*suite_comparison_reports(*found.comparisons), *map(suite_table_report, table.tables)]
     return chart_page(found.plot().spec, reports)
