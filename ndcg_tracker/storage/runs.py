@@ -74,7 +74,7 @@ class RunReads:
         """Return the runs of a dataset (None: of all), oldest first."""
         query = sa.select(schema.runs).order_by(*IN_TIME)
         chosen = query if dataset is None else query.where(schema.runs.c.dataset == dataset)
-        return self._session.records(RunRecord, chosen)
+        return list(self._session.once(("runs", dataset), lambda: self._session.records(RunRecord, chosen)))
 
     def without_facts(self) -> list[RunRecord]:
         """Return all runs by id, without their tags and parameters, which may be damaged."""
