@@ -167,32 +167,36 @@ def unjudged_items(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
     ids. Raises: MetricError for a label that an axis refuses.
     """
     lists = Lists(baseline, [metric])
-    grades = lists.level_grades(metric)
-    if metric.measure in ("cg", "dcg", "ndcg"):
-        worth = level_gains(lists, metric, grades)
-    else:
-        worth = (grades >= float(metric["rel"])).astype(np.float64)
+    worth = worth_of_levels(lists, metric)
     gains = np.unique(np.append(np.maximum(worth, 0.0), 0.0))
     counts = np.zeros((0, len(groups)), dtype=np.int64)
     if metric.measure in SHARES and gains.size > 1:
-        of_levels = level_counts(lists.levels.codes, baseline.labels.offsets, grades.size)
+        of_levels = level_counts(lists.levels.codes, baseline.labels.offsets, worth.size)
         best_first = np.argsort(-worth)
         n_levels = np.searchsorted(-worth[best_first], -gains[1:], "right")  # how many levels gain at least each
         at_least = np.cumsum(of_levels[best_first], axis=0)[n_levels - 1]
         places = places_of(groups, baseline.labels.group_keys)
         counts = np.where(places >= 0, at_least[:, places], 0)
     of_baseline, of_candidate = (_listed(side, metric, groups) for side in (baseline, candidate))
-    of_groups, weights, keys = _matched(of_baseline, of_candidate)
+    of_groups, weights, keys = matched_items(of_baseline, of_candidate)
     ideal = None
     if metric.measure in SHARES:
         longest = int(counts.max(initial=0)) + int(np.bincount(of_groups, minlength=1).max())
         is_cut = metric.measure == "ndcg" and metric["ideal_cut"] == "cutoff" and metric.cutoff is not None
         longest = min(longest, metric.cutoff or longest) if is_cut else longest
-        ideal = np.cumsum(_weight_of_rank(metric, longest, of_ideal=True))
+        ideal = np.cumsum(weight_of_rank(metric, longest, of_ideal=True))
     return UnjudgedItems(metric, gains, counts, of_groups, weights[0], weights[1], keys, ideal)
 
 
-def _weight_of_rank(metric: Metric, n_ranks: int, *, of_ideal: bool = False) -> Floats:
+def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
+    """Return what an item of each grade in use is worth: its gain, or whether it is relevant."""
+    grades = lists.level_grades(metric)
+    if metric.measure in ("cg", "dcg", "ndcg"):
+        return level_gains(lists, metric, grades)
+    return (grades >= float(metric["rel"])).astype(np.float64)
+
+
+def weight_of_rank(metric: Metric, n_ranks: int, *, of_ideal: bool = False) -> Floats:
     """Return the weight of each rank: float64, shape (n_ranks + 1,), entry r for rank r, entry 0 being 0."""
     if metric.measure in ("cg", "dcg", "ndcg"):
         return rank_weights(metric, n_ranks)
@@ -211,19 +215,29 @@ def _weight_of_rank(metric: Metric, n_ranks: int, *, of_ideal: bool = False) -> 
 
 def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[GroupedItems, Index]:
     """Return the unjudged items of a run that have a weight (their numbers), and the place of each of its groups."""
-    ranking = judged.ranking
-    every = np.arange(ranking.n_items)
-    longest = int(np.diff(ranking.offsets).max(initial=0))
-    _, weights = ranks_and_weights(judged, metric, every, np.zeros(every.size), _weight_of_rank(metric, longest))
+    _, weights = weights_of_rows(judged, metric)
     weights[judged.rows] = 0.0
+    return items_with(weights, judged, groups)
+
+
+def weights_of_rows(judged: JudgedRanking, metric: Metric) -> tuple[Index, Floats]:
+    """Return the rank of each row of a run and its weight, 0 behind the cutoff: int64 and float64, shape (n_items,)."""
+    every = np.arange(judged.ranking.n_items)
+    longest = int(np.diff(judged.ranking.offsets).max(initial=0))
+    return ranks_and_weights(judged, metric, every, np.zeros(every.size), weight_of_rank(metric, longest))
+
+
+def items_with(numbers: Floats, judged: JudgedRanking, groups: Keys) -> tuple[GroupedItems, Index]:
+    """Return the items of a run in some groups whose number is not 0, and the place of each group of the run."""
+    ranking = judged.ranking
     places = places_of(ranking.group_keys, groups)
-    rows = np.flatnonzero(weights)
+    rows = np.flatnonzero(numbers)
     rows = rows[places[np.searchsorted(ranking.offsets, rows, "right") - 1] >= 0]
     offsets = np.searchsorted(rows, ranking.offsets)
-    return GroupedItems(ranking.group_keys, offsets, ranking.item_keys.take(rows), weights[rows]), places
+    return GroupedItems(ranking.group_keys, offsets, ranking.item_keys.take(rows), numbers[rows]), places
 
 
-def _matched(
+def matched_items(
     of_baseline: tuple[GroupedItems, Index], of_candidate: tuple[GroupedItems, Index]
 ) -> tuple[Index, tuple[Floats, Floats], Keys]:
     """Return the items of either run, each once: their groups, ascending, weights and ids."""
