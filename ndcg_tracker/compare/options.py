@@ -20,6 +20,9 @@ LeaderboardTest = Literal["t", "permutation"]
 CiMethod = Literal["t", "bootstrap", "betting"]
 """Where intervals come from."""
 
+Unjudged = Literal["range", "zero", "bounds"]
+"""What an unjudged item is worth in a verdict: up to the mean gain at its rank, nothing, or any grade."""
+
 Version = int | Literal["newest"] | None
 """Which labels: a version, the newest, or None for the newest under which both runs have the metrics."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, cast
 
-from ndcg_tracker.words.numbers import counted, points
+from ndcg_tracker.words.numbers import counted, percent, points
 from ndcg_tracker.words.quoting import in_a_row, shown
 
 Kind = Literal[
@@ -17,7 +17,7 @@ Kind = Literal[
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "not_under_judge", "one_repeat", "retraining",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
-    "missing_that_count", "after_that", "few_in_strata", "shorter_lists",
+    "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "shorter_lists",
     "pruned", "without_items",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
@@ -184,6 +184,15 @@ def _ties(metrics: Sequence[str], low: float, high: float) -> str:
     return f"ties in scores could change {what}: however they are broken, delta lies between {first} and {last}"
 
 
+def _unjudged_zero(metric: str, baseline: float | None, candidate: float | None, stop: str) -> str:
+    why = {
+        "items": "the items of a run are not here",
+        "measure": f"no range over them is known for {metric}",
+    }.get(stop, f"no range over them is known under {stop}")
+    shares = f"{percent(candidate)} of the candidate's first items, {percent(baseline)} of the baseline's"
+    return f"unjudged items count as not relevant, for {why}; judged are {shares}"
+
+
 def _unjudged_items(cutoff: int | None, baseline: int, candidate: int, any_judged: bool = True) -> str:
     where = "in the lists" if cutoff is None else f"among the first {cutoff}"
     counts = f"{baseline:,} in the baseline, {candidate:,} in the candidate"
@@ -281,6 +290,11 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"no slice by {attribute} has {fewest} groups to be judged by: slice by an attribute of fewer values; to add "
         "one"
     ),
+    "unjudged_open": lambda n: (
+        f"to judge {'the item' if n == 1 else f'all {n:,} items'} that nobody judged, all before the next "
+        "verdict (one after each batch errs in a fifth of all cases)"
+    ),
+    "unjudged_zero": _unjudged_zero,
     "equal_metrics": lambda metrics: (
         f"{' and '.join(metrics)} are equal in every group, and p-values are corrected for both: name one, to ask once"
     ),

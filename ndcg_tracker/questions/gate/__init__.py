@@ -20,6 +20,7 @@ from ndcg_tracker.questions.gate.options import (
     DryRun,
     Limits,
     OfScope,
+    OfUnjudged,
     Repeats,
     SliceMargin,
     StrictSlices,
@@ -57,6 +58,7 @@ def gate(
     strict_slices: StrictSlices = False,
     limits: Limits = (),
     labels: LabelsVersion = None,
+    unjudged: OfUnjudged = "zero",
 ) -> GateResult:
     """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -96,6 +98,7 @@ def gate(
         strict_slices=strict_slices,
         limits=Limit.all_of(limits),
         labels=labels,
+        unjudged=unjudged,
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return GateResult(gated(self.store(), question, override, dry_run=dry_run))

@@ -12,7 +12,9 @@ import numpy as np
 
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note
 from ndcg_tracker.compare.limits import LimitCheck
+from ndcg_tracker.compare.results import JudgedShare
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
+from ndcg_tracker.compare.unjudged import OpenDeltas, Worth
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.questions.gate.decide_margin import ROUNDING
 from ndcg_tracker.questions.gate.options import Scope
@@ -86,6 +88,25 @@ class GateSlices:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenLabels:
+    """What unjudged items leave open of a decision.
+
+    ``worth``: what each may be worth: "range" or "bounds". ``share``: which share of the first ranks of both runs is
+    judged. ``n_items``: how many items are unjudged there. ``low``, ``high``: the mean difference at both ends of what
+    they may be worth, None where it is not known, for what ``stop`` says. ``of_zero``: what would be decided if they
+    were worth nothing.
+    """
+
+    worth: Worth
+    share: JudgedShare
+    n_items: int = 0
+    low: float | None = None
+    high: float | None = None
+    of_zero: Decision | None = None
+    stop: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GateDecision:
     """A decision with everything it rests on; a number that is undefined is None.
 
@@ -102,7 +123,7 @@ class GateDecision:
     better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: on
     other numbers of the runs; one that is not met makes FAIL. ``of_metric``: what was decided without them.
     ``of_sums``: whether the groups are not known, and so no betting bounds; ``of_repeats``: whether runs are repeated,
-    which no such bound covers.
+    which no such bound covers. ``open``: what unjudged items leave open, None where nothing does or nobody asked.
     """
 
     decision: Decision
@@ -131,6 +152,7 @@ class GateDecision:
     direction: Direction = "higher"
     of_sums: bool = False
     of_repeats: bool = False
+    open: OpenLabels | None = None
     limits: tuple[LimitCheck, ...] = ()
     of_metric: Decision | None = None
 
@@ -184,6 +206,50 @@ class GateDecision:
             return "pass"
         is_below = self.delta + by < self.fail_below
         return "fail" if self.upper is not None and self.upper + by < 0 and is_below else "inconclusive"
+
+
+def with_open_labels(
+    decision: GateDecision, left: OpenDeltas, low: GateDecision | None = None, high: GateDecision | None = None
+) -> GateDecision:
+    """Return a decision that holds whatever unjudged items are worth: PASS if ``low`` passes, FAIL if ``high`` fails.
+
+    Parameters: ``decision``: with unjudged items worth nothing. ``low``, ``high``: the decisions on the differences at
+    both ends of ``left``, None where these are not known; then the decision stands.
+    """
+    if low is None or high is None:
+        return replace(decision, open=OpenLabels(left.worth, left.share, stop=left.stop))
+    of_all: Decision = "pass" if low.decision == "pass" else "fail" if high.decision == "fail" else "inconclusive"
+    passing = (low.n_needed, low.n_needed_for) if low.n_needed_for == "pass" else (None, None)
+    failing = (high.n_needed, high.n_needed_for) if high.n_needed_for == "fail" else (None, None)
+    n_needed, purpose = passing if passing[0] is not None else failing
+    return replace(
+        low,
+        decision=of_all,
+        delta=decision.delta,
+        upper=high.upper,
+        upper_method=high.upper_method,
+        t_upper=high.t_upper,
+        betting_upper=high.betting_upper,
+        is_small_drop=of_all == "pass" and high.upper is not None and high.upper < 0,
+        is_identical=low.is_identical and high.is_identical,
+        n_needed=n_needed if of_all == "inconclusive" else None,
+        n_needed_for=purpose if of_all == "inconclusive" else None,
+        slices=_between(decision.slices, low.slices, high.slices),
+        open=OpenLabels(left.worth, left.share, left.n_items, low.delta, high.delta, decision.decision),
+    )
+
+
+def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices | None) -> GateSlices | None:
+    """Return the decisions on slices that hold whatever unjudged items are worth."""
+    if slices is None or low is None or high is None:
+        return slices
+    lowest, highest = ({row.value: row for row in ends.rows} for ends in (low, high))
+    rows = []
+    for row in slices.rows:
+        below, above = lowest[row.value], highest[row.value]
+        status: SliceStatus = "within" if below.status == "within" else "fails" if above.status == "fails" else "open"
+        rows.append(replace(row, lower=below.lower, upper=above.upper, status=status))
+    return replace(slices, rows=tuple(rows), of_whole=low.of_whole if low.of_whole == "pass" else high.of_whole)
 
 
 def with_limits(decision: GateDecision, limits: tuple[LimitCheck, ...]) -> GateDecision:

@@ -23,6 +23,7 @@ from ndcg_tracker.questions.gate.decide import (
     set_decision,
     sums_decision,
     with_limits,
+    with_open_labels,
     with_slices,
     with_summed_slices,
 )
@@ -43,7 +44,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
         raise _nothing_judged(runs, question.metric)
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
-    decision = _of_slices_asked(question, facts, _of_whole(question, facts, number)).in_direction(direction)
+    decision = _of_all(question, facts, number).in_direction(direction)
     checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
     is_open = _hangs_on_ties(decision, results) and all(check.is_met for check in checks)
     decision = with_limits(decision, checks)
@@ -56,6 +57,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     notes += _no_alias(question, runs)
     notes += _of_slices(question, runs, decision, regressed)
     notes += _same_run(runs)
+    notes += _open_labels(question, runs, decision)
     if is_open and results is not None and results.tie_effect is not None:
         notes.append(ties_note(results.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))
@@ -71,6 +73,20 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         ties_could_change_decision=is_open,
         regressed_slices=regressed,
     )
+
+
+def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
+    """Return what the groups and the slices asked for decide, whatever unjudged items are worth."""
+    decision = _of_slices_asked(question, facts, _of_whole(question, facts, number))
+    left = facts.open
+    if left is None:
+        return decision
+    ends = []
+    if left.low is not None and left.high is not None:
+        for delta in (left.low, left.high):
+            moved = facts.with_deltas(delta)
+            ends.append(_of_slices_asked(question, moved, _of_whole(question, moved, number)))
+    return with_open_labels(decision, left, *ends)
 
 
 def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
@@ -163,6 +179,21 @@ def _of_slices(
         command = ("ndcg-track", "groups", "set", "FILE", "--dataset", baseline.dataset)
         notes.append(Note("slices_too_small", {"attribute": slices.attribute, "fewest": FEWEST_IN_SLICE}, command))
     return notes
+
+
+def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision) -> list[Note]:
+    """Return a note with the command that closes what unjudged items leave open, or why they count as not relevant."""
+    left = decision.open
+    if left is None:
+        return []
+    if left.stop is not None:
+        share = left.share
+        shares = {"baseline": share.baseline, "candidate": share.candidate}
+        return [Note("unjudged_zero", {"metric": str(question.metric), **shares, "stop": left.stop})]
+    if decision.decision != "inconclusive" or left.of_zero == "inconclusive":
+        return []
+    names = (*(arm.name for arm in runs.arms), "--metric", str(question.metric), "--dataset", runs.baseline.run.dataset)
+    return [Note("unjudged_open", {"n": left.n_items}, ("ndcg-track", "labels", "needed", *names, "--all"))]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.compare.sums import SummedResults
+    from ndcg_tracker.compare.unjudged import OpenDeltas
     from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
+    from ndcg_tracker.rankings import Floats
     from ndcg_tracker.statistics.summary import PairedSums
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord
 
@@ -37,6 +39,7 @@ class GateFacts:
 
     ``results``: of the groups, sliced ``by`` what was asked for, and by every attribute that makes few slices
     (``slicings``); None of runs that were stored as ``sums``, with ``summed_slices``: their attribute and the sums.
+    ``open``: what unjudged items leave open, None where nothing does or nobody asked.
     """
 
     basis: Basis
@@ -45,12 +48,20 @@ class GateFacts:
     by: Slicing | None = None
     slicings: tuple[Slicing, ...] = ()
     sums: SummedResults | None = None
+    open: OpenDeltas | None = None
     summed_slices: tuple[str | None, Mapping[str | None, PairedSums]] = (None, {})
 
     @property
     def is_lower_better(self) -> bool:
         """Whether lower values of the metric are better."""
         return self.basis.runs.metric.direction == "lower"
+
+    def with_deltas(self, delta: Floats) -> GateFacts:
+        """Return the facts with other differences of the groups, as unjudged items may make them."""
+        assert self.results is not None
+        pairing = self.results.pairing
+        results = replace(self.results, pairing=replace(pairing, candidate=pairing.baseline + delta))
+        return replace(self, results=results)
 
     def gains(self, sums: PairedSums) -> PairedSums:
         """Return the sums of the gains, from those of the differences."""

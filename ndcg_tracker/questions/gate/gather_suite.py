@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.run_pair import RunPair
+from ndcg_tracker.compare.unjudged import OpenDeltas, joined_deltas, open_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, with_limits
+from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, GateDecision, with_limits, with_open_labels
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, with_datasets
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
@@ -21,7 +23,9 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.words.notes import sentence
 
 if TYPE_CHECKING:
+    from ndcg_tracker.compare.gather import ComparedPair
     from ndcg_tracker.questions.gate.decide import Decision
+    from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.records import SuiteDecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
@@ -82,14 +86,30 @@ def _decided(
     number = 1 + len(basis.earlier)
     alpha = FAIL_ALPHA if question.alpha_budget is None else spent_alpha(number, question.alpha_budget)
     first = next(iter(results.values()))
-    gains = {dataset: paired.gain for dataset, paired in results.items()}
     chances = {dataset: paired.chance_of_gain for dataset, paired in results.items()}
-    decision = macro_decision(
-        list(gains.values()), question.margin, fail_alpha=alpha, limits=first.limits, chances=list(chances.values())
-    )
-    if question.dataset_margin is not None:
+
+    def of_gains(gains: Mapping[str, Floats]) -> GateDecision:
+        decision = macro_decision(
+            list(gains.values()), question.margin, fail_alpha=alpha, limits=first.limits, chances=list(chances.values())
+        )
+        if question.dataset_margin is None:
+            return decision
         margin, is_strict = question.dataset_margin, question.strict_datasets
-        decision = with_datasets(decision, gains, margin, is_strict=is_strict, limits=first.limits, chances=chances)
+        return with_datasets(decision, gains, margin, is_strict=is_strict, limits=first.limits, chances=chances)
+
+    gains = {dataset: paired.gain for dataset, paired in results.items()}
+    decision = of_gains(gains)
+    left = _open_deltas(tx, question, basis, pairs)
+    joined = joined_deltas(left.values())
+    if joined is not None and joined.stop is None:
+        opened = {dataset: ends for dataset, ends in left.items() if ends is not None}
+        low, high = (
+            of_gains(gains | {dataset: getattr(ends, end) for dataset, ends in opened.items()})
+            for end in ("low", "high")
+        )
+        decision = with_open_labels(decision, joined, low, high)
+    elif joined is not None:
+        decision = with_open_labels(decision, joined)
     decision = decision.in_direction(first.direction)
     checks = [
         replace(check, name=f"{check.name} on {dataset}")
@@ -105,6 +125,19 @@ def _decided(
         alpha_budget=question.alpha_budget,
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
     )
+
+
+def _open_deltas(
+    tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, pairs: Mapping[str, ComparedPair]
+) -> dict[str, OpenDeltas | None]:
+    """Return what unjudged items leave open on each dataset."""
+    worth = question.unjudged
+    return {
+        dataset: None
+        if worth == "zero"
+        else open_deltas(tx, basis.pairs[dataset], pair.results[0], pair.comparison.coverage, worth)
+        for dataset, pair in pairs.items()
+    }
 
 
 def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, outcome: SuiteGated) -> SuiteGated:

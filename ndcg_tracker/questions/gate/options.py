@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from ndcg_tracker.asked import Option, Texts
+from ndcg_tracker.compare.options import Unjudged
 from ndcg_tracker.errors import InputError
 
 Scope = Literal["population", "set"]
@@ -39,6 +40,10 @@ AllowedDrop = Annotated[
     Option("The allowed drop, or auto to learn it from repeats.", metavar="X|auto", typed=str | None, read=margin),
 ]
 OfScope = Annotated[Scope, Option("All groups like these, or only these (exact, no test).")]
+OfUnjudged = Annotated[
+    Unjudged,
+    Option("Unjudged items are worth up to the mean gain at their rank, nothing, or any grade."),
+]
 Tolerance = Annotated[float | None, Option("The allowed drop in --scope set.", default="0")]
 Repeats = Annotated[
     Sequence[str],

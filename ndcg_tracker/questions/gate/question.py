@@ -10,7 +10,7 @@ from typing import get_args
 from ndcg_tracker.compare.gather import CompareOptions
 from ndcg_tracker.compare.gather_suite import check_suite_metric
 from ndcg_tracker.compare.limits import Limit
-from ndcg_tracker.compare.options import Missing, Version
+from ndcg_tracker.compare.options import Missing, Unjudged, Version
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
@@ -42,9 +42,12 @@ class GateQuestion:
     strict_slices: bool = False
     limits: tuple[Limit, ...] = ()
     labels: Version = None
+    unjudged: Unjudged = "zero"
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
+        if self.unjudged not in get_args(Unjudged):
+            raise InputError(f"unknown unjudged {self.unjudged!r}", advice="choose range, zero or bounds", joint=": ")
         if self.metric.shown_only is not None:
             raise InputError(f"a gate decides nothing on {self.metric}: {sentence(Note(self.metric.shown_only))}")
         if self.scope not in get_args(Scope):
@@ -180,6 +183,7 @@ class SuiteGateQuestion:
     cluster: str | None = None
     labels: Version = None
     limits: tuple[Limit, ...] = ()
+    unjudged: Unjudged = "zero"
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""

@@ -11,13 +11,20 @@ from ndcg_tracker.compare import say as compare
 from ndcg_tracker.compare.limits import LimitCheck
 from ndcg_tracker.compare.say_tables import NO_VALUE, facts, group_tables, requests
 from ndcg_tracker.errors import Spelling, in_python
-from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, FEWEST_IN_SLICE, GateDecision, GateSlices, SliceDecision
+from ndcg_tracker.questions.gate.decide import (
+    FAIL_ALPHA,
+    FEWEST_IN_SLICE,
+    GateDecision,
+    GateSlices,
+    OpenLabels,
+    SliceDecision,
+)
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, visible
 from ndcg_tracker.words.notes import Told, named_slices, told
-from ndcg_tracker.words.numbers import counted, points, shown_margin
+from ndcg_tracker.words.numbers import counted, percent, points, shown_margin
 from ndcg_tracker.words.quoting import shown
 
 if TYPE_CHECKING:
@@ -47,7 +54,7 @@ _CSV_COLUMNS = {
 _DECISION_KEYS = paths(
     "scope n delta lower lower_method upper upper_method t_lower betting_lower t_upper betting_upper pass_level "
     "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed slices direction "
-    "limits"
+    "limits unjudged=open"
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
@@ -150,12 +157,44 @@ def reason(decision: GateDecision) -> str:
         return "no group has a result in both runs"
     if decision.is_identical:
         return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
+    if decision.open is not None and decision.open.of_zero not in (None, decision.decision):
+        return _by_open_labels(decision, decision.open)
     if decision.scope == "set":
         sides = Sides(decision)
         relation = f"{'not ' if decision.decision == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
         return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
     return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
+
+
+def _by_open_labels(decision: GateDecision, left: OpenLabels) -> str:
+    """Return why unjudged items keep a decision open."""
+    if_nothing = f"if they are worth nothing, the decision is {(left.of_zero or '').upper()}"
+    return f"{unjudged_shares(left)}: {_open_delta(left)}; {if_nothing}"
+
+
+def _open_delta(left: OpenLabels) -> str:
+    return f"delta lies between {points(left.low, signed=True)} and {points(left.high, signed=True)}"
+
+
+def unjudged_shares(left: OpenLabels) -> str:
+    """Return how much of the first ranks is unjudged.
+
+    >>> unjudged_shares(OpenLabels("range", JudgedShare(10, 0.98, 0.71)))
+    "29.0% of the candidate's first 10 are unjudged (baseline 2.0%)"
+    """
+    share = left.share
+    where = "items" if share.cutoff is None else f"first {share.cutoff}"
+    lacking = [None if side is None else 1 - side for side in (share.candidate, share.baseline)]
+    return f"{percent(lacking[0])} of the candidate's {where} are unjudged (baseline {percent(lacking[1])})"
+
+
+def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
+    """Return what unjudged items leave open of delta, as a pair of a name and its value."""
+    left = decision.open
+    if left is None or left.stop is not None:
+        return []
+    return [("unjudged", f"{unjudged_shares(left)}: {_open_delta(left)}")]
 
 
 def _of_limit(check: LimitCheck) -> str:
@@ -337,6 +376,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         (metric.metric, f"baseline {points(metric.baseline)}, candidate {points(metric.candidate)}"),
         ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(gated.decision)])),
         *by_t_alone(gated.decision),
+        *unjudged_fact(gated.decision),
         ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
         *([] if gated.learned_margin is None else [("bounds", "cover other groups, and another training of each run")]),
         ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),

@@ -22,6 +22,7 @@ from ndcg_tracker.questions.gate.say import (
     reason,
     slice_table,
     to_decide,
+    unjudged_fact,
 )
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report
@@ -87,6 +88,7 @@ def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
         (f"macro {familiar_name(comparison.metric)}", f"baseline {points(baseline)}, candidate {points(candidate)}"),
         ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(decision)])),
         *by_t_alone(decision),
+        *unjudged_fact(decision),
         ("margin", points(decision.margin)),
         ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}, each of which counts once"),
     ]

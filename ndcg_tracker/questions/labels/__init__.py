@@ -28,7 +28,7 @@ Judges = Annotated[
 ]
 ByMetric = Annotated[str, Option("By which runs are compared.", ("--metric", "-m"))]
 TopContested = Annotated[int, Option("How many labels to show whose grades differ.", least=0)]
-Budget = Annotated[int, Option("How many items at most.", metavar="N")]
+Budget = Annotated[int | None, Option("How many items at most.", metavar="N")]
 SettledMetric = Annotated[
     str | None,
     Option("The metric to settle.", ("--metric", "-m"), default="the first with bounds that all runs have"),
@@ -101,10 +101,10 @@ def labels_needed(
     baseline, and an item counts by the difference that it could move most.
 
     Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``budget``: how many items at
-    most. ``metric``: by default the first that all runs have and that has such ranges. ``judge``: whose labels, by
-    default those of no named judge. Returns: the items; ``save`` writes them for judges, ``add_labels`` with
-    ``extend`` takes the answers. Raises: ReferenceNotFoundError; InputError for a metric without such ranges and a
-    budget below 1; NotComparableError.
+    most, None for all. ``metric``: by default the first that all runs have and that has such ranges. ``judge``:
+    whose labels, by default those of no named judge. Returns: the items; ``save`` writes them for judges,
+    ``add_labels`` with ``extend`` takes the answers. Raises: ReferenceNotFoundError; InputError for a metric without
+    such ranges and a budget below 1; NotComparableError.
     """
     from ndcg_tracker.compare.arms import named_runs
     from ndcg_tracker.metrics.language.text import parse_metric

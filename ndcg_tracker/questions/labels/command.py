@@ -113,6 +113,7 @@ def judges_agreement(asked: Asked, format: options.Output = "text") -> None:
 @takes(labels_needed)
 def needed_labels(
     asked: Asked,
+    every: Annotated[bool, typer.Option("--all", help="All items; --budget is ignored.")] = False,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
     format: Annotated[NeededFormat, typer.Option("--format", help="How to write the items.")] = "text",
 ) -> None:
@@ -125,7 +126,7 @@ def needed_labels(
     from ndcg_tracker.render.whole_file import whole_file
 
     with options.tracker() as tracker, whole_file(output, "--output") as write:
-        needed = asked.of(tracker.labels_needed).needed
+        needed = asked.of(tracker.labels_needed, **({"budget": None} if every else {})).needed
         color, width = output is None and options.wants_color(), shutil.get_terminal_size((100, 0)).columns
         text = needed_said(needed).in_format(format, color=color, width=width)
         write(text)

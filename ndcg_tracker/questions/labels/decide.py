@@ -343,8 +343,8 @@ class NeededLabels:
     items: tuple[NeededLabel, ...]
 
 
-def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int) -> tuple[NeededLabel, ...]:
-    """Return the items that could move most, ``budget`` at most.
+def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | None) -> tuple[NeededLabel, ...]:
+    """Return the items that could move most, ``budget`` at most, None for all.
 
     Parameters: ``moves``: for each candidate, how far each item, by group and id, could move the difference. An item
     counts by the difference that it could move most; equal ones keep their order, and an item that can move nothing is

@@ -108,7 +108,7 @@ def labels_needed(
     baseline: RunRecord,
     candidates: Sequence[RunRecord],
     metric: Metric | None,
-    budget: int,
+    budget: int | None,
     judge: str | None = None,
 ) -> NeededLabels:
     """Return which items to judge next (see ``Tracker.labels_needed``).
@@ -116,7 +116,7 @@ def labels_needed(
     Raises: InputError for a budget below 1, a metric without bounds, and labels without a grade that is worth
     something; NotComparableError for runs of several datasets, or without a metric in common.
     """
-    if budget < 1:
+    if budget is not None and budget < 1:
         raise InputError(f"the budget must be 1 label or more, not {budget}")
     if not candidates:
         raise InputError("what to judge next takes two runs or more", advice="name a candidate after the baseline")

@@ -12,7 +12,7 @@ from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
-    from ndcg_tracker.compare.options import Missing, Version
+    from ndcg_tracker.compare.options import Missing, Unjudged, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
     from ndcg_tracker.storage.records import SuiteRecord
@@ -206,6 +206,7 @@ def gate_suite(
     acknowledge: str | None = None,
     acknowledged_by: str | None = None,
     dry_run: bool = False,
+    unjudged: Unjudged = "zero",
 ) -> SuiteGateResult:
     """Decide whether a system may replace another on every dataset of a suite, and record the decision.
 
@@ -234,6 +235,7 @@ def gate_suite(
         cluster=cluster,
         labels=labels,
         limits=Limit.all_of(limits),
+        unjudged=unjudged,
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return SuiteGateResult(gated_suite(self.store(), question, override, dry_run=dry_run))
