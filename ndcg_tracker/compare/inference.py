@@ -88,6 +88,13 @@ class Chance:
             None if clusters is None else np.unique(clusters[places], return_inverse=True)[1],
         )
 
+    def shifted(self, by: Floats) -> Chance:
+        """Return the same where each run of the candidate has other results: ``by`` more, shape (n,)."""
+        if self.repeats is None:
+            return self
+        baseline, candidate = self.repeats
+        return replace(self, repeats=(baseline, candidate + by))
+
     def test(self, delta: Floats, weights: Floats | None) -> tuple[TTest, VarianceParts | None]:
         """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated."""
         if self.repeats is not None:

@@ -60,8 +60,9 @@ class GateFacts:
         """Return the facts with other differences of the groups, as unjudged items may make them."""
         assert self.results is not None
         pairing = self.results.pairing
-        results = replace(self.results, pairing=replace(pairing, candidate=pairing.baseline + delta))
-        return replace(self, results=results)
+        chance = self.results.chance.shifted(delta - pairing.delta)
+        moved = replace(pairing, candidate=pairing.baseline + delta)
+        return replace(self, results=replace(self.results, pairing=moved, chance=chance))
 
     def gains(self, sums: PairedSums) -> PairedSums:
         """Return the sums of the gains, from those of the differences."""

@@ -86,9 +86,11 @@ def _decided(
     number = 1 + len(basis.earlier)
     alpha = FAIL_ALPHA if question.alpha_budget is None else spent_alpha(number, question.alpha_budget)
     first = next(iter(results.values()))
-    chances = {dataset: paired.chance_of_gain for dataset, paired in results.items()}
 
     def of_gains(gains: Mapping[str, Floats]) -> GateDecision:
+        chances = {
+            dataset: paired.chance_of_gain.shifted(gains[dataset] - paired.gain) for dataset, paired in results.items()
+        }
         decision = macro_decision(
             list(gains.values()), question.margin, fail_alpha=alpha, limits=first.limits, chances=list(chances.values())
         )

@@ -1,0 +1,181 @@
+"""A gate where the labels do not cover the candidate: what holds whatever unjudged items are worth is decided."""
+
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from command_line import CommandLine
+from pooled_worlds import World, pooled_world
+
+import ndcg_tracker as nt
+from ndcg_tracker.compare.results import JudgedShare
+from ndcg_tracker.compare.slices import Slicing
+from ndcg_tracker.compare.unjudged import OpenDeltas
+from ndcg_tracker.questions.gate.decide import population_decision, with_open_labels, with_slices
+
+SKILLS = {"worse": 0.7, "equal": 1.0, "better": 1.3}
+
+
+def worlds() -> dict[str, World]:
+    return {name: pooled_world(np.random.default_rng(1), 300, skill) for name, skill in SKILLS.items()}
+
+
+def fill_with_newcomers(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        for name, world in worlds().items():
+            tracker.ingest(world.baseline, name="old", labels=world.labels, dataset=name)
+            tracker.ingest(world.newcomer, name="new", dataset=name)
+        tracker.ingest(worlds()["better"].newcomer, name="lists alone", dataset="better", metrics=["AP", "ndcg@10"])
+        tracker.create_suite("all", list(SKILLS))
+
+
+@pytest.fixture
+def pooled(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
+    """A baseline whose items are judged, and newcomers that are worse, equal and better; a dataset for each."""
+    fill_as(fill_with_newcomers)
+    return tracker
+
+
+@pytest.mark.both_engines
+@pytest.mark.parametrize(
+    ("dataset", "decisions"),
+    [
+        ("worse", ("fail", "inconclusive", "inconclusive")),
+        ("equal", ("fail", "inconclusive", "inconclusive")),
+        ("better", ("pass", "pass", "pass")),
+    ],
+)
+def test_what_unjudged_items_may_be_worth_decides(
+    pooled: nt.Tracker, dataset: str, decisions: tuple[str, str, str]
+) -> None:
+    results = [
+        pooled.gate("new", baseline="old", dataset=dataset, margin=0.01, unjudged=worth)
+        for worth in ("zero", "range", "bounds")
+    ]
+    assert tuple(result.decision for result in results) == decisions
+    zero, ranged, bounded = (result.gated.decision for result in results)
+    assert zero.open is None
+    assert ranged.open is not None
+    assert bounded.open is not None
+    assert ranged.open.of_zero == zero.decision
+    assert zero.delta == ranged.delta == bounded.delta
+    ends = [bounded.open.low, ranged.open.low, zero.delta, ranged.open.high, bounded.open.high]
+    assert ends == sorted(ends, key=lambda end: end or 0.0)
+    assert ranged.open.low == pytest.approx(zero.delta)  # the baseline has no holes
+    assert ranged.open.share.baseline == 1.0
+    assert 0.65 < (ranged.open.share.candidate or 0.0) < 0.8
+    assert ranged.lower == zero.lower
+    assert (ranged.open.low or 0.0) <= worlds()[dataset].true_delta <= (ranged.open.high or 0.0)
+
+
+@pytest.mark.both_engines
+def test_where_nothing_is_unjudged_there_is_no_word(pooled: nt.Tracker) -> None:
+    results = [
+        pooled.gate("old", baseline="old", dataset="equal", margin=0.01, unjudged=worth) for worth in ("range", "zero")
+    ]
+    assert results[0].gated.decision == results[1].gated.decision
+    assert results[0].notes == results[1].notes
+    assert results[0].to_dict()["unjudged"] is None
+
+
+@pytest.mark.both_engines
+def test_a_metric_without_a_range_says_that_unjudged_items_count_as_not_relevant(pooled: nt.Tracker) -> None:
+    pooled.rescore(["old"], metrics="AP", dataset="better")
+    result = pooled.gate("lists alone", baseline="old", dataset="better", metric="AP", margin=0.01, unjudged="range")
+    assert (
+        result.decision
+        == pooled.gate(
+            "lists alone", baseline="old", dataset="better", metric="AP", margin=0.01, unjudged="zero"
+        ).decision
+    )
+    share = result.to_dict()["unjudged"]["share"]
+    note = (
+        "unjudged items count as not relevant, for no range over them is known for AP; judged are "
+        f"{share['candidate']:.1%} of the candidate's first items, {share['baseline']:.1%} of the baseline's"
+    )
+    assert note in result.notes
+
+
+@pytest.mark.both_engines
+def test_runs_without_items_keep_their_decision_with_a_note(pooled: nt.Tracker) -> None:
+    pooled.prune("0d", dataset="equal", apply=True)
+    result = pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="range")
+    assert result.decision == "fail"
+    assert any(
+        note.startswith("unjudged items count as not relevant, for the items of a run are not here")
+        for note in result.notes
+    )
+
+
+@pytest.mark.both_engines
+def test_a_suite_is_decided_on_both_ends(pooled: nt.Tracker) -> None:
+    zero, ranged = (
+        pooled.gate_suite("all", "new", baseline="old", margin=0.01, dataset_margin=0.02, unjudged=worth).gated.decision
+        for worth in ("zero", "range")
+    )
+    assert (zero.decision, ranged.decision) == ("fail", "inconclusive")
+    assert zero.slices is not None
+    assert ranged.slices is not None
+    statuses = [{row.value: row.status for row in slices.rows} for slices in (zero.slices, ranged.slices)]
+    assert statuses == [
+        {"worse": "fails", "equal": "open", "better": "within"},
+        {"worse": "open", "equal": "open", "better": "within"},
+    ]
+    assert ranged.open is not None
+    assert ranged.open.low == pytest.approx(zero.delta)
+
+
+@pytest.mark.both_engines
+def test_arms_are_held_each_against_each(pooled: nt.Tracker) -> None:
+    world = worlds()["equal"]
+    for name in ("new", "old"):
+        pooled.tag_run(name, {"arm": name}, dataset="equal")
+    pooled.ingest(world.newcomer, name="new again", dataset="equal", tags={"arm": "new"})
+    pooled.ingest(world.baseline, name="old again", dataset="equal", tags={"arm": "old"})
+    alone = pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="range").gated.decision
+    arms = pooled.gate("tag:arm=new", baseline="tag:arm=old", dataset="equal", margin=0.01, unjudged="range")
+    left = arms.gated.decision.open
+    assert alone.open is not None
+    assert left is not None
+    assert (left.low, left.high) == pytest.approx((alone.open.low, alone.open.high))
+
+
+def test_slices_hold_at_both_ends() -> None:
+    rng = np.random.default_rng(0)
+    delta, by = rng.normal(0.02, 0.02, 200), Slicing("device", ["tv", "phone"] * 100)
+    low, high = delta - np.tile([0.0, 0.2], 100), delta + 0.05
+    decided = [with_slices(population_decision(one, 0.01), one, by, 0.05) for one in (delta, low, high)]
+    assert [one.decision for one in decided] == ["pass", "fail", "pass"]
+    left = OpenDeltas("range", JudgedShare(10, 1.0, 0.7), 12, low, high)
+    held = with_open_labels(decided[0], left, decided[1], decided[2])
+    assert held.decision == "inconclusive"
+    assert held.slices is not None
+    assert {row.value: row.status for row in held.slices.rows} == {"tv": "within", "phone": "open"}
+
+
+def test_the_command_says_what_is_open_and_what_to_judge(
+    pooled: nt.Tracker, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = CommandLine(pooled.location, capsys)
+    asked = ("gate", "new", "--baseline", "old", "--dataset", "equal", "--margin", "0.01", "--unjudged", "range")
+    answer = line(*asked)
+    assert answer.code == 4
+    text = answer.out
+    first, second = text.splitlines()[:2]
+    assert first == "INCONCLUSIVE: not known whether new may replace old on equal"
+    assert second.startswith("27.2% of the candidate's first 10 are unjudged (baseline 0.0%): delta lies between -0.0")
+    assert "if they are worth nothing, the decision is FAIL" in " ".join(text.split())
+    told = json.loads(line(*asked, "--format", "json").out)["unjudged"]
+    assert (told["worth"], told["of_zero"]) == ("range", "fail")
+    assert f"to judge all {told['n_items']} items that nobody judged" in " ".join(text.split())
+    assert "ndcg-track labels needed old new --metric ndcg@10 --dataset equal --all" in " ".join(text.split())
+    needed = line.done(
+        *["labels", "needed", "old", "new", "--metric", "ndcg@10", "--dataset", "equal", "--all", "--format", "csv"]
+    )
+    assert len(needed.splitlines()) == 1 + told["n_items"]
+
+
+def test_an_unknown_worth_is_refused(pooled: nt.Tracker) -> None:
+    with pytest.raises(nt.InputError, match=r"^unknown unjudged 'half': choose range, zero or bounds$"):
+        pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="half")  # type: ignore[arg-type]
