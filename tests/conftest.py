@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
 
+import compiled_statements  # noqa: F401
 import pytest
 from hypothesis import settings
 from postgres_server import PostgresServer
