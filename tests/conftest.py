@@ -134,10 +134,14 @@ def postgres_schema() -> None:
 
 @pytest.fixture
 def postgres_url(request: pytest.FixtureRequest, postgres_server: PostgresServer) -> Iterator[str]:
-    """The URL of a fresh Postgres database, dropped after the test; empty, but see ``postgres_schema``."""
+    """The URL of a fresh Postgres database, dropped after the test; empty, but see ``postgres_schema``.
+
+    Where ``fill_as`` is asked for, it makes the database.
+    """
     name = f"test_{next(_numbers)}"
     is_copy = "postgres_schema" in request.fixturenames
-    postgres_server.create_database(name, *([request.getfixturevalue("postgres_template")] if is_copy else []))
+    if "fill_as" not in request.fixturenames:
+        postgres_server.create_database(name, *([request.getfixturevalue("postgres_template")] if is_copy else []))
     yield postgres_server.url(name)
     postgres_server.drop_database(name)
 
