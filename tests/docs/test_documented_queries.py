@@ -39,6 +39,7 @@ LONG = {
     "gate.md",
     "github-actions.md",
     "history.md",
+    "labels.md",
     "training.md",
 }  # much is ingested for a query or two
 PARAMETERS = [

