@@ -36,6 +36,7 @@ def query_of(step: Step) -> str | None:
 WITH_QUERIES = [path for path in PAGES if path.name != "schema.md" and any(map(query_of, steps_of(path.read_text())))]
 LONG = {
     "compare.md",
+    "formats.md",
     "gate.md",
     "github-actions.md",
     "history.md",

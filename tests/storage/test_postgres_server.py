@@ -49,6 +49,7 @@ def test_what_was_committed_survives_a_crash_of_the_server() -> None:
     assert not server.folder.exists()
 
 
+@pytest.mark.nightly
 def test_the_server_dies_with_the_process_that_started_it() -> None:
     if sys.platform != "linux":
         pytest.skip("the parent-death signal is Linux's")
