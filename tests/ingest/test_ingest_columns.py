@@ -308,7 +308,7 @@ def test_conventions_hold_in_files_as_in_frames(kind: str, tmp_path: Path) -> No
     assert [row for ranking, _, _ in parts for row in ranking] == EXPECTED[0]
 
 
-@pytest.mark.parametrize(("kind", "repeat"), [("csv", 40_000), ("jsonl", 8_000)])
+@pytest.mark.parametrize(("kind", "repeat"), [("csv", 40_000), ("jsonl", 10_000)])
 def test_conventions_hold_in_files_that_are_read_fast(kind: str, repeat: int, tmp_path: Path) -> None:
     path = tmp_path / f"run.{kind}"
     path.write_bytes(written(kind, RUN, repeat))
