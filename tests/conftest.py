@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from zlib import crc32
 
+import compiled_statements  # noqa: F401
 import pytest
 from hypothesis import settings
 from postgres_server import PostgresServer
@@ -54,7 +55,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_unconfigure() -> None:
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if hasattr(config, "workerinput"):  # of xdist, and it has told all: to take its objects down takes two seconds
+        atexit._run_exitfuncs()
+        sys.stderr.flush()
+        os._exit(0)
     atexit.register(gc.unfreeze)  # else some libraries complain at the end that their objects are still there
 
 
@@ -133,10 +139,14 @@ def postgres_schema() -> None:
 
 @pytest.fixture
 def postgres_url(request: pytest.FixtureRequest, postgres_server: PostgresServer) -> Iterator[str]:
-    """The URL of a fresh Postgres database, dropped after the test; empty, but see ``postgres_schema``."""
+    """The URL of a fresh Postgres database, dropped after the test; empty, but see ``postgres_schema``.
+
+    Where ``fill_as`` is asked for, it makes the database.
+    """
     name = f"test_{next(_numbers)}"
     is_copy = "postgres_schema" in request.fixturenames
-    postgres_server.create_database(name, *([request.getfixturevalue("postgres_template")] if is_copy else []))
+    if "fill_as" not in request.fixturenames:
+        postgres_server.create_database(name, *([request.getfixturevalue("postgres_template")] if is_copy else []))
     yield postgres_server.url(name)
     postgres_server.drop_database(name)
 

@@ -61,6 +61,7 @@ class PostgresServer:
         self._data = self.folder / "data"
         self._log = self.folder / "log"
         self._process: subprocess.Popen[bytes] | None = None
+        self._connection: psycopg.Connection | None = None
         try:
             self._bin = _reachable_bin(_postgres_bin(), self._account, self.folder)
             self._initialise()
@@ -118,6 +119,9 @@ class PostgresServer:
         """Stop the server: SIGINT rolls open transactions back, SIGQUIT is a crash that recovery repairs."""
         if self._process is None:
             return
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
         if self._process.poll() is None:
             self._process.send_signal(how)
             try:
@@ -152,14 +156,25 @@ class PostgresServer:
 
     def create_database(self, name: str, template: str = "template0") -> None:
         """Create a database: an empty one (UTF8, C collation unless the server was told otherwise), or a copy."""
-        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
-            how = " STRATEGY file_copy" if connection.info.server_version >= 150000 else ""  # before, the only one
-            connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"{how}'.encode())
+        connection = self._own_connection()
+        how = " STRATEGY file_copy" if connection.info.server_version >= 150000 else ""  # before, the only one
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"{how}'.encode())
 
     def drop_database(self, name: str) -> None:
         """Drop a database, whoever is still connected to it."""
-        with psycopg.connect(self.conninfo(), autocommit=True) as connection:
-            connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'.encode())
+        self._own_connection().execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'.encode())
+
+    def _own_connection(self) -> psycopg.Connection:
+        """Return a connection that stays open: to make one takes as long as to copy a database."""
+        if self._connection is not None:
+            try:
+                self._connection.execute(b"")
+            except psycopg.OperationalError:  # the server was killed meanwhile
+                self._connection.close()
+                self._connection = None
+        if self._connection is None:
+            self._connection = psycopg.connect(self.conninfo(), autocommit=True)
+        return self._connection
 
     def _initialise(self) -> None:
         self._data.mkdir(mode=0o700)

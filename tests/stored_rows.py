@@ -16,6 +16,8 @@ def row_counts(url: str) -> dict[str, int]:
     try:
         with engine.connect() as connection:
             names = sorted(sa.inspect(connection).get_table_names())
-            return {name: connection.scalar(sa.text(f'SELECT count(*) FROM "{name}"')) or 0 for name in names}
+            counts = ", ".join(f'(SELECT count(*) FROM "{name}")' for name in names)
+            found = connection.exec_driver_sql(f"SELECT {counts}").one() if names else ()
+            return dict(zip(names, map(int, found), strict=True))
     finally:
         engine.dispose()

@@ -354,11 +354,11 @@ ALLOWED = {
 
 def _messages(path: Path) -> list[str]:
     """Return the texts in a module, f-strings as one, without docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
-    statements = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    inner = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    statements = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     found = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if id(node) in inner | statements:
             continue
         if isinstance(node, ast.JoinedStr):

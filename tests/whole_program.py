@@ -11,6 +11,8 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from importlib import import_module
 from pathlib import Path
 
+import compiled_statements  # noqa: F401
+
 for _name in (
     *("alembic.command", "alembic.config", "numpy", "pandas", "psycopg", "pyarrow.compute", "pyarrow.csv"),
     *("pyarrow.parquet", "scipy.stats", "sqlalchemy.dialects.postgresql.psycopg", "sqlalchemy.dialects.sqlite"),
@@ -38,7 +40,10 @@ with tempfile.TemporaryDirectory() as _folder, redirect_stdout(io.StringIO()), r
         for _score, _run in enumerate(("old", "new")):
             _rows = {"group": ["q", "q"], "item": ["a", "b"], "score": [_score, 0.5], "label": [0, 1]}
             _tracker.ingest(_rows, name=_run, metrics="ndcg@10")
-    for _command in ("compare old new", "runs list", "history", "gate new --baseline old --margin 0.1 --dry-run"):
+    for _command in (
+        *("compare old new", "runs list", "history", "gate new --baseline old --margin 0.1 --dry-run"),
+        *("leaderboard --metric ndcg@10", "explain old new --group q"),
+    ):
         assert run(["--db", _url, *_command.split()]) in (0, 3, 4), _command
 gc.collect()
 gc.freeze()  # else each process that looks for garbage copies the pages of all that was imported

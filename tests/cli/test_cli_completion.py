@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,22 @@ RUNS = ["dense", "bm25"]  # the newest first
 
 
 @pytest.fixture
-def named(shop: CommandLine) -> CommandLine:
+def named(
+    fill_as: Callable[[Callable[[str], object]], None],
+    command: CommandLine,
+    files: None,
+    capsys: pytest.CaptureFixture[str],
+) -> CommandLine:
     """The shop with an alias, and a second dataset whose one run has another metric."""
-    shop.said("alias", "set", "prod", "bm25")
-    shop.done(
-        "ingest", "bm25.csv", "--name", "best one", "--labels", "labels.csv", "--dataset", "books", "-m", "AP"
-    )  # fmt: skip
-    return shop
+
+    def fill(url: str) -> None:
+        into, labels = CommandLine(url, capsys), ("--labels", "labels.csv")
+        into.done("ingest", "bm25.csv", "dense.run", *labels, "--dataset", "shop")
+        into.said("alias", "set", "prod", "bm25")
+        into.done("ingest", "bm25.csv", "--name", "best one", *labels, "--dataset", "books", "-m", "AP")
+
+    fill_as(fill)
+    return command
 
 
 def offered(line: str, rest: str = "") -> list[str]:

@@ -226,7 +226,7 @@ def test_the_start_imports_nothing_heavy() -> None:
     assert [words for words in found if heavy & set(words)] == []
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize(
     ("arguments", "heavy"),
     [

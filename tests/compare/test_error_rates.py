@@ -36,7 +36,7 @@ def test_normal_null(n: int, record_property: Record) -> None:
     assert abs(covered - 0.95) <= BAND
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(("n", "low", "high"), [(25, 0.04, 0.055), (50, 0.0449, 0.0551), (200, 0.0449, 0.0551)])
 def test_graded_null(n: int, low: float, high: float, record_property: Record) -> None:
     type_1, covered = rates(graded, 200 + n, n, record_property)

@@ -19,8 +19,12 @@ DOCUMENTS = [
     *sorted(path for path in (REPOSITORY / "docs").glob("*.md") if path.name not in GENERATED),
 ]
 WITH_COMMANDS = [path for path in DOCUMENTS if steps_of(path.read_text(encoding="utf-8"))]
-IN_THE_NIGHTLY = {"mlflow.md", "pictures.md", "tools.md", "training.md"}
-"""They import MLflow, draw, start other tools or train, which tests/integrations and tests/questions/plot try too."""
+IN_THE_NIGHTLY = {
+    *("mlflow.md", "pictures.md", "studies.md", "tools.md", "training.md"),
+    *("start-rankers.md", "start-recommendations.md", "start-search.md", "start-trec.md"),
+}
+"""They import MLflow, draw, start other tools or train, which tests/integrations and tests/questions/plot try too; the
+four doors have the commands of the pages that they lead to."""
 RUNS_THE_DEMO = {"README.md"}  # the others work on a copy of what it leaves
 PYTHON_BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WITH_PYTHON = [path for path in DOCUMENTS if PYTHON_BLOCK.search(path.read_text(encoding="utf-8"))]
@@ -68,7 +72,7 @@ def test_the_python_examples_run(document: Path, tmp_path: Path, preloaded_progr
             pytest.skip("the nightly run starts Spark")
         pytest.importorskip("pyspark")  # half a gigabyte, which not everyone has
     shutil.copytree(demo / "ndcg-track-demo", tmp_path / "ndcg-track-demo")
-    is_cold = is_spark or document.name == "README.md"
+    is_cold = is_spark or (LONG and document.name == "README.md")
     python = sys.executable if is_cold else str(preloaded_programs / "preloaded-python")
     environment = {name: value for name, value in os.environ.items() if name != "NDCG_TRACK_DB"}
     environment["PYTHONPATH"] = str(REPOSITORY)

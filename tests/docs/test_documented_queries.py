@@ -36,9 +36,11 @@ def query_of(step: Step) -> str | None:
 WITH_QUERIES = [path for path in PAGES if path.name != "schema.md" and any(map(query_of, steps_of(path.read_text())))]
 LONG = {
     "compare.md",
+    "formats.md",
     "gate.md",
     "github-actions.md",
     "history.md",
+    "labels.md",
     "training.md",
 }  # much is ingested for a query or two
 PARAMETERS = [

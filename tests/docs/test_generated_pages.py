@@ -3,6 +3,7 @@
 import html
 import importlib.util
 import re
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -32,14 +33,20 @@ def generate() -> ModuleType:
     return module
 
 
-def test_these_pages_are_generated(generate: ModuleType) -> None:
-    assert {path.relative_to(DOCS).as_posix() for path in generate.pages()} == set(GENERATED)
+@pytest.fixture(scope="module")
+def pages(generate: ModuleType) -> dict[Path, str]:
+    found: dict[Path, str] = generate.pages()
+    return found
+
+
+def test_these_pages_are_generated(pages: dict[Path, str]) -> None:
+    assert {path.relative_to(DOCS).as_posix() for path in pages} == set(GENERATED)
 
 
 @pytest.mark.parametrize("name", GENERATED)
-def test_the_generated_page_is_up_to_date(generate: ModuleType, name: str) -> None:
+def test_the_generated_page_is_up_to_date(pages: dict[Path, str], name: str) -> None:
     path = DOCS / name
-    assert path.read_text(encoding="utf-8") == generate.pages()[path], "run python docs/generate.py"
+    assert path.read_text(encoding="utf-8") == pages[path], "run python docs/generate.py"
 
 
 def test_no_page_is_left_over_from_a_dialect_that_is_gone() -> None:

@@ -44,7 +44,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def get(database: Path) -> Iterator[Callable[..., Any]]:
     """Asks a Datasette on that file, opened with the metadata and the setting that the docs name."""
     from datasette.app import Datasette
@@ -63,7 +63,7 @@ def get(database: Path) -> Iterator[Callable[..., Any]]:
         one.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def route(get: Callable[..., Any]) -> str:
     """The path of the database."""
     (found,) = get("/-/databases.json")

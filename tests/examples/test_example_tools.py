@@ -48,6 +48,7 @@ def test_dvc_shows_what_changed_between_two_commits(tmp_path: Path) -> None:
     assert runs[1][-1] == "+0.1845"
 
 
+@pytest.mark.nightly
 def test_duckdb_reads_the_export(tmp_path: Path) -> None:
     means, worst, judged, views = printed_by("duckdb_over_parquet.py", tmp_path).splitlines()
     assert means == "[('new', 0.9532395666173991, 6), ('old', 1.0, 6)]"

@@ -48,6 +48,7 @@ def test_an_example_is_short(name: str) -> None:
     assert len((EXAMPLES / name).read_text(encoding="utf-8").splitlines()) <= 40
 
 
+@pytest.mark.nightly
 def test_lightgbm(tmp_path: Path, printed: Callable[..., str]) -> None:
     text = printed("lightgbm_training.py")
     stored = means(tmp_path)
@@ -60,6 +61,7 @@ def test_lightgbm(tmp_path: Path, printed: Callable[..., str]) -> None:
     assert f"trees against stumps on default: ndcg@10 improved by {gain:.4f}\n" in text
 
 
+@pytest.mark.nightly
 def test_xgboost(tmp_path: Path, printed: Callable[..., str]) -> None:
     text = printed("xgboost_training.py")
     stored = means(tmp_path)
@@ -70,6 +72,7 @@ def test_xgboost(tmp_path: Path, printed: Callable[..., str]) -> None:
     assert f"ranker against ranker/iter-0010 on default: ndcg@10 improved by {gain:.4f}\n" in text
 
 
+@pytest.mark.nightly
 def test_catboost(tmp_path: Path, printed: Callable[..., str]) -> None:
     text = printed("catboost_training.py")
     *iterations, final = means(tmp_path).items()
@@ -82,6 +85,7 @@ def test_catboost(tmp_path: Path, printed: Callable[..., str]) -> None:
     assert int(last[2]) // 20 == len(curve)
 
 
+@pytest.mark.nightly
 def test_scikit_learn(tmp_path: Path, printed: Callable[..., str]) -> None:
     text = printed("sklearn_search.py")
     stored = means(tmp_path)

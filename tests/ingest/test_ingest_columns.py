@@ -308,14 +308,14 @@ def test_conventions_hold_in_files_as_in_frames(kind: str, tmp_path: Path) -> No
     assert [row for ranking, _, _ in parts for row in ranking] == EXPECTED[0]
 
 
-@pytest.mark.parametrize("kind", ["csv", "jsonl"])
-def test_conventions_hold_in_files_that_are_read_fast(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("kind", "repeat"), [("csv", 40_000), ("jsonl", 10_000)])
+def test_conventions_hold_in_files_that_are_read_fast(kind: str, repeat: int, tmp_path: Path) -> None:
     path = tmp_path / f"run.{kind}"
-    path.write_bytes(written(kind, RUN, repeat=40_000))
+    path.write_bytes(written(kind, RUN, repeat))
     assert path.stat().st_size > 1 << 21
     table = read_run(str(path))
     assert (listed(table.ranking) or [])[:3] == EXPECTED[0]
-    assert table.ranking.n_items == 120_000
+    assert table.ranking.n_items == 3 * repeat
     with stream_run(str(path), block_rows=10_000) as blocks:
         assert sum(float(block.ranking.scores.sum()) for block in blocks) == float(table.ranking.scores.sum())
 

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ingest_outcomes import listed, run_parts
 from refused import refusal_of
+from thorough import LONG
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import Columns
@@ -191,7 +192,7 @@ def test_what_the_library_says_of_a_broken_file_has_no_control_characters(tmp_pa
 def test_a_column_that_is_too_short_ends_no_stream_in_silence(tmp_path: Path) -> None:
     content = parquet({"group": list("abcde"), "score": [5.0, 4.0, 3.0, 2.0, 1.0]}, row_group_size=1)
     told = set()
-    for place in range(len(content) - 700, len(content) - 8):
+    for place in range(len(content) - 700, len(content) - 8, 1 if LONG else 2):
         path = written(tmp_path, content[:place] + bytes([content[place] ^ 0x2F]) + content[place + 1 :])
         try:
             with stream_run(path, block_rows=1) as stream:

@@ -101,6 +101,7 @@ def plots_of(repository: Repository) -> dict[str, list[dict[str, Any]]]:
     return {name: plots[0]["content"]["data"]["values"] for name, plots in found["data"].items()}
 
 
+@pytest.mark.nightly
 def test_plots_show_a_history_and_the_values_of_every_group(repository: Repository) -> None:
     (repository.folder / "dvc.yaml").write_text(
         "plots:\n"

@@ -91,10 +91,10 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> str:
 def gates(tmp_path: Path, database: str, preloaded_programs: Path) -> Callable[..., Outcome]:
     """Runs tests in a process of its own, which finds the plugin by the entry point of the installed package.
 
-    ``cold``: it starts as a user's does, and is not forked.
+    It is forked; tests/examples/test_example_pytest.py starts one as a user does.
     """
 
-    def run(*arguments: str, cold: bool = False, **variables: str) -> Outcome:
+    def run(*arguments: str, **variables: str) -> Outcome:
         (tmp_path / "test_gates.py").write_text(GATES, encoding="utf-8")
         summary = tmp_path / "summary.md"
         others = ("NDCG_TRACK", "PYTEST", "CI")
@@ -103,9 +103,9 @@ def gates(tmp_path: Path, database: str, preloaded_programs: Path) -> Callable[.
         forked = [preloaded_programs / "preloaded-python", "-c", "import sys, pytest; sys.exit(pytest.main())"]
         done = subprocess.run(
             [
-                *([sys.executable, "-m", "pytest"] if cold else forked),
+                *forked,
                 "-p", "no:cacheprovider", *WITHOUT_OTHERS, "-rs", "--junitxml=reports/report.xml",
-                "-o", "junit_family=xunit1", "test_gates.py", *arguments, *([] if cold else AS_FORKED),
+                "-o", "junit_family=xunit1", "test_gates.py", *arguments, *AS_FORKED,
             ],
             cwd=tmp_path,
             env={**kept, "PYTHONPATH": repository, "GITHUB_STEP_SUMMARY": str(summary), **variables},
@@ -122,7 +122,7 @@ def gates(tmp_path: Path, database: str, preloaded_programs: Path) -> Callable[.
 
 
 def test_three_answers(gates: Callable[..., Outcome], database: str) -> None:
-    found = gates("-k", "not asked and not wanted", cold=True, NDCG_TRACK_DB=database, CI="true")
+    found = gates("-k", "not asked and not wanted", NDCG_TRACK_DB=database, CI="true")
     assert found.code == 1
     assert "4 failed, 3 passed, 1 skipped" in found.output
     assert "FAIL: worse must not replace base on default" in found.output

@@ -109,6 +109,7 @@ IR_MEASURES = ["nDCG", "nDCG@10", "nDCG(judged_only=True)@10", "nDCG(judged_only
                "NumRelRet", "NumRel", "NumQ"]  # fmt: skip
 
 
+@pytest.mark.nightly(but=3)
 @seeded
 @pytest.mark.parametrize("native", IR_MEASURES)
 def test_ir_measures(seed: int, native: str) -> None:

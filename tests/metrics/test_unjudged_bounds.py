@@ -63,7 +63,7 @@ def _values(metric: Metric, runs: list[Run], labels: Run) -> list[np.ndarray]:
     return found
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("text", METRICS)
 def test_the_bounds_are_reached_and_never_passed(text: str) -> None:
     n_open = 0

@@ -1,6 +1,7 @@
 """What people did with runs goes along in an export: aliases, decisions, suites, dates."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,18 @@ def fill_all(tracker: nt.Tracker) -> None:
     )
 
 
+def fill(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        fill_all(tracker)
+
+
+@pytest.fixture
+def filled(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
+    """A tracker with all that a database may hold."""
+    fill_as(fill)
+    return tracker
+
+
 NUMBERS = {"run_id", "baseline_run_id", "decision_id"}
 
 
@@ -91,25 +104,24 @@ def all_of(tracker: nt.Tracker) -> dict[str, list[tuple[object, ...]]]:
     return found
 
 
-def test_a_whole_database_moves_to_another_engine(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
-    fill_all(tracker)
-    exported = tracker.export_runs(tmp_path / "out", texts=True)
+def test_a_whole_database_moves_to_another_engine(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    exported = filled.export_runs(tmp_path / "out", texts=True)
     assert (exported.n_runs, exported.n_pruned, exported.n_aliases, exported.n_decisions) == (9, 4, 1, 3)
     found = other.import_runs(tmp_path / "out")
     assert (found.n_aliases, found.n_decisions) == (2, 3)
     assert {run.run: run.n_not_verifiable for run in found.runs if run.n_not_verifiable} == {
         "pruned": 2, "means": 2, "measured": 1, "sums": 1, "more sums": 1
     }  # fmt: skip
-    here, there = all_of(tracker), all_of(other)
+    here, there = all_of(filled), all_of(other)
     for what in here:
         assert there[what] == here[what], what
     assert [run.tags.get("imported") for run in other.runs() if run.name == "means"] == ["not verifiable"]
-    compared = [one.compare("sums", "more sums").to_dict()["metrics"] for one in (tracker, other)]
+    compared = [one.compare("sums", "more sums").to_dict()["metrics"] for one in (filled, other)]
     assert compared[0] == compared[1]
-    history = [one.history("ndcg@3", dataset="default").drop(columns=["run_id", "tags"]) for one in (tracker, other)]
+    history = [one.history("ndcg@3", dataset="default").drop(columns=["run_id", "tags"]) for one in (filled, other)]
     for column in history[0]:
         assert repr(history[0][column].tolist()) == repr(history[1][column].tolist()), column
-    with tracker.store().read() as one, other.store().read() as another:
+    with filled.store().read() as one, other.store().read() as another:
         assert another.damage() == one.damage() == []
     again = other.import_runs(tmp_path / "out")
     assert (again.n_aliases, again.n_decisions, again.notes) == (0, 0, ())
@@ -117,23 +129,21 @@ def test_a_whole_database_moves_to_another_engine(tracker: nt.Tracker, other: nt
 
 
 @pytest.mark.nightly(but=2)
-def test_the_record_can_be_left_out(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
-    fill_all(tracker)
-    tracker.export_runs(tmp_path / "out", record=False)
+def test_the_record_can_be_left_out(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", record=False)
     assert not (tmp_path / "out" / "aliases.parquet").exists()
-    tracker.export_runs(tmp_path / "whole")
+    filled.export_runs(tmp_path / "whole")
     assert other.import_runs(tmp_path / "whole", record=False).n_decisions == 0
     assert (other.aliases(), other.query("SELECT * FROM gate_decisions").rows) == ([], [])
     assert other.import_runs(tmp_path / "whole").n_decisions == 3
 
 
-def test_of_named_runs_comes_what_concerns_them_alone(tracker: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
-    fill_all(tracker)
-    tracker.export_runs(tmp_path / "out", ["bm25"], dataset="default")
+def test_of_named_runs_comes_what_concerns_them_alone(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
+    filled.export_runs(tmp_path / "out", ["bm25"], dataset="default")
     other.import_runs(tmp_path / "out")
     assert [(one.name, one.run) for one in other.aliases()] == [("baseline", "bm25")]
     assert other.query("SELECT * FROM gate_decisions").rows == []
-    tracker.export_runs(tmp_path / "two", ["bm25", "old"], dataset="default")
+    filled.export_runs(tmp_path / "two", ["bm25", "old"], dataset="default")
     assert other.import_runs(tmp_path / "two").n_decisions == 1
     assert other.query("SELECT baseline, candidate, baseline_alias FROM gate_decisions").rows == [
         ("old", "bm25", "baseline")

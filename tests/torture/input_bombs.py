@@ -171,6 +171,10 @@ def _times(value: Any, n: int) -> Callable[[], Any]:
     return lambda: pa.DictionaryArray.from_arrays(pa.array([0] * n, pa.int32()), [value])  # a gigabyte, if it were not
 
 
+def _list_of(value: Any, n: int) -> Callable[[], Any]:
+    return lambda: [[value] * n]  # made when it is wanted: the import of this module holds none
+
+
 def _table(n: int = 1_000_000, **others: Any) -> dict[str, Any]:
     every = {"group": "q", "item": "d", "score": 0.5, "label": 1, "text": "t", "value": 0.5, "device": "tv"}
     return {name: _times(value, n) for name, value in every.items()} | others
@@ -227,12 +231,12 @@ BOMBS: dict[str, Callable[[Path], tuple[Path, str]]] = {
     }, n_groups=10),
     "lists of ids": _parquet(
         {"group": ["q"], "device": ["tv"], "text": [_LONG]}
-        | {name: [[value] * 2_000_000] for name, value in (_LISTED | {"item": _LONG}).items()},
+        | {name: _list_of(value, 2_000_000) for name, value in (_LISTED | {"item": _LONG}).items()},
         n_groups=1,
     ),
     "lists of numbers": _parquet(
         {"group": ["q"], "device": ["tv"], "text": ["t"]}
-        | {name: [[value] * 20_000_000] for name, value in _LISTED.items()},
+        | {name: _list_of(value, 20_000_000) for name, value in _LISTED.items()},
         n_groups=1,
     ),
     "ids within structs": _parquet(

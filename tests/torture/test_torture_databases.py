@@ -12,8 +12,14 @@ from . import drift, handshakes, migrations, postgres_faults
 from .handshakes import COMMANDS, NEEDING_EXTRAS, WITHOUT_DATABASE, conditions, untrue
 from .report import Setting
 
-# tests/storage/upkeep has test_kept_databases.py for migrations on Postgres, and test_schema_drift.py for drift
-IN_THE_NIGHTLY = {(migrations, "postgres"), (handshakes, "postgres"), (drift, "sqlite"), (drift, "postgres")}
+# tests/storage/upkeep has test_kept_databases.py for migrations, and test_schema_drift.py for drift
+IN_THE_NIGHTLY = {
+    (migrations, "sqlite"),
+    (migrations, "postgres"),
+    (handshakes, "postgres"),
+    (drift, "sqlite"),
+    (drift, "postgres"),
+}
 CASES = [
     pytest.param(row, engine, marks=[pytest.mark.nightly] if (row, engine) in IN_THE_NIGHTLY else [])
     for row, engine in product((migrations, handshakes, drift), ("sqlite", "postgres"))

@@ -25,9 +25,10 @@ MODULES = [
 ]
 
 
-# test_transactions.py has eight writers of both engines too; a team takes ten seconds; signals, kills and full disks
-# are tried on Postgres, whose server is a process of its own; start-ups and memory on SQLite
+# test_transactions.py has eight writers of both engines too; a team takes ten seconds; killed rescorings are tried on
+# Postgres, whose server is a process of its own; memory on SQLite
 IN_THE_NIGHTLY = {
+    ("rescore_kills", "sqlite"),
     *((name, "sqlite") for name in ("writers", "signals", "kills", "disk_full")),
     ("writers", "postgres"),
     ("team", "postgres"),

@@ -122,7 +122,7 @@ def every_value_of_every_axis() -> list[tuple[str, str, str]]:
     ]
 
 
-@pytest.mark.nightly(but=5)
+@pytest.mark.nightly(but=10)
 @pytest.mark.parametrize(("measure", "axis", "value"), every_value_of_every_axis())
 def test_every_value_of_every_axis(measure: str, axis: str, value: str) -> None:
     n_groups = 30 if LONG else 15

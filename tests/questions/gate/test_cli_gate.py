@@ -73,7 +73,8 @@ def n_decisions(command: CommandLine) -> int:
 def test_the_exit_codes_of_the_real_program(started: Program) -> None:
     verdicts = {0: "PASS", 3: "FAIL", 4: "INCONCLUSIVE"}
     for code, candidate in {0: "gain", 3: "drop", 4: "noisy"}.items():
-        printed = started.cold("gate", candidate, *ASKED)
+        program = started.cold if code == 3 else started  # the start itself is one for all
+        printed = program("gate", candidate, *ASKED)
         assert (printed.code, printed.err) == (code, "")
         assert printed.out.startswith(f"{verdicts[code]}: ")
     with Tracker(str(started.folder / "ndcg-track.db")) as tracker, tracker.store().read() as tx:

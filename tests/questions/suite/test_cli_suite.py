@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from command_line import CommandLine
-from small_shop import BM25, DENSE, frame_of, labels_frame, write_csv
+from small_shop import BM25, DENSE, frame_of, write_csv
 
 from ndcg_tracker import Tracker
 
@@ -18,14 +19,24 @@ pytestmark = pytest.mark.usefixtures("folder")
 
 
 @pytest.fixture
-def two(shop: CommandLine, folder: Path) -> CommandLine:
+def two(
+    fill_as: Callable[[Callable[[str], object]], None],
+    command: CommandLine,
+    files: None,
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> CommandLine:
     """The shop, and the same runs but one as dataset books."""
-    write_csv(folder / "bm25.csv", frame_of(BM25))
     write_csv(folder / "dense.csv", frame_of(DENSE))
-    write_csv(folder / "labels.csv", labels_frame())
-    for run in ("bm25", "dense"):
-        shop.done("ingest", f"{run}.csv", "--dataset", "books", "--labels", "labels.csv")
-    return shop
+
+    def fill(url: str) -> None:
+        into = CommandLine(url, capsys)
+        into.done("ingest", "bm25.csv", "dense.run", "--labels", "labels.csv", "--dataset", "shop")
+        for run in ("bm25", "dense"):
+            into.done("ingest", f"{run}.csv", "--dataset", "books", "--labels", "labels.csv")
+
+    fill_as(fill)
+    return command
 
 
 def test_from_the_names_to_the_verdict(two: CommandLine) -> None:
