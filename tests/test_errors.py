@@ -352,9 +352,18 @@ ALLOWED = {
 """Messages outside of the command line that name an option all the same, and why."""
 
 
+class _WithoutOptions(ast.NodeTransformer):
+    """Leaves out ``Option(...)``, whose help the command line alone shows."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        is_option = isinstance(node.func, ast.Name) and node.func.id == "Option"
+        return ast.Constant(None) if is_option else self.generic_visit(node)
+
+
 def _messages(path: Path) -> list[str]:
-    """Return the texts in a module, f-strings as one, without docstrings."""
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    """Return the texts in a module, f-strings as one, without docstrings and what is declared for the command line."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(_WithoutOptions().visit(tree)))
     inner = {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
     statements = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     found = []

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from ndcg_tracker.asked import Option
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 
 Missing = Literal["error", "zero", "intersect", "skip"]
 """How to treat groups that a run does not have."""
@@ -36,8 +36,8 @@ def labels_version(labels: str, *, or_all: bool = False) -> int | Literal["newes
     if labels == "newest":
         return "newest"
     if not (labels.isascii() and labels.isdecimal()):
-        advice = f"give a number, such as --labels 1, or newest{' or all' if or_all else ''}"
-        raise InputError(f"--labels {labels!r} is no version", advice=advice)
+        advice = f"give a number, such as {argument('labels', 1)}, or newest{' or all' if or_all else ''}"
+        raise InputError(f"{argument('labels')} {labels!r} is no version", advice=advice)
     return int(labels)
 
 

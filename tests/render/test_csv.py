@@ -6,7 +6,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from ndcg_tracker.render import csv as cells
@@ -39,6 +39,7 @@ def _cell_by_cell(names: list[str], rows: list[tuple[object, ...]]) -> str:
 @example([["a,b", "c"], [0.0, -0.0]])
 @example([[""]])
 def test_columns_and_rows_are_what_cells_are(columns: list[list[object]]) -> None:
+    assume(not any(str(value).lstrip().startswith("::") for value in columns[0]))  # quoted, as a command of a log
     rows = list(zip(*columns, strict=True))
     names = [f"c{place}" for place in range(len(columns))]
     with pytest.MonkeyPatch.context() as patch:

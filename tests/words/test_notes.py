@@ -57,6 +57,16 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"attribute": "city", "fewest": 25},
         "no slice by city has 25 groups to be judged by: slice by an attribute of fewer values; to add one",
     ),
+    "unjudged_open": (
+        {"n": 158},
+        "to judge all 158 items that nobody judged, all before the next verdict (one after each batch errs in a fifth "
+        "of all cases)",
+    ),
+    "unjudged_zero": (
+        {"metric": "AP", "baseline": 1.0, "candidate": 0.75, "stop": "unjudged=drop"},
+        "unjudged items count as not relevant, for no range over them is known under unjudged=drop; judged are 75.0% "
+        "of the candidate's first items, 100.0% of the baseline's",
+    ),
     "tests_symmetry": ({}, "the Wilcoxon test tests symmetry, not the mean"),
     "means_weigh_groups": (
         {},

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from ndcg_tracker.asked import Option, Texts
 from ndcg_tracker.compare.options import Unjudged
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 
 Scope = Literal["population", "set"]
 """Which groups the decision is about."""
@@ -28,7 +28,8 @@ def margin(text: str) -> float | Literal["auto"]:
         return float(text)
     except ValueError:
         raise InputError(
-            f"--margin {text!r} is not a number", advice="give one in absolute points, such as 0.01, or auto"
+            f"{argument('margin')} {text!r} is not a number",
+            advice="give one in absolute points, such as 0.01, or auto",
         ) from None
 
 

@@ -180,6 +180,7 @@ def _open_delta(left: OpenLabels) -> str:
 def unjudged_shares(left: OpenLabels) -> str:
     """Return how much of the first ranks is unjudged.
 
+    >>> from ndcg_tracker.compare.results import JudgedShare
     >>> unjudged_shares(OpenLabels("range", JudgedShare(10, 0.98, 0.71)))
     "29.0% of the candidate's first 10 are unjudged (baseline 2.0%)"
     """
