@@ -72,9 +72,10 @@ class PairedResults:
     they are no (weighted) mean of the group results. ``no_inference``: why no test applies, None if one does
     (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: between
     which numbers any difference lies, None where that is not known. ``nothing_judged``: whether neither run has a
-    judged item that the metric counts. ``shown_only``: why the metric is shown and not compared (``no_inference`` is
-    a note of it), None where it is compared. ``chance``: the repeats behind arms, or clusters of the paired groups by
-    the attribute ``clustered_by``. ``unjudged``: None where nobody asked. ``direction``: which values are better.
+    judged item that the metric counts; ``not_judged``: that one run alone has none. ``shown_only``: why the metric is
+    shown and not compared (``no_inference`` is a note of it), None where it is compared. ``chance``: the repeats behind
+    arms, or clusters of the paired groups by the attribute ``clustered_by``. ``unjudged``: None where nobody asked.
+    ``direction``: which values are better.
     """
 
     metric: str
@@ -87,6 +88,7 @@ class PairedResults:
     tie_effect: TieEffect | None = None
     limits: tuple[float, float] | None = None
     nothing_judged: bool = False
+    not_judged: NotComparable | None = None
     shown_only: ShownOnly | None = None
     chance: Chance = GROUPS_ONLY
     clustered_by: str | None = None
@@ -288,10 +290,10 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         mean = test.mean
     same = test.n > 0 and not n_wins + n_losses
     identical = same and not results.nothing_judged
-    inferred = test.n > 1 and not same and results.no_inference is None
-    unknown: NotComparable | None = "no_group" if not test.n else "nothing_judged" if same and not identical else None
+    unknown = "no_group" if not test.n else "nothing_judged" if same and not identical else results.not_judged
     if results.shown_only is not None:
         unknown = None
+    inferred = test.n > 1 and not same and results.no_inference is None and not unknown
     information = chance.information(delta, weights)
     inference = infer(delta, weights, test, methods, results.metric) if inferred else NOTHING
     return MetricComparison(

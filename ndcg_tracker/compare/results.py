@@ -17,7 +17,7 @@ _ROUNDING = 1e-12
 
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
-NotComparable = Literal["no_group", "nothing_judged"]
+NotComparable = Literal["no_group", "nothing_judged", "baseline_not_judged", "candidate_not_judged"]
 """Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
 ALPHA = 0.05
 """The level at which a corrected p-value gives a verdict."""

@@ -47,6 +47,8 @@ _METRIC_COLUMNS = columns("metric", ">baseline", ">candidate", ">delta", ">95% i
 _NOT_COMPARABLE = {
     "no_group": "no group has a result in both runs",
     "nothing_judged": "neither run has a judged item that it counts",
+    "baseline_not_judged": "the baseline has no judged item that it counts",
+    "candidate_not_judged": "the candidate has no judged item that it counts",
 }
 
 RUN_COLUMNS = paths(
@@ -374,6 +376,9 @@ def metric_footnotes(metric: MetricComparison, comparisons: Sequence[Comparison]
     footnotes += [_warning(warning, metric.ci_method, comparisons) for warning in warnings]
     if metric.not_comparable == "nothing_judged":
         footnotes.append("neither run has a judged item that counts: their equal results say nothing of them")
+    if metric.not_comparable in ("baseline_not_judged", "candidate_not_judged"):
+        side = metric.not_comparable.partition("_")[0]
+        footnotes.append(f"the {side} has no judged item that counts: its results say nothing of it")
     if metric.verdict == "identical":
         footnotes.append(IDENTICAL)
     if metric.p_value is not None and comparisons:

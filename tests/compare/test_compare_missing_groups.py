@@ -21,8 +21,8 @@ def absent(tracker: nt.Tracker) -> nt.Tracker:
     return tracker
 
 
-def refusal_of_gate(tracker: nt.Tracker) -> str:
-    return refusal_of(nt.NotComparableError, tracker.gate, "dense", baseline="bm25", margin=0.01)
+def refusal_of_gate(tracker: nt.Tracker, baseline: str = "bm25", candidate: str = "dense") -> str:
+    return refusal_of(nt.NotComparableError, tracker.gate, candidate, baseline=baseline, margin=0.01)
 
 
 def test_groups_with_a_result_in_one_run_only(tracker: nt.Tracker) -> None:
@@ -201,3 +201,25 @@ def test_what_missing_cannot_leave_out_is_told(tracker: nt.Tracker) -> None:
     (comparison,) = tracker.compare("whole", "fewer", metrics="ndcg(missing=skip)@10", missing="intersect").comparisons
     assert comparison.metrics[0].n == 26
     assert not any("they stay" in note for note in in_words(comparison.notes))
+
+
+@pytest.mark.parametrize("side", ["baseline", "candidate"])
+def test_a_run_without_a_judged_item_is_not_compared_with_one_that_has_some(tracker: nt.Tracker, side: str) -> None:
+    elsewhere = {group: {f"chunk-{item}": score for item, score in items.items()} for group, items in DENSE.items()}
+    names = ("other ids", "bm25") if side == "baseline" else ("bm25", "other ids")
+    tracker.ingest(frame_of(BM25), name="bm25", labels=frame_of(LABELS, "label"))
+    tracker.ingest(frame_of(elsewhere), name="other ids")
+    found = tracker.compare(*names)
+    (metric,) = found.to_dict()["metrics"]
+    assert (metric["verdict"], metric["not_comparable"]) == ("not_comparable", f"{side}_not_judged")
+    assert (metric["delta"], metric["p_value"], metric["ci"]) == (None, None, None)
+    assert str(found).startswith(
+        f"{names[1]} against {names[0]} on default: ndcg@10 cannot be compared: the {side} has no judged item that it "
+        "counts\n"
+    )
+    assert f"the {side} has no judged item that counts: its results say nothing of it" in str(found)
+    command = "ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'default' LIMIT 5\""
+    assert refusal_of_gate(tracker, *names) == (
+        "run 'other ids' has no judged item that ndcg@10 counts, so nothing is known of it; are its ids spelled as in "
+        f"the labels? See those with: {command}"
+    )

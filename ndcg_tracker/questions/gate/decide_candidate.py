@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.decide import PairedResults, labels_command
 from ndcg_tracker.compare.limits import checked_limits
-from ndcg_tracker.compare.results import Comparison, ties_note
+from ndcg_tracker.compare.results import Comparison, NotComparable, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 
 
 def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowledgement | None) -> Gated:
-    """Return the decision. Raises: NotComparableError where neither run has a judged item; see ``GateQuestion``."""
+    """Return the decision. Raises: NotComparableError where a run has no judged item; see ``GateQuestion``."""
     basis, comparison, results = facts.basis, facts.comparison, facts.results
     runs, direction = basis.runs, basis.runs.metric.direction
-    if not comparison.is_comparable and comparison.metrics[0].not_comparable == "nothing_judged":
-        raise _nothing_judged(runs, question.metric)
+    if not comparison.is_comparable and comparison.metrics[0].not_comparable in _WITHOUT_JUDGED:
+        raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].not_comparable])
     number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
     decision = _of_all(question, facts, number).in_direction(direction)
     checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
@@ -224,12 +224,22 @@ def _candidate_means(sides: Sequence[Side]) -> tuple[tuple[str, float | None], .
     return tuple(candidate_means)
 
 
-def _nothing_judged(runs: RunPair, metric: Metric) -> NotComparableError:
+_WITHOUT_JUDGED: dict[NotComparable | None, tuple[int, ...]] = {
+    "nothing_judged": (0, 1),
+    "baseline_not_judged": (0,),
+    "candidate_not_judged": (1,),
+}
+"""Which of baseline and candidate have no judged item."""
+
+
+def _nothing_judged(runs: RunPair, metric: Metric, which: tuple[int, ...]) -> NotComparableError:
     labels = command_line(labels_command(runs.baseline.run.dataset))
-    baseline, candidate = (arm.name for arm in runs.arms)
+    names = [repr(runs.arms[place].name) for place in which]
+    of_both = len(names) == 2
+    who, whom = (f"runs {' and '.join(names)} have", "either") if of_both else (f"run {names[0]} has", "it")
     return NotComparableError(
-        f"runs {baseline!r} and {candidate!r} have no judged item that {metric} counts, so nothing is known of either",
-        advice=f"are their ids spelled as in the labels? See those with: {labels}",
+        f"{who} no judged item that {metric} counts, so nothing is known of {whom}",
+        advice=f"are {'their' if of_both else 'its'} ids spelled as in the labels? See those with: {labels}",
     )
 
 
