@@ -188,7 +188,7 @@ def test_a_table_is_evaluated_as_it_is_stored(spark: Any, tmp_path: Path) -> Non
     [
         (
             {"item": ["a", "a"]},
-            "group 'q', item 'a': item 'a' of group 'q' stands in another row already; keep one of the two",
+            "group 'q', item 'a': item 'a' of group 'q' is in another row already; keep one of the two",
         ),
         ({"item": ["a", ""]}, "group 'q', item '': the item id is empty; every row needs one"),
         (
@@ -224,7 +224,7 @@ def test_what_is_wrong_with_a_row_is_one_line(spark: Any, change: dict[str, list
         ),
         (
             "group string, item string, score double",
-            "the ranking has no labels; give a label column, or the labels as a second table",
+            "the ranking has no labels; name the label column with label=, or give them as a second table",
         ),
     ],
 )
