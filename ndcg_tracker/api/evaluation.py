@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,14 @@ from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Run, joined_weights
 from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
-from ndcg_tracker.runs.scoring import NO_ITEMS, GatheredValues, meeting_notes, n_unordered, unordered_notes
+from ndcg_tracker.runs.scoring import (
+    NO_ITEMS,
+    GatheredValues,
+    below_rel_notes,
+    meeting_notes,
+    n_unordered,
+    unordered_notes,
+)
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.quoting import shown
 
@@ -424,6 +432,7 @@ class _Match:
     any_item: bool = False
     whole_grades: bool = True
     whole_scores: bool = True
+    highest: float = -math.inf
     unordered: list[int | None] = field(default_factory=list)
     meeting: Index = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
     of_run: list[str] = field(default_factory=list)
@@ -439,6 +448,7 @@ class _Match:
             both.rows.size > 0,
             _all_whole(both.labels.grades),
             _all_whole(both.ranking.scores),
+            float(both.labels.grades.max(initial=-math.inf)),
             [n_unordered(both.ranking)],
             np.array(meeting, dtype=np.int64),
             *(
@@ -453,6 +463,7 @@ class _Match:
         self.any_item |= other.any_item
         self.whole_grades &= other.whole_grades
         self.whole_scores &= other.whole_scores
+        self.highest = max(self.highest, other.highest)
         self.unordered += other.unordered
         self.meeting += other.meeting
         for kept, some in ((self.of_run, other.of_run), (self.of_labels, other.of_labels)):
@@ -462,7 +473,8 @@ class _Match:
         """Return what the labels and scores look like under metrics. Raises: InputError where no group has labels."""
         swapped = [Note("swapped")] if self.whole_scores and not self.whole_grades else []
         if self.any_item:
-            return [*swapped, *meeting_notes(*self.meeting.tolist(), metrics=metrics), *unordered_notes(self.unordered)]
+            meeting = meeting_notes(*self.meeting.tolist(), metrics=metrics)
+            return [*swapped, *meeting, *unordered_notes(self.unordered), *below_rel_notes(metrics, self.highest)]
         if not self.any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self.of_run)}, the labels have "

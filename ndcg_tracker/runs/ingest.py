@@ -22,6 +22,7 @@ from ndcg_tracker.runs.scoring import (
     Scores,
     StoredMetric,
     StoredMetrics,
+    below_rel_notes,
     meeting_notes,
     restore,
     settle_weights,
@@ -326,6 +327,8 @@ def _stored(
         notes.append(Note("new_labels", {"version": label_set.version}))
     metrics_of_run = StoredMetrics(done[str(metric)] for metric in wanted)
     of_ndcg = [done[str(metric)] for metric in wanted if metric.measure == "ndcg"]
+    if any(stored.mean == 0 for stored in metrics_of_run):
+        notes += below_rel_notes(wanted, float(tx.labels.lists(label_set.id).grades.max(initial=0.0)))
     notes += all_one_notes((stored.requested_as, stored.mean, stored.n_groups) for stored in of_ndcg)
     size = (run.n_groups, run.n_items)
     return IngestResult(

@@ -14,6 +14,7 @@ from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import ConflictError, MetricError
 from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, plain_mean
 from ndcg_tracker.metrics.kernel.values import values_with_bounds
+from ndcg_tracker.metrics.language.axes import AXIS_OF
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -223,6 +224,30 @@ def meeting_notes(
     if counting is not None:
         more |= {"metric": counting.requested_as, "skipping": str(counting.with_axes(missing="skip"))}
     return [Note("some_groups_missing", {"n_missing": n_missing, "n_labelled": n_labelled} | more)] if more else []
+
+
+def below_rel_notes(metrics: Iterable[Metric], highest: float) -> list[Note]:
+    """Return a note where labels say that items are relevant, and none reaches the grade from which a metric counts.
+
+    So it is with shares of a video that was watched: recall is 0 of every run. ``highest``: the highest grade.
+
+    >>> below_rel_notes([parse_metric("ndcg@5"), parse_metric("R@5")], 0.87)[0].facts
+    {'metric': 'R@5', 'rel': '1', 'highest': 0.87, 'counting': 'R(rel=0.1)@5'}
+    >>> below_rel_notes([parse_metric("R@5")], 1.0), below_rel_notes([parse_metric("R@5")], 0.0)
+    ([], [])
+    """
+    of_rel = (metric for metric in metrics if metric.measure in AXIS_OF["rel"].measures)
+    below = next((metric for metric in of_rel if 0 < highest < float(metric["rel"])), None)
+    if below is None:
+        return []
+    counting = str(below.with_axes(rel="0.1" if highest >= 0.1 else f"{highest:g}"))
+    facts: dict[str, Fact] = {
+        "metric": below.requested_as,
+        "rel": below["rel"],
+        "highest": highest,
+        "counting": counting,
+    }
+    return [Note("below_rel", facts)]
 
 
 def unordered_notes(counts: Iterable[int | None]) -> list[Note]:

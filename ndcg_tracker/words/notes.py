@@ -31,7 +31,7 @@ Kind = Literal[
     "small_slices",
     # ingest, evaluate and import
     "rank_conflict", "scores_like_ranks", "no_score", "no_label", "no_group_label",
-    "some_groups_missing", "one_score", "all_one",
+    "some_groups_missing", "one_score", "all_one", "below_rel",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
     "other_version", "not_verifiable", "alias_kept", "suite_kept",
     # MLflow
@@ -426,6 +426,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "all_one": (
         "all {n:,} groups score 1 by {metric}, and no other run can do better: a log of clicks alone does so; it needs "
         "the items that were shown and not clicked, too"
+    ).format,
+    "below_rel": (
+        "no label reaches rel={rel} (the highest is {highest:.4g}), so {metric} is 0 for every run: {counting} counts "
+        "labels from there on"
     ).format,
     "swapped": "its scores are whole numbers and the labels are not: are the run and the labels exchanged?",
     "same_content": "its content equals that of run {run!r}".format,

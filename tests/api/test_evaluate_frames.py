@@ -297,3 +297,14 @@ def test_the_order_of_the_rows_means_nothing_where_no_scores_tie(random: random.
 def test_errors_of_frames_are_one_line() -> None:
     text = refusal({"group": ["q\nr", "q\nr"], "item": ["a", "a"], "score": [1.0, 2.0], "label": [1, 1]})
     assert re.fullmatch(r"row 2: item 'a' of group 'q\\nr' is in row 1 already; keep one of the two", text)
+
+
+def test_labels_that_no_metric_of_relevance_counts_are_told() -> None:
+    watched = {"group": ["u", "u", "v"], "item": ["a", "b", "a"], "score": [2.5, 1.5, 3.5], "label": [0.87, 0.2, 0.5]}
+    with pytest.warns(NdcgTrackerWarning, match="no label reaches rel=1"):
+        result = nt.evaluate(pd.DataFrame(watched), ["ndcg@5", "recall@5", "RR"])
+    assert result.notes == (
+        "no label reaches rel=1 (the highest is 0.87), so recall@5 is 0 for every run: R(rel=0.1)@5 counts labels from "
+        "there on",
+    )
+    assert nt.evaluate(pd.DataFrame(watched), ["ndcg@5", "R(rel=0.1)@5"]).notes == ()

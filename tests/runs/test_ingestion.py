@@ -452,3 +452,13 @@ def test_groups_that_are_half_misspelt_are_told(tracker: nt.Tracker) -> None:
     assert tracker.ingest(run[run["group"] != "q7"], name="whole").notes == ()
     with pytest.warns(NdcgTrackerWarning, match="10 of 20 groups with labels are not in the run"):
         assert told in nt.evaluate(half, "ndcg@10", labels=labels).notes
+
+
+def test_labels_that_no_metric_of_relevance_counts_are_told(tracker: nt.Tracker) -> None:
+    watched = {"group": ["u", "u", "v"], "item": ["a", "b", "a"], "score": [2.5, 1.5, 3.5], "label": [0.87, 0.2, 0.5]}
+    notes = tracker.ingest(watched, name="shares", metrics=["ndcg@5", "RR"]).notes
+    assert notes == (
+        "no label reaches rel=1 (the highest is 0.87), so RR is 0 for every run: RR(rel=0.1) counts labels from there "
+        "on",
+    )
+    assert tracker.ingest(watched, name="shares", metrics=["ndcg@5"]).notes == ()

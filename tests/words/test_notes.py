@@ -57,6 +57,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"attribute": "city", "fewest": 25},
         "no slice by city has 25 groups to be judged by: slice by an attribute of fewer values; to add one",
     ),
+    "below_rel": (
+        {"metric": "recall@5", "rel": "1", "highest": 0.87, "counting": "R(rel=0.1)@5"},
+        "no label reaches rel=1 (the highest is 0.87), so recall@5 is 0 for every run: R(rel=0.1)@5 counts labels from "
+        "there on",
+    ),
     "unjudged_open": (
         {"n": 158},
         "to judge all 158 items that nobody judged, all before the next verdict (one after each batch errs in a fifth "
