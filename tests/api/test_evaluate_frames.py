@@ -18,6 +18,7 @@ from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS, frame_of, joint_frame, labels_frame
 
 import ndcg_tracker as nt
+from ndcg_tracker.errors import NdcgTrackerWarning
 
 Frame = dict[str, list[object]]
 KINDS: list[Callable[[Frame], Any]] = [dict, pd.DataFrame, pa.table]
