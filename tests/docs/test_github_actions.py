@@ -167,17 +167,19 @@ def test_main_writes_the_file_that_pull_requests_are_gated_against(tmp_path: Pat
 
 @pytest.mark.nightly
 def test_the_setup_before_the_workflow(postgres_url: str, tmp_path: Path) -> None:
-    (setup,) = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    setup, nightly = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "released.run").write_text(trec_of(BASE), encoding="utf-8")
     write_csv(folder / "labels.csv", labels_of_ranks(N_GROUPS))
-    script = re.sub(r"postgresql://\S+", f"'{postgres_url}'", setup)
+    (folder / "nightly.run").write_text(trec_of(BASE), encoding="utf-8")
+    script = re.sub(r"postgresql://\S+", f"'{postgres_url}'", f"{setup}GITHUB_SHA=abc123\n{nightly}")
     subprocess.run(
         ["bash", "-e", "-c", script], cwd=folder, env=environment_of(folder, None), check=True, capture_output=True
     )
     with nt.Tracker(postgres_url) as tracker:
         assert tracker.sql("SELECT alias, run FROM run_aliases").values.tolist() == [["prod", "released"]]
+        assert [run.git_commit for run in tracker.runs("shop")][1:] == ["abc123"]
 
 
 def test_every_action_is_pinned_to_a_version_and_no_more_is_permitted_than_needed() -> None:
