@@ -18,7 +18,7 @@ from ndcg_tracker.questions.explain.decide import (
     Subject,
 )
 from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.quoting import GroupTexts, Text
+from ndcg_tracker.words.texts import GroupTexts, Text
 
 
 def subject(text: str | None = None, *, versions: tuple[int, int] = (1, 1), metric: str = "ndcg@10") -> Subject:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
+from ndcg_tracker.asked import DEFAULT_METRIC, GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.concurrency import mapped
-from ndcg_tracker.defaults import DEFAULT_METRIC, GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_frame
@@ -36,7 +36,7 @@ from ndcg_tracker.runs.scoring import (
     unordered_notes,
 )
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,13 +11,13 @@ import numpy as np
 
 from ndcg_tracker.api.evaluation import labels_given, path_of
 from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.compare.decide import ComparedRuns, PairedResults, compare_runs
 from ndcg_tracker.compare.gather import ComparisonResult
 from ndcg_tracker.compare.inference import Methods
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Direction, named_external
 from ndcg_tracker.metrics.language.text import metric_texts

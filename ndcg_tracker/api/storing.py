@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC, GROUP, LABEL, SCORE
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, GROUP, LABEL, SCORE
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
 

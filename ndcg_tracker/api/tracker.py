@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from ndcg_tracker.api import storing
-from ndcg_tracker.asked import AnyDataset, Judge, MetricTexts
+from ndcg_tracker.asked import DEFAULT_DATASET, SQL_TIMEOUT_SECONDS, AnyDataset, Judge, MetricTexts, database_location
 from ndcg_tracker.compare.options import (
     Baseline,
     BySlices,
@@ -25,7 +25,6 @@ from ndcg_tracker.compare.options import (
     Top,
     UnjudgedBounds,
 )
-from ndcg_tracker.defaults import DEFAULT_DATASET, SQL_TIMEOUT_SECONDS, database_location
 from ndcg_tracker.metrics.language.text import parse_metrics
 from ndcg_tracker.questions import diff as of_diff
 from ndcg_tracker.questions import explain as of_explain

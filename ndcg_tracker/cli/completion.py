@@ -163,7 +163,7 @@ def _offer_names(command: Any, database: str | None, dataset: str | None) -> Non
 
     def offered(what: tuple[What, ...]) -> Any:
         def names(context: Any, parameter: Any, incomplete: str) -> list[str]:
-            from ndcg_tracker.defaults import database_location
+            from ndcg_tracker.asked import database_location
             from ndcg_tracker.storage.completion import names_to_complete
 
             stored = names_to_complete(database_location(database), what, dataset)

@@ -20,7 +20,7 @@ _SHOWN_DAMAGE = 50
 
 
 def _location() -> str:
-    from ndcg_tracker.defaults import database_location
+    from ndcg_tracker.asked import database_location
 
     return database_location(options.surroundings.database)
 
@@ -116,7 +116,7 @@ def restore_database(
 
 def _checked(n_runs: int | None) -> str:
     """Return in words what was checked of a copy; ``n_runs``: None for a copy of another schema."""
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     if n_runs is None:
         return "; checked: the file is whole; its schema is not the newest"
@@ -136,7 +136,7 @@ def vacuum_database(
     executors of Spark staged of runs that nobody publishes any more is deleted.
     """
     from ndcg_tracker.storage.database import vacuum
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     result = vacuum(_location(), full=full)
     if result.n_cleared:
@@ -184,7 +184,7 @@ def examine_database(context: typer.Context, format: options.Output = "text") ->
     """
     if context.invoked_subcommand is not None:
         return
-    from ndcg_tracker.defaults import database_location
+    from ndcg_tracker.asked import database_location
     from ndcg_tracker.errors import DatabaseError, worded
     from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.render.text import findings_text

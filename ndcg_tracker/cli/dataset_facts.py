@@ -124,7 +124,7 @@ def delete_texts(dataset: options.Dataset = "default", group: OneGroup = None, y
     This cannot be undone.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
         n_texts = len(tracker.texts(dataset, group=group))
@@ -136,7 +136,7 @@ def delete_texts(dataset: options.Dataset = "default", group: OneGroup = None, y
 
 
 def _texts_told(done: TextsAdded) -> str:
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     named = [
         counted(n_texts, kind) + more

@@ -44,6 +44,7 @@ def evaluate(
 ) -> None:
     """Compute metrics of runs without storing anything."""
     from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks
+    from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (
         columns_of,
         in_blocks_or_whole,
@@ -52,7 +53,6 @@ def evaluate(
         run_names,
         spark_evaluations,
     )
-    from ndcg_tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.render.whole_file import whole_file
 

@@ -32,7 +32,7 @@ def export_runs(
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     if bool(runs) == every:
         raise InputError("name the runs to export, or give --all")
@@ -76,7 +76,7 @@ def import_runs(
 
 def _say_record(how: str, n_aliases: int, n_decisions: int) -> None:
     """Say how many aliases and decisions there are, if there are any."""
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     if n_aliases or n_decisions:
         aliases = f"{n_aliases:,} alias{'' if n_aliases == 1 else 'es'}"
@@ -84,7 +84,7 @@ def _say_record(how: str, n_aliases: int, n_decisions: int) -> None:
 
 
 def _not_verifiable(n: int) -> str:
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     return f", but {counted(n, 'evaluation')} not verifiable" if n else ""
 

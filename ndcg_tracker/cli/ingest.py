@@ -154,6 +154,7 @@ def ingest(
         raise InputError("--items belongs to --engine spark", advice="leave it out")
 
     from ndcg_tracker.api.evaluation import parsed_metrics
+    from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (
         SparkLogging,
         columns_of,
@@ -166,7 +167,6 @@ def ingest(
         staged_by_spark,
     )
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
-    from ndcg_tracker.defaults import DEFAULT_METRIC
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
     from ndcg_tracker.ingest.reading import read_run

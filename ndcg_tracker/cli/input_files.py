@@ -121,7 +121,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.ingest.detection import default_run_name
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     if given and len(given) != len(paths):
         raise InputError(

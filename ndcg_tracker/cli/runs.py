@@ -138,7 +138,7 @@ def prune_runs(
     Shows what would go, unless --apply is given. Runs with an alias and runs that a gate decided on are always kept. To
     restore a pruned run, ingest its file again under the same name.
     """
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
         pruned = tracker.prune(
@@ -175,7 +175,7 @@ def delete_runs(
     All or none of them. This cannot be undone.
     """
     from ndcg_tracker.errors import InputError
-    from ndcg_tracker.words.numbers import counted
+    from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
         named = {run.id: run for run in tracker.runs_named(runs, dataset)}

@@ -15,8 +15,8 @@ from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComp
 from ndcg_tracker.compare.say import for_people
 from ndcg_tracker.compare.say_tables import NO_VALUE
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.render.theme import BETTER, SAME, WORSE, Spec, by_direction, chart, direction, layer, signed_axis
-from ndcg_tracker.words.numbers import counted, interval, p_text, points
+from ndcg_tracker.render.html import BETTER, SAME, WORSE, Spec, by_direction, chart, direction, layer, signed_axis
+from ndcg_tracker.words.texts import counted, interval, p_text, points
 
 
 def cutoffs(

@@ -26,7 +26,7 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.records import MEANS_AGREE
 from ndcg_tracker.words.notes import Note, sentence
-from ndcg_tracker.words.numbers import counted
+from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

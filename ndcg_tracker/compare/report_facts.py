@@ -18,7 +18,7 @@ from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_test import limited
-from ndcg_tracker.words.quoting import GroupTexts
+from ndcg_tracker.words.texts import GroupTexts
 
 MOST_SLICES = 50
 """An attribute of more values is an identifier rather than a slice, and is not drawn."""

@@ -32,7 +32,7 @@ from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.t_test import FEW_FOR_ONE_SIDE, Equivalence
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import T_INTERVAL, Note, few_differences, low_information, renamed, sentence, told
-from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, p_text, points, shown_margin
+from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, points, shown_margin
 
 SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
 FOLD = "what was compared, and how to read it"

@@ -14,10 +14,10 @@ from ndcg_tracker.compare.say_tables import delta_cell, in_neither
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
+from ndcg_tracker.render.html import Spec
 from ndcg_tracker.render.report import Report, Table, columns, marks
-from ndcg_tracker.render.theme import Spec
 from ndcg_tracker.words.notes import Told, told
-from ndcg_tracker.words.numbers import counted, interval, p_text, points
+from ndcg_tracker.words.texts import counted, interval, p_text, points
 
 OTHER_QUERIES = "other queries of these datasets"
 OTHER_DATASETS = "other datasets like these"

@@ -23,7 +23,7 @@ from ndcg_tracker.render.report import Column, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE
 from ndcg_tracker.words.notes import Note, few_differences, sentence
-from ndcg_tracker.words.numbers import counted, interval, p_text, percent, points
+from ndcg_tracker.words.texts import counted, interval, p_text, percent, points
 
 SLICES_SHOWN = 10
 """How many of the worst slices, and how many of the best, are shown to people."""

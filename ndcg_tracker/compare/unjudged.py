@@ -11,8 +11,13 @@ import numpy as np
 
 from ndcg_tracker.compare.results import JudgedShare
 from ndcg_tracker.metrics.kernel.values import group_values
-from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, unjudged_items, what_stops
-from ndcg_tracker.metrics.unjudged_range import unjudged_range, what_stops_range
+from ndcg_tracker.metrics.unjudged_bounds import (
+    extreme_deltas,
+    unjudged_items,
+    unjudged_range,
+    what_stops,
+    what_stops_range,
+)
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ndcg_tracker.ingest.source import BOM
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import first_codes
 from ndcg_tracker.rankings.keys import BLOCK, Keys
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 _LISTS = (list, tuple, np.ndarray)
 _OBJECT = np.dtype(object)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Bytes, Index
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Index

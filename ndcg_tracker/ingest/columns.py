@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
-from ndcg_tracker.words.quoting import in_a_row, shown
+from ndcg_tracker.words.texts import in_a_row, shown
 
 Refused = Callable[..., Exception]
 

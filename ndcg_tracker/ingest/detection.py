@@ -9,7 +9,7 @@ from pathlib import PurePath
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import number
 from ndcg_tracker.ingest.compression import without_compression
-from ndcg_tracker.words.quoting import shown_name
+from ndcg_tracker.words.texts import shown_name
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from ndcg_tracker.ingest.columns import (
 from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 NullScores = Literal["error", "not_retrieved"]
 """What a NaN score is: an error, or the score of an item that was judged and not retrieved."""

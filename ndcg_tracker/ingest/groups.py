@@ -27,7 +27,7 @@ from ndcg_tracker.ingest.table import no_row, too_heavy
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 Attribute = str | int | float
 

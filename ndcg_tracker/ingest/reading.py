@@ -29,7 +29,7 @@ from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.words.quoting import shown, shown_name
+from ndcg_tracker.words.texts import shown, shown_name
 
 IR_DATASETS = "ir_datasets:"
 

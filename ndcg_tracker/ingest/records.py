@@ -24,7 +24,7 @@ from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import LONGEST_ID
 from ndcg_tracker.unpacking import parquet_batches
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 READERS = ("csv", "tsv", "jsonl", "parquet")
 

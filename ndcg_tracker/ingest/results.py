@@ -31,7 +31,7 @@ from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys, joined_digest
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 READERS = ("csv", "tsv", "jsonl", "parquet", "trec_eval")
 _HEAD = 1 << 16

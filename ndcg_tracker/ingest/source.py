@@ -26,7 +26,7 @@ from ndcg_tracker.ingest.compression import (
     compression_of,
 )
 from ndcg_tracker.unpacking import GrowsError, largest
-from ndcg_tracker.words.quoting import shown_name
+from ndcg_tracker.words.texts import shown_name
 
 _AT_ONCE = 1 << 20  # bytes cut into lines at a time
 _WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache

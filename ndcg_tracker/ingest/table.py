@@ -30,7 +30,7 @@ from ndcg_tracker.rankings.ranking import (
 )
 from ndcg_tracker.rankings.sorting import descending_order
 from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 LONGEST_ID = 2000  # bytes; beyond 2.7 kB a Postgres index refuses an id
 

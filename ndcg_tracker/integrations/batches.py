@@ -25,7 +25,7 @@ from ndcg_tracker.runs.labels import NO_LABELS
 from ndcg_tracker.runs.scoring import NO_ITEMS
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 from ndcg_tracker.words.notes import Note, in_words
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 SIDE = "of_labels"
 """The column that tells rows of labels (true) from rows of the run, where both come in one stream."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.integrations.training import parameter_text
 from ndcg_tracker.metrics.language.text import parse_metric

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.defaults import DEFAULT_DATASET
+from ndcg_tracker.asked import DEFAULT_DATASET
 from ndcg_tracker.errors import InputError, NameTakenError, argument
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.checks import checked_name

@@ -16,7 +16,7 @@ from typing import Any
 
 from ndcg_tracker.api.evaluation import Evaluation, NoLabelsError
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.results import merged_summaries as merged_summaries
@@ -42,7 +42,7 @@ from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails
 from ndcg_tracker.statistics.summary import SliceSummary
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 _EXTRA = "spark"
 _ROWS_AT_A_TIME = 1 << 18

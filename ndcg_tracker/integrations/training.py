@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.api.evaluation import evaluate
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import (
     ConflictError,
     DatabaseError,
@@ -28,7 +28,7 @@ from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.stored_run import metric_name
 from ndcg_tracker.runs.ingest import IngestResult
 from ndcg_tracker.storage.checks import checked_name
-from ndcg_tracker.words.numbers import counted
+from ndcg_tracker.words.texts import counted
 
 
 class ValidationRows:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
+from ndcg_tracker.render.html import Spec, Theme, themed
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.theme import Spec, Theme, themed
 from ndcg_tracker.render.whole_file import whole_file
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Chart:
 
     ``spec``: its Vega-Lite specification, without a theme.
 
-    >>> from ndcg_tracker.render.theme import chart
+    >>> from ndcg_tracker.render.html import chart
     >>> layers = [{"mark": "point", "encoding": {"x": {"field": "n", "type": "quantitative"}}}]
     >>> Chart(chart("A point", layers, [{"n": 1}])).svg()[:4]
     '<svg'

@@ -16,8 +16,7 @@ from urllib.parse import quote
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.terminal import Painted, shortened, visible
 from ndcg_tracker.words.notes import Told
-from ndcg_tracker.words.numbers import UNDEFINED, points
-from ndcg_tracker.words.quoting import Text
+from ndcg_tracker.words.texts import UNDEFINED, Text, points
 
 Format = Literal["text", "json", "markdown", "csv"]
 WIDTH = 100

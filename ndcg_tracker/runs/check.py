@@ -29,8 +29,7 @@ from ndcg_tracker.runs.scoring import Scores, stored_weights
 from ndcg_tracker.statistics.summary import sample_std_dev
 from ndcg_tracker.storage.records import NO_LABELS_HERE, SUMMED_JUDGE
 from ndcg_tracker.storage.store import Store
-from ndcg_tracker.words.numbers import counted
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import counted, shown
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric

@@ -21,7 +21,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT, GroupWeights, LabelLists, Ranking
 from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
-from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, known_metric
+from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, exported_metric
 from ndcg_tracker.runs.scoring import restore, settle_weights, stored_scores
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.storage.records import SUMMED_JUDGE, PairedSumsRecord
@@ -491,7 +491,7 @@ class _Brought:
         }
         new: dict[int, list[_Evaluation]] = {}
         for row in rows:
-            metric = _metric(self.of_import.reader, row["metric"], row["requested_as"])
+            metric = exported_metric(self.of_import.reader, row["metric"], row["requested_as"])
             part = self.of_import.reader.part("group_results", row)
             label_set = self.of_import.label_set(row)
             if (label_set.id, row["metric"]) not in stored:
@@ -593,14 +593,3 @@ class _Evaluation:
 def _check_whole(reader: ExportReader, table: str, what: str, items: LabelLists | Ranking, digest: str) -> None:
     if items.has_duplicates() or items.digest() != digest:
         raise reader.error(table, f"the content of {what} is not that which was exported")
-
-
-def _metric(reader: ExportReader, text: str, requested_as: str | None) -> Metric:
-    if not (requested_as or "").isprintable():
-        raise reader.error(
-            "evaluations", f"says that a metric was asked for by {requested_as!r}, which nobody can type"
-        )
-    metric = known_metric(reader, "evaluations", text)
-    if str(metric) != text:
-        raise reader.error("evaluations", f"holds {text!r}, whose canonical form is {str(metric)!r}")
-    return metric

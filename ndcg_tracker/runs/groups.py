@@ -12,7 +12,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.words.quoting import GroupTexts, Text, did_you_mean
+from ndcg_tracker.words.texts import GroupTexts, Text, did_you_mean
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.groups import GroupTable, TextTable

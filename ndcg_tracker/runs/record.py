@@ -292,3 +292,15 @@ def known_metric(reader: ExportReader, table: str, text: str) -> Metric:
         return parse_metric(text)
     except MetricError as error:
         raise reader.error(table, f"holds a metric that this program does not know ({error})") from None
+
+
+def exported_metric(reader: ExportReader, text: str, requested_as: str | None) -> Metric:
+    """Return the metric of an evaluation (InputError for a text that is not canonical, or that nobody can type)."""
+    if not (requested_as or "").isprintable():
+        raise reader.error(
+            "evaluations", f"says that a metric was asked for by {requested_as!r}, which nobody can type"
+        )
+    metric = known_metric(reader, "evaluations", text)
+    if str(metric) != text:
+        raise reader.error("evaluations", f"holds {text!r}, whose canonical form is {str(metric)!r}")
+    return metric

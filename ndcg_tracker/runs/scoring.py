@@ -24,7 +24,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, Run
 from ndcg_tracker.runs.labels import label_source
 from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.numbers import counted
+from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index

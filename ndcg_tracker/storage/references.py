@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 
 from ndcg_tracker.errors import ReferenceNotFoundError, argument
 from ndcg_tracker.storage.records import AliasRecord
-from ndcg_tracker.words.quoting import did_you_mean
+from ndcg_tracker.words.texts import did_you_mean
 
 ARM = "tag:"
 """What the name of an arm begins with: all runs with a tag."""

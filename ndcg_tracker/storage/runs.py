@@ -29,10 +29,12 @@ from ndcg_tracker.storage.checks import (
     utc_now,
 )
 from ndcg_tracker.storage.datasets import DatasetReads, GroupReads, GroupWrites
-from ndcg_tracker.storage.holds import Holds, Part, PruningRecord
 from ndcg_tracker.storage.marks import AliasReads
 from ndcg_tracker.storage.records import (
     AliasRecord,
+    Holds,
+    Part,
+    PruningRecord,
     RunRecord,
     RunSize,
 )

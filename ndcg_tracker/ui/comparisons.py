@@ -31,8 +31,7 @@ from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.ui.overviews import group_over_time
 from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered
-from ndcg_tracker.words.numbers import counted
-from ndcg_tracker.words.quoting import GroupTexts
+from ndcg_tracker.words.texts import GroupTexts, counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.report.page import RunsReport

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.defaults import DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.runs.groups import texts_of
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         RunRecord,
     )
     from ndcg_tracker.storage.store import ReadTransaction
-    from ndcg_tracker.words.quoting import Text
+    from ndcg_tracker.words.texts import Text
 
 Means = Sequence[float | None]
 """The mean of each run, oldest first."""

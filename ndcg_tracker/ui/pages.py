@@ -31,7 +31,7 @@ from ndcg_tracker.ui.overviews import (
 )
 from ndcg_tracker.ui.rendering import Question, link, metric_name, position, rendered, sparkline
 from ndcg_tracker.words.notes import note_text
-from ndcg_tracker.words.numbers import points
+from ndcg_tracker.words.texts import points
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, DecisionRecord, MetricUse, RunRecord

@@ -12,7 +12,7 @@ from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundE
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.html import environment, script_json
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.words.numbers import counted, interval, means_of_blocks, percent, points
+from ndcg_tracker.words.texts import counted, interval, means_of_blocks, percent, points
 
 if TYPE_CHECKING:
     from jinja2 import Environment

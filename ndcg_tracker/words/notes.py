@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, cast
 
-from ndcg_tracker.words.numbers import counted, percent, points
-from ndcg_tracker.words.quoting import in_a_row, shown
+from ndcg_tracker.words.texts import counted, in_a_row, percent, points, shown
 
 Kind = Literal[
     # compare and gate

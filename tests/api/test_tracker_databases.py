@@ -7,7 +7,7 @@ import pytest
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
-from ndcg_tracker.defaults import database_location
+from ndcg_tracker.asked import database_location
 
 pytestmark = pytest.mark.both_engines
 

@@ -12,7 +12,7 @@ from ndcg_tracker.compare.report_facts import AtCutoff, EveryGroup, GroupLists, 
 from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.questions.report.page import PLACES, every_group_mermaid
-from ndcg_tracker.render.theme import Spec, themed
+from ndcg_tracker.render.html import Spec, themed
 
 
 def valid(spec: Spec) -> Spec:

@@ -14,7 +14,7 @@ import pytest
 import ndcg_tracker as nt
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.statistics.many_tests import holm
-from ndcg_tracker.words.numbers import p_text
+from ndcg_tracker.words.texts import p_text
 
 DATASETS = {"beir-a": 60, "beir-b": 30}
 

@@ -9,7 +9,7 @@ from rankings_of import Run, joined
 
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.unjudged_range import unjudged_range, what_stops_range
+from ndcg_tracker.metrics.unjudged_bounds import unjudged_range, what_stops_range
 from ndcg_tracker.rankings.keys import Keys
 
 GROUPS = [f"q{number}" for number in range(6)]

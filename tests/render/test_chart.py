@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.plot.gather import RunPoint, pareto_front, quality_against, training
 from ndcg_tracker.render.chart import Chart, pixels_of
-from ndcg_tracker.render.theme import COLORS
+from ndcg_tracker.render.html import COLORS
 
 POINTS = [RunPoint("a", 3, 0.5, (0.4, 0.6)), RunPoint("b", 7, 0.625), RunPoint("c", 9, 0.6)]
 CHART = Chart(quality_against(POINTS, "ndcg@10", "latency_ms"))

@@ -14,7 +14,7 @@ from ndcg_tracker.questions.explain.decide import GroupExplanation
 from ndcg_tracker.questions.explain.say import explanation_said
 from ndcg_tracker.render.report import LONGEST, query_words, text_cell, text_words, web_address
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.words.quoting import GroupTexts, Text
+from ndcg_tracker.words.texts import GroupTexts, Text
 
 NO_LINKS = (
     "javascript:alert(1)",

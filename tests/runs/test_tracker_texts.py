@@ -16,7 +16,7 @@ from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.questions.explain.decide import GroupExplanation
 from ndcg_tracker.runs.groups import StoredText, TextsAdded
 from ndcg_tracker.storage.database import upgrade
-from ndcg_tracker.words.quoting import GroupTexts, Text
+from ndcg_tracker.words.texts import GroupTexts, Text
 
 pytestmark = pytest.mark.both_engines
 

@@ -11,7 +11,7 @@ from small_shop import BM25, LABELS, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.statistics.summary import SliceSummary, Summary
-from ndcg_tracker.storage.holds import Holds, Part
+from ndcg_tracker.storage.records import Holds, Part
 from ndcg_tracker.storage.store import Store
 
 pytestmark = pytest.mark.both_engines

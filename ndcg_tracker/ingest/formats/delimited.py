@@ -17,7 +17,7 @@ from ndcg_tracker.ingest.formats.trec import (
 )
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE, Lines, plain_lines
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 _NULL = float("nan")
 _QUOTE = b'"'

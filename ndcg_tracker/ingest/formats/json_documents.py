@@ -20,7 +20,7 @@ from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 _MODEL = "mteb_model_meta"
 _MOST_LISTED = 10

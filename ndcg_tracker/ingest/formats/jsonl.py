@@ -15,7 +15,7 @@ from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, Recor
 from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import shown
 
 _MOST_DIGITS = 400  # the largest double has 309
 _NULL = float("nan")

@@ -13,7 +13,7 @@ from ndcg_tracker.ingest.group_blocks import GroupBlock
 from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
-from ndcg_tracker.words.quoting import shown_name
+from ndcg_tracker.words.texts import shown_name
 
 _BATCH = 1 << 18  # rows
 _MOST_ROWS_PER_BYTE = 1000  # run-length encoding can promise any number of rows in a few bytes

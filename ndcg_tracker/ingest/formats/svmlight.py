@@ -18,7 +18,7 @@ from ndcg_tracker.ingest.rows import GatheredRows, Rows
 from ndcg_tracker.ingest.source import BLOCK, Lines, Source, count_lines, plain_lines
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.words.quoting import shown, shown_name
+from ndcg_tracker.words.texts import shown, shown_name
 
 _LINE = re.compile(
     rb"[ \t]*+([^ \t#]++)(?:[ \t]++qid:([^ \t#]++))?+(?:[ \t]++[0-9]++:[^ \t#:]++)*+[ \t]*+(?:#.*+)?+", re.DOTALL

@@ -12,7 +12,7 @@ import mlflow
 from mlflow.models.evaluation.base import EvaluationResult, ModelEvaluator
 
 from ndcg_tracker.api.tracker import Tracker
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError
 from ndcg_tracker.ingest.frames import NullScores
 from ndcg_tracker.integrations.mlflow.tracking import (

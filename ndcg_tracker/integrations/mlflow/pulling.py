@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.errors import InputError, MetricError, argument
 from ndcg_tracker.ingest.reading import read_run
 from ndcg_tracker.integrations.mlflow.tracking import (

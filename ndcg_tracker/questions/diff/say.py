@@ -8,7 +8,7 @@ from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.render.formats import Said, fields_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted
-from ndcg_tracker.words.numbers import counted, percent, points
+from ndcg_tracker.words.texts import counted, percent, points
 
 
 @dataclass(frozen=True, slots=True)

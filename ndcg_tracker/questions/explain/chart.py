@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ndcg_tracker.compare.report_facts import GroupLists, ListedItem
-from ndcg_tracker.render.theme import BETTER, SAME, WORSE, Spec, by_direction, chart, layer
+from ndcg_tracker.render.html import BETTER, SAME, WORSE, Spec, by_direction, chart, layer
 
 SHOWN = 12
 """How many ranks of each list are drawn."""

@@ -14,7 +14,7 @@ from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.join import matching_rows
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.words.notes import Note
-from ndcg_tracker.words.quoting import GroupTexts
+from ndcg_tracker.words.texts import GroupTexts
 
 GroupNames = Callable[[Index], Sequence[str]]
 RANK_ENDS = (1, 3, 10, 20, 50, 100, 1000)

@@ -48,7 +48,7 @@ from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
 from ndcg_tracker.words.notes import Note, in_words
-from ndcg_tracker.words.quoting import GroupTexts
+from ndcg_tracker.words.texts import GroupTexts
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index

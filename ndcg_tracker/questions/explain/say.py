@@ -24,8 +24,7 @@ from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picke
 from ndcg_tracker.render.report import Report, Table, columns, query_words, text_cell
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.numbers import UNDEFINED, counted, points
-from ndcg_tracker.words.quoting import Text
+from ndcg_tracker.words.texts import UNDEFINED, Text, counted, points
 
 TOP = 10
 """How many items are shown to people unless they ask for more."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.asked import AnyDataset
+from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset
 from ndcg_tracker.compare.options import ClusterBy, LabelsVersion, MissingGroups
-from ndcg_tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.options import (
     Acknowledge,

@@ -18,12 +18,15 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide import (
     FAIL_ALPHA,
     FEWEST_IN_SLICE,
+    Decision,
     GateDecision,
+    GateSlices,
+    OpenLabels,
+    SliceStatus,
     population_decision,
     set_decision,
     sums_decision,
     with_limits,
-    with_open_labels,
     with_slices,
     with_summed_slices,
 )
@@ -34,6 +37,7 @@ from ndcg_tracker.words.notes import Kind, Note, command_line, sentence
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side
+    from ndcg_tracker.compare.unjudged import OpenDeltas
     from ndcg_tracker.questions.gate.question import GateQuestion
 
 
@@ -87,6 +91,50 @@ def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecisi
             moved = facts.with_deltas(delta)
             ends.append(_of_slices_asked(question, moved, _of_whole(question, moved, number)))
     return with_open_labels(decision, left, *ends)
+
+
+def with_open_labels(
+    decision: GateDecision, left: OpenDeltas, low: GateDecision | None = None, high: GateDecision | None = None
+) -> GateDecision:
+    """Return a decision that holds whatever unjudged items are worth: PASS if ``low`` passes, FAIL if ``high`` fails.
+
+    Parameters: ``decision``: with unjudged items worth nothing. ``low``, ``high``: the decisions on the differences at
+    both ends of ``left``, None where these are not known; then the decision stands.
+    """
+    if low is None or high is None:
+        return replace(decision, open=OpenLabels(left.worth, left.share, stop=left.stop))
+    of_all: Decision = "pass" if low.decision == "pass" else "fail" if high.decision == "fail" else "inconclusive"
+    passing = (low.n_needed, low.n_needed_for) if low.n_needed_for == "pass" else (None, None)
+    failing = (high.n_needed, high.n_needed_for) if high.n_needed_for == "fail" else (None, None)
+    n_needed, purpose = passing if passing[0] is not None else failing
+    return replace(
+        low,
+        decision=of_all,
+        delta=decision.delta,
+        upper=high.upper,
+        upper_method=high.upper_method,
+        t_upper=high.t_upper,
+        betting_upper=high.betting_upper,
+        is_small_drop=of_all == "pass" and high.upper is not None and high.upper < 0,
+        is_identical=low.is_identical and high.is_identical,
+        n_needed=n_needed if of_all == "inconclusive" else None,
+        n_needed_for=purpose if of_all == "inconclusive" else None,
+        slices=_between(decision.slices, low.slices, high.slices),
+        open=OpenLabels(left.worth, left.share, left.n_items, low.delta, high.delta, decision.decision),
+    )
+
+
+def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices | None) -> GateSlices | None:
+    """Return the decisions on slices that hold whatever unjudged items are worth."""
+    if slices is None or low is None or high is None:
+        return slices
+    lowest, highest = ({row.value: row for row in ends.rows} for ends in (low, high))
+    rows = []
+    for row in slices.rows:
+        below, above = lowest[row.value], highest[row.value]
+        status: SliceStatus = "within" if below.status == "within" else "fails" if above.status == "fails" else "open"
+        rows.append(replace(row, lower=below.lower, upper=above.upper, status=status))
+    return replace(slices, rows=tuple(rows), of_whole=low.of_whole if low.of_whole == "pass" else high.of_whole)
 
 
 def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:

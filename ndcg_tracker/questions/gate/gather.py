@@ -13,7 +13,7 @@ from ndcg_tracker.compare.arms import AA_TAG, arms_of, family_of, tagged
 from ndcg_tracker.compare.gather import asked_attributes, check_arms, compared_pair
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, resolved_pair
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric, resolved_pair
 from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
 from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slices
 from ndcg_tracker.compare.unjudged import open_deltas
@@ -25,7 +25,6 @@ from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, decided_and_recorded, of_gate
 from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.known_metrics import known_metric
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.words.notes import in_words
 

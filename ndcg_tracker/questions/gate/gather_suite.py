@@ -12,7 +12,8 @@ from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.unjudged import OpenDeltas, joined_deltas, open_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, GateDecision, with_limits, with_open_labels
+from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, GateDecision, with_limits
+from ndcg_tracker.questions.gate.decide_candidate import with_open_labels
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, with_datasets
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion

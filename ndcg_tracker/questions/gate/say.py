@@ -24,8 +24,7 @@ from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, visible
 from ndcg_tracker.words.notes import Told, named_slices, told
-from ndcg_tracker.words.numbers import counted, percent, points, shown_margin
-from ndcg_tracker.words.quoting import shown
+from ndcg_tracker.words.texts import counted, percent, points, shown, shown_margin
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated

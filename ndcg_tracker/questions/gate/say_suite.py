@@ -28,7 +28,7 @@ from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import Told, sentence
-from ndcg_tracker.words.numbers import counted, points
+from ndcg_tracker.words.texts import counted, points
 
 _SENTENCES = {
     "pass": "{candidate} may replace {baseline} on suite {suite}",

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.questions.history import history as ask_history
 
 NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Tell the newest steps first, not the largest.")]

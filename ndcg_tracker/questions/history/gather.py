@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, is_checkpoint
+from ndcg_tracker.compare.run_pair import known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
-from ndcg_tracker.runs.known_metrics import known_metric
 from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval

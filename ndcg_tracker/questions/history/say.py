@@ -8,11 +8,11 @@ from typing import Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, paths, picked
+from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
-from ndcg_tracker.render.theme import BETTER, WORSE, Spec, chart, layer
 from ndcg_tracker.words.notes import Note, told
-from ndcg_tracker.words.numbers import interval, means_of_blocks, p_equation, points, sparkline
+from ndcg_tracker.words.texts import interval, means_of_blocks, p_equation, points, sparkline
 
 SPARKLINE_BLOCKS = 60
 """How wide a sparkline may be; each block of a longer history stands for several runs."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import AnyDataset, Dataset, Judge, Option
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option
 from ndcg_tracker.compare.options import Baseline, Candidates
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Format, Report, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import renamed, told
-from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, percent, points
+from ndcg_tracker.words.texts import UNDEFINED, counted, interval, percent, points
 
 MOST_GRADES = 12
 """More grades than this are counted, and not shown one by one."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import AnyDataset, MetricTexts, OnlyTagged, Option, Texts
+from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, MetricTexts, OnlyTagged, Option, Texts
 from ndcg_tracker.compare.options import LabelsVersion, LeaderboardTest, Missing
-from ndcg_tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:

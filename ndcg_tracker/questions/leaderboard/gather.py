@@ -13,14 +13,20 @@ from ndcg_tracker.compare.arms import Arm, arms_of
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
 from ndcg_tracker.compare.pair import places_of_ids
-from ndcg_tracker.compare.run_pair import adding_command, check_one_dataset, label_set_ref, no_group_of_labels
+from ndcg_tracker.compare.run_pair import (
+    adding_command,
+    advice_for_lacking,
+    check_one_dataset,
+    known_metric,
+    label_set_ref,
+    no_group_of_labels,
+)
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, metric_board, order_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.known_metrics import advice_for_lacking, known_metric
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM

@@ -15,7 +15,7 @@ from ndcg_tracker.render.report import Column, Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, visible
 from ndcg_tracker.statistics.stratified import Estimate
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.numbers import UNDEFINED, counted, interval, points
+from ndcg_tracker.words.texts import UNDEFINED, counted, interval, points
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import Dataset, MetricText, OnlyTagged, Option
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, MetricText, OnlyTagged, Option
 
 if TYPE_CHECKING:
     from ndcg_tracker.render.chart import Chart

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
-from ndcg_tracker.defaults import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.questions.explain import explain as ask_explain
 from ndcg_tracker.questions.history import history as ask_history
 from ndcg_tracker.questions.plot import plot_runs, plot_training

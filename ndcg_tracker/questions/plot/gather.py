@@ -14,7 +14,7 @@ from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.report.gather import lists_of
 from ndcg_tracker.render.chart import Chart
-from ndcg_tracker.render.theme import Spec, chart, layer
+from ndcg_tracker.render.html import Spec, chart, layer
 from ndcg_tracker.runs.groups import group_id
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction
     from ndcg_tracker.words.notes import Note
-    from ndcg_tracker.words.quoting import GroupTexts
+    from ndcg_tracker.words.texts import GroupTexts
 
 LISTS = 200
 """How many groups a report holds the lists of, the most changed ones."""

@@ -16,14 +16,12 @@ from ndcg_tracker.compare.results import MetricComparison
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
-from ndcg_tracker.render.html import CLASSES, page, reports_html, table_html, themes
+from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
 from ndcg_tracker.render.terminal import shown_strings, visible
-from ndcg_tracker.render.theme import Spec, direction
 from ndcg_tracker.words.notes import command_line, sentence
-from ndcg_tracker.words.numbers import counted, interval, p_text, points
-from ndcg_tracker.words.quoting import GroupTexts
+from ndcg_tracker.words.texts import GroupTexts, counted, interval, p_text, points
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import AnyDataset, MetricTexts, Option, RboP
+from ndcg_tracker.asked import REPRO_EVAL_P, AnyDataset, MetricTexts, Option, RboP
 from ndcg_tracker.compare.options import MissingGroups
-from ndcg_tracker.defaults import REPRO_EVAL_P
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
 

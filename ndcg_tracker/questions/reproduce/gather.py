@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.asked import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
 from ndcg_tracker.compare.gather import pruned_notes
 from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.compare.run_pair import RunPair, adding_command, label_set_ref, shared_labels
 from ndcg_tracker.concurrency import mapped
-from ndcg_tracker.defaults import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric

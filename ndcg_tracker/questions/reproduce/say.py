@@ -12,7 +12,7 @@ from ndcg_tracker.render.formats import Said, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.numbers import counted, interval, p_text, percent, points
+from ndcg_tracker.words.texts import counted, interval, p_text, percent, points
 
 _METRIC = paths("metric requested_as original reproduced delta ci_low=ci.0 ci_high=ci.1 rmse p_value er delta_ri n")
 _PUBLISHED = paths(

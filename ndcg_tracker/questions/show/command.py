@@ -27,7 +27,7 @@ def show(
     from ndcg_tracker.render.formats import Said, rows_as
     from ndcg_tracker.render.json import json_text
     from ndcg_tracker.render.report import Report
-    from ndcg_tracker.words.numbers import interval
+    from ndcg_tracker.words.texts import interval
 
     with options.tracker() as tracker:
         shown = asked.of(tracker.show)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.gather_results import Evaluated
-from ndcg_tracker.compare.run_pair import adding_command
+from ndcg_tracker.compare.run_pair import adding_command, known_metric
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, MetricError, ReferenceNotFoundError
 from ndcg_tracker.metrics.kernel.mean import aggregated
@@ -28,7 +28,6 @@ from ndcg_tracker.questions.show.decide import (
 )
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.ranking import GroupWeights
-from ndcg_tracker.runs.known_metrics import known_metric
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.words.notes import command_line

@@ -11,7 +11,7 @@ from ndcg_tracker.questions.show.decide import ShownRun
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.words.numbers import interval, percent, points
+from ndcg_tracker.words.texts import interval, percent, points
 
 
 def show_object(shown: ShownRun) -> dict[str, Any]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import ByTag, MetricTexts, Option
+from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, MetricTexts, Option
 from ndcg_tracker.compare.options import Ci, ClusterBy, LabelsVersion, MissingGroups, Test
-from ndcg_tracker.defaults import DEFAULT_METRIC
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:

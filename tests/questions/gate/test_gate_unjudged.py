@@ -12,7 +12,8 @@ import ndcg_tracker as nt
 from ndcg_tracker.compare.results import JudgedShare
 from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.compare.unjudged import OpenDeltas
-from ndcg_tracker.questions.gate.decide import population_decision, with_open_labels, with_slices
+from ndcg_tracker.questions.gate.decide import population_decision, with_slices
+from ndcg_tracker.questions.gate.decide_candidate import with_open_labels
 
 SKILLS = {"worse": 0.7, "equal": 1.0, "better": 1.3}
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ndcg_tracker.cli.options import as_option
 from ndcg_tracker.questions.history.say import HistoryRow, history_said, new_steps_said
-from ndcg_tracker.words.numbers import means_of_blocks, sparkline
+from ndcg_tracker.words.texts import means_of_blocks, sparkline
 
 
 def row(run: str, mean: float | None, metric: str = "ndcg@10", **rest: bool) -> HistoryRow:
