@@ -7,6 +7,7 @@ Printed are the share that is found, with its 95% interval (Wilson), and every m
 
 from __future__ import annotations
 
+import ast
 import math
 import os
 import random
@@ -65,6 +66,13 @@ def main(n: int, seed: int) -> None:
         environment = {**os.environ, "PYTHONPATH": str(copy)}
         subprocess.run([*program, "init", *files], cwd=copy, env=environment, check=True)
         with sqlite3.connect(files[1]) as session:
+            where = session.execute(
+                "SELECT job_id, module_path, start_pos_row, start_pos_col FROM mutation_specs ORDER BY job_id"
+            ).fetchall()
+            typed = {module: annotations(copy / module) for module in {row[1] for row in where}}
+            left_out = [(job,) for job, module, *at in where if is_within(tuple(at), typed[module])]
+            session.executemany("DELETE FROM mutation_specs WHERE job_id = ?", left_out)
+            session.executemany("DELETE FROM work_items WHERE job_id = ?", left_out)
             every = [row[0] for row in session.execute("SELECT job_id FROM mutation_specs ORDER BY job_id")]
             wanted = set(random.Random(seed).sample(range(len(every)), min(n, len(every))))
             left_out = [(job,) for place, job in enumerate(sorted(every)) if place not in wanted]
@@ -82,6 +90,29 @@ def main(n: int, seed: int) -> None:
     n_found, n_tried = len(rows) - len(survivors), len(rows)
     low, high = wilson(n_found, n_tried)
     print(f"{n_found} of {n_tried} mutants found: {n_found / n_tried:.1%} [{low:.1%}, {high:.1%}], of {len(every):,}")
+
+
+Place = tuple[int, int]
+
+
+def annotations(path: Path) -> list[tuple[Place, Place]]:
+    """Return where a module has types, which nothing runs: from line and column to line and column."""
+    typed = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        of_node = [getattr(node, "annotation", None), getattr(node, "returns", None)]
+        typed += [
+            ((one.lineno, one.col_offset), (one.end_lineno or 0, one.end_col_offset or 0)) for one in of_node if one
+        ]
+    return typed
+
+
+def is_within(place: Place, ranges: list[tuple[Place, Place]]) -> bool:
+    """Return whether a place lies in one of some ranges.
+
+    >>> is_within((3, 4), [((3, 0), (3, 9))]), is_within((4, 4), [((3, 0), (3, 9))])
+    (True, False)
+    """
+    return any(first <= place < last for first, last in ranges)
 
 
 def wilson(n_found: int, n_tried: int, z: float = 1.96) -> tuple[float, float]:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from statsmodels.stats.multitest import multipletests
 
-from ndcg_tracker.statistics.many_tests import all_pairs, holm_of_pairs, largest_t
+from ndcg_tracker.statistics.many_tests import all_pairs, all_pairs_of_arms, holm_of_pairs, largest_t
 from ndcg_tracker.statistics.t_test import paired_t, weighted_t
 
 SIZES = st.tuples(st.integers(2, 6), st.integers(2, 30))
@@ -128,3 +128,13 @@ def test_the_largest_t_finds_what_holm_finds_where_it_is_clear() -> None:
     assert np.isnan(np.diag(found)).all()
     assert np.array_equal(found, found.T, equal_nan=True)
     assert np.array_equal(found, largest_t(values, flips=2000), equal_nan=True)
+
+
+def test_a_pair_of_arms_differs_by_its_means() -> None:
+    rng = np.random.default_rng(0)
+    arms = [rng.random((repeats, 20)) for repeats in (2, 3, 1)]
+    weights = rng.random(20) + 0.1
+    means = [float(np.average(arm.mean(axis=0), weights=weights)) for arm in arms]
+    pairs = all_pairs_of_arms(arms, weights)
+    assert pairs.means == pytest.approx(means)
+    assert pairs.delta == pytest.approx(np.subtract.outer(means, means))
