@@ -295,12 +295,16 @@ def thinned(groups: EveryGroup) -> list[int]:
         cells = int(cells * 0.8)
 
 
+_LEAST_REACH = 1e-300
+
+
 def histogram(groups: EveryGroup, *, height: int = 320) -> Spec:
     """Return the chart of how much groups changed; those that did not change are counted in its subtitle."""
     delta = groups.delta
     changed = delta[delta != 0]
     reach = float(np.abs(changed).max(initial=0.0)) or 1.0
     n_bins = 2 * max(5, min(MOST_BINS // 2, math.ceil(math.sqrt(changed.size))))
+    reach = max(reach, _LEAST_REACH)  # of subnormal numbers no bins can be made
     counts, edges = np.histogram(changed, bins=n_bins, range=(-reach, reach))
     rows = [
         {

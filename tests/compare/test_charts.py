@@ -3,7 +3,7 @@
 import altair
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ndcg_tracker.compare import chart as compare
@@ -36,6 +36,7 @@ value = st.sampled_from([0.0, 0.25, 0.5, 1.0]) | st.floats(0, 1)
 
 
 @given(st.lists(st.tuples(value, value), min_size=1, max_size=30))
+@example([(0.0, 5e-324)])
 def test_any_groups_make_charts(pairs: list[tuple[float, float]]) -> None:
     groups = groups_of([one for one, _ in pairs], [other for _, other in pairs])
     rows = drawn(compare.every_group(groups, "ndcg@10"))
