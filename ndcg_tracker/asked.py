@@ -44,7 +44,8 @@ class Option:
     ``spelled``: by default ``--`` and the name of the argument. ``metavar``: what stands for the value in the help.
     ``default``: what the help shows for the default; none by itself where nothing is given. ``least``: of a number.
     ``typed`` and ``read``: the type that is typed in and what makes the argument of it, where they are not those of the
-    argument.
+    argument. ``is_positional``: an argument of the command line, not an option; ``is_optional``: a repeated argument
+    that may be left out.
     """
 
     help: str

@@ -35,11 +35,11 @@ class World:
         return float(newcomer - baseline)
 
 
-def pooled_world(rng: np.random.Generator, n_queries: int, skill: float, *, pooled_skill: float = 1.0) -> World:
+def pooled_world(rng: np.random.Generator, n_queries: int, skill: float) -> World:
     """Return a world in which a newcomer's scores tell relevant items from others by ``skill`` standard deviations."""
     grades = (rng.random((n_queries, N_ITEMS)) < 0.15).astype(float)
     shared = rng.normal(size=grades.shape)  # what pooled systems have in common: they find the same items
-    pooled = [pooled_skill * grades + 0.8 * shared + 0.6 * rng.normal(size=grades.shape) for _ in range(4)]
+    pooled = [grades + 0.8 * shared + 0.6 * rng.normal(size=grades.shape) for _ in range(4)]
     own = skill * grades + 0.6 * shared + 0.8 * rng.normal(size=grades.shape)
     first = [np.argsort(-scores, axis=1)[:, :DEPTH] for scores in pooled]
     is_judged = np.zeros(grades.shape, dtype=bool)

@@ -65,13 +65,13 @@ def metric_asked_for(text: str | None) -> str | None:
     return (metrics_asked_for([text]) or [text])[0]
 
 
-def told(asked: Any, spelled: str = "", default: object = None, callback: Callable[..., Any] | None = None) -> Any:
+def told(declared: Any, spelled: str = "", default: object = None, callback: Callable[..., Any] | None = None) -> Any:
     """Return a declared argument (``Annotated[TYPE, Option(...)]``) as typer takes it.
 
     ``spelled``: the option, where the declaration leaves it to the argument's name. ``default``: of the argument; the
     help shows what it is. ``callback``: reads the value while the command line is parsed.
     """
-    option: Option = asked.__metadata__[0]
+    option: Option = declared.__metadata__[0]
     shown = option.default or default not in (None, "", False, ())
     if option.is_positional:
         return typer.Argument(metavar=option.metavar, help=option.help, show_default=option.default or False)

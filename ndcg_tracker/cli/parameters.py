@@ -54,8 +54,12 @@ class Asked:
         """
         names = {"metrics": "metric", **(renamed or {})}
         named = {names.get(name, name): value for name, value in self.named.items()}
-        for name in named.keys() - inspect.signature(function).parameters.keys():
-            raise InputError(f"{options.as_option(name, '')} does not go with --suite", advice="leave out one of them")
+        taken = inspect.signature(function).parameters
+        for name in named:
+            if name not in taken:
+                raise InputError(
+                    f"{options.as_option(name, '')} does not go with --suite", advice="leave out one of them"
+                )
         return function(suite, *self.positional, **{**named, **further})
 
 
@@ -140,8 +144,13 @@ def takes(
 def with_parameters(
     called: Callable[..., None], parameters: Iterable[inspect.Parameter], told_by: Callable[..., Any] | None = None
 ) -> Callable[..., None]:
-    """Give a function these parameters, as typer reads them, and the help of ``told_by``, where it is not its own."""
-    by_keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+    """Give a function these parameters beside those that it names, as typer reads them.
+
+    ``told_by``: the function whose name and help it has, where these are not its own.
+    """
+    own = inspect.signature(called, eval_str=True).parameters.values() if told_by is None else ()
+    named = [parameter for parameter in own if parameter.kind is not inspect.Parameter.VAR_KEYWORD]
+    by_keyword = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in (*parameters, *named)]
     called.__signature__ = inspect.Signature(by_keyword)  # type: ignore[attr-defined]
     called.__annotations__ = {parameter.name: parameter.annotation for parameter in by_keyword}
     if told_by is not None:

@@ -71,8 +71,8 @@ class PairedResults:
     ``missing_in_*``: how many labelled groups that run lacks. ``means``: the means of baseline and candidate where
     they are no (weighted) mean of the group results. ``no_inference``: why no test applies, None if one does
     (``empty_weight=one``). ``tie_effect``: the bounds of both means over ties in scores, if known. ``limits``: between
-    which numbers any difference lies, None where that is not known. ``nothing_judged``: whether neither run has a
-    judged item that the metric counts; ``not_judged``: that one run alone has none. ``shown_only``: why the metric is
+    which numbers any difference lies, None where that is not known. ``not_judged``: which runs have no
+    judged item that the metric counts, None where both have some. ``shown_only``: why the metric is
     shown and not compared (``no_inference`` is a note of it), None where it is compared. ``chance``: the repeats behind
     arms, or clusters of the paired groups by the attribute ``clustered_by``. ``unjudged``: None where nobody asked.
     ``direction``: which values are better.
@@ -87,7 +87,6 @@ class PairedResults:
     no_inference: Note | None = None
     tie_effect: TieEffect | None = None
     limits: tuple[float, float] | None = None
-    nothing_judged: bool = False
     not_judged: NotComparable | None = None
     shown_only: ShownOnly | None = None
     chance: Chance = GROUPS_ONLY
@@ -289,8 +288,9 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         means = _means(pairing, results.weights) if test.n else (None, None)
         mean = test.mean
     same = test.n > 0 and not n_wins + n_losses
-    identical = same and not results.nothing_judged
-    unknown = "no_group" if not test.n else "nothing_judged" if same and not identical else results.not_judged
+    neither = results.not_judged == "nothing_judged"
+    identical = same and not neither
+    unknown = "no_group" if not test.n else results.not_judged if same or not neither else None
     if results.shown_only is not None:
         unknown = None
     inferred = test.n > 1 and not same and results.no_inference is None and not unknown

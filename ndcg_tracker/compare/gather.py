@@ -229,19 +229,10 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     pruned = pruned_notes(tx, both)
     _refuse_other_groups(both)
     shares = _shares_of_sides(tx, both)
-    results = []
-    for metric in both.metrics:
-        without = _arms_without_judged(tx, both, metric, shares)
-        one_side: NotComparable | None = None
-        if len(without) == 1 and metric["unjudged"] in ("zero", "drop"):
-            one_side = "baseline_not_judged" if without == ["baseline"] else "candidate_not_judged"
-        results.append(
-            replace(
-                paired_results(tx, both, metric, options.missing),
-                nothing_judged=len(without) == len(both.arms),
-                not_judged=one_side,
-            )
-        )
+    results = [
+        replace(paired_results(tx, both, metric, options.missing), not_judged=_not_judged(tx, both, metric, shares))
+        for metric in both.metrics
+    ]
     more = _single_repeats(both)
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
@@ -404,16 +395,22 @@ def _single_repeats(both: RunPair) -> list[Note]:
     return [Note("one_repeat", {"run": name}) for name in single] if both.is_repeated else []
 
 
-def _arms_without_judged(
+def _not_judged(
     tx: ReadTransaction, both: RunPair, metric: Metric, shares: Sequence[Mapping[int | None, float]]
-) -> list[str]:
-    """Return which arms have no judged item that the metric counts in any of their runs."""
-    of_side = dict(zip((side.run.id for side in both.sides), shares, strict=True))
-    return [
-        name
-        for name, sides in zip(("baseline", "candidate"), both.sides_of, strict=True)
-        if all(has_nothing_judged(tx, side, metric, of_side[side.run.id]) for side in sides)
-    ]
+) -> NotComparable | None:
+    """Return which arms have no judged item that the metric counts in any of their runs, None where both have some.
+
+    One arm alone is not meant where unjudged items have a worth.
+    """
+    of_run = dict(zip((side.run.id for side in both.sides), shares, strict=True))
+    baseline, candidate = (
+        all(has_nothing_judged(tx, side, metric, of_run[side.run.id]) for side in sides) for sides in both.sides_of
+    )
+    if baseline and candidate:
+        return "nothing_judged"
+    if metric["unjudged"] not in ("zero", "drop"):
+        return None
+    return "baseline_not_judged" if baseline else "candidate_not_judged" if candidate else None
 
 
 def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:

@@ -17,7 +17,7 @@ from ndcg_tracker.compare.decide_suite import (
     suite_comparison,
 )
 from ndcg_tracker.compare.gather import ComparedPair, CompareOptions, asked_attributes, check_arms, compared_pair
-from ndcg_tracker.compare.results import Comparison
+from ndcg_tracker.compare.results import NOT_COMPARABLE, Comparison
 from ndcg_tracker.compare.run_pair import RunPair, resolved_pair
 from ndcg_tracker.compare.say_suite import (
     suite_comparison_said,
@@ -149,16 +149,17 @@ def _is_tested(metric: Metric) -> bool:
 def compared_pairs(
     tx: ReadTransaction, systems: tuple[str, str], pairs: Mapping[str, RunPair], options: CompareOptions
 ) -> dict[str, ComparedPair]:
-    """Return the comparison on each dataset (NotComparableError where no group has a result in both runs)."""
+    """Return the comparison on each dataset (NotComparableError where two runs cannot be compared)."""
     compared = {}
     for dataset, both in pairs.items():
         of_dataset = replace(options, dataset=dataset, metrics=both.metrics)
         pair = compared_pair(tx, both, of_dataset, asked_attributes(tx, both.baseline.run, of_dataset))
-        without = [metric.metric for metric in pair.comparison.metrics if metric.delta is None]
-        if without:
+        without = next((metric for metric in pair.comparison.metrics if metric.delta is None), None)
+        if without is not None:
+            why = NOT_COMPARABLE[without.not_comparable or "no_group"]
             command = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", dataset)
             raise NotComparableError(
-                f"{systems[1]!r} and {systems[0]!r} have no {without[0]} of the same group on {dataset!r}",
+                f"{systems[1]!r} cannot be compared with {systems[0]!r} by {without.metric} on {dataset!r}: {why}",
                 advice=f"see: {shlex.join(command)}",
             )
         compared[dataset] = pair

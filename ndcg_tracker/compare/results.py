@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,13 @@ _ROUNDING = 1e-12
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
 NotComparable = Literal["no_group", "nothing_judged", "baseline_not_judged", "candidate_not_judged"]
+NOT_COMPARABLE: Mapping[NotComparable, str] = {
+    "no_group": "no group has a result in both runs",
+    "nothing_judged": "neither run has a judged item that it counts",
+    "baseline_not_judged": "the baseline has no judged item that it counts",
+    "candidate_not_judged": "the candidate has no judged item that it counts",
+}
+"""Why two runs are not compared."""
 """Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
 ALPHA = 0.05
 """The level at which a corrected p-value gives a verdict."""

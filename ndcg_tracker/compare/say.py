@@ -8,6 +8,7 @@ from typing import Any
 
 from ndcg_tracker.compare.results import (
     ALPHA,
+    NOT_COMPARABLE,
     Comparison,
     GroupCounts,
     GroupDelta,
@@ -44,12 +45,6 @@ _TESTS = {
 }
 _INTERVALS = {"t": "paired t", "bootstrap": "bootstrap (BCa)", "betting": "betting (holds at any n)"}
 _METRIC_COLUMNS = columns("metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
-_NOT_COMPARABLE = {
-    "no_group": "no group has a result in both runs",
-    "nothing_judged": "neither run has a judged item that it counts",
-    "baseline_not_judged": "the baseline has no judged item that it counts",
-    "candidate_not_judged": "the candidate has no judged item that it counts",
-}
 
 RUN_COLUMNS = paths(
     "baseline_run=baseline_of.name baseline_run_id=baseline_of.run_id candidate_run=candidate_of.name "
@@ -309,7 +304,7 @@ def finding(metric: MetricComparison) -> str:
     if metric.shown_only is not None:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}: shown, not compared"
     if metric.verdict == "not_comparable" or metric.delta is None:
-        why = _NOT_COMPARABLE.get(metric.not_comparable or "")
+        why = None if metric.not_comparable is None else NOT_COMPARABLE[metric.not_comparable]
         return f"{metric.metric} cannot be compared" + (f": {why}" if why else "")
     if metric.verdict == "identical":
         return f"{metric.metric} is identical on {'all ' if metric.n > 1 else 'the '}{counted(metric.n, 'group')}"

@@ -37,8 +37,8 @@ class OpenDeltas:
     """The differences of the paired groups at both ends of what unjudged items may be worth.
 
     ``worth``: by which rule. ``share``: which share of the first ranks of both runs is judged. ``n_items``: how many
-    items are unjudged there. ``low`` and ``high``: float64, shape (n,), None where they are not known, for what
-    ``stop`` says: "items", or what ``what_stops`` returns.
+    items are unjudged there; of arms, of the two runs with the most. ``low`` and ``high``: float64, shape (n,), None
+    where they are not known, for what ``stop`` says: "items", or what ``what_stops`` returns.
     """
 
     worth: Worth
@@ -81,7 +81,10 @@ def open_deltas(
 
 
 def joined_deltas(lefts: Iterable[OpenDeltas | None]) -> OpenDeltas | None:
-    """Return what several datasets leave open together, without differences; None where none leaves anything open."""
+    """Return what several datasets leave open together, without differences; None where none does.
+
+    The judged share is the mean over the datasets that leave something open.
+    """
     opened = [left for left in lefts if left is not None]
     if not opened:
         return None

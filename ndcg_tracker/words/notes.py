@@ -289,9 +289,9 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"no slice by {attribute} has {fewest} groups to be judged by: slice by an attribute of fewer values; to add "
         "one"
     ),
-    "unjudged_open": lambda n: (
-        f"to judge {'the item' if n == 1 else f'all {n:,} items'} that nobody judged, all before the next "
-        "verdict (one after each batch errs in a fifth of all cases)"
+    "unjudged_open": lambda n=None: (
+        f"to judge {'the item' if n == 1 else 'all items' if n is None else f'all {n:,} items'} that nobody judged, "
+        "before the next verdict"
     ),
     "unjudged_zero": _unjudged_zero,
     "equal_metrics": lambda metrics: (

@@ -436,19 +436,23 @@ def test_what_no_test_covers_cannot_be_sliced() -> None:
 
 
 def test_equal_results_without_a_judged_item_are_not_identical() -> None:
-    metric = one([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], nothing_judged=True)
+    metric = one([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], not_judged="nothing_judged")
     assert (metric.verdict, metric.not_comparable) == ("not_comparable", "nothing_judged")
     assert (metric.baseline, metric.candidate, metric.delta, metric.ties) == (0.0, 0.0, None, 3)
     assert one([0.0], [0.0]).verdict == "identical"
-    moved = one([0.25, 0.0, 0.5], [0.5, 0.0, 0.25], nothing_judged=True)
+    moved = one([0.25, 0.0, 0.5], [0.5, 0.0, 0.25], not_judged="nothing_judged")
     assert (moved.verdict, moved.not_comparable) == ("no_difference_detected", None)
     assert one([], []).not_comparable == "no_group"
-    assert not compared(results([0.0], [0.0], nothing_judged=True)).is_comparable
-    assert compared(results([0.0], [0.0], nothing_judged=True), results([0.5], [0.5], metric="AP")).is_comparable
+    assert not compared(results([0.0], [0.0], not_judged="nothing_judged")).is_comparable
+    assert compared(
+        results([0.0], [0.0], not_judged="nothing_judged"), results([0.5], [0.5], metric="AP")
+    ).is_comparable
 
 
 def test_runs_without_a_judged_item_are_not_equivalent() -> None:
-    (metric,) = compare_metrics([results([0.0, 0.0], [0.0, 0.0], nothing_judged=True)], Methods(equivalence=0.01))
+    (metric,) = compare_metrics(
+        [results([0.0, 0.0], [0.0, 0.0], not_judged="nothing_judged")], Methods(equivalence=0.01)
+    )
     assert metric.equivalence is not None
     assert not metric.equivalence.equivalent
 

@@ -223,3 +223,19 @@ def test_a_run_without_a_judged_item_is_not_compared_with_one_that_has_some(trac
         "run 'other ids' has no judged item that ndcg@10 counts, so nothing is known of it; are its ids spelled as in "
         f"the labels? See those with: {command}"
     )
+
+
+def test_a_suite_says_which_dataset_cannot_be_compared_and_why(tracker: nt.Tracker) -> None:
+    elsewhere = {group: {f"chunk-{item}": score for item, score in items.items()} for group, items in DENSE.items()}
+    for dataset, dense in (("whole", DENSE), ("chunks", elsewhere)):
+        tracker.ingest(frame_of(BM25), name="bm25", labels=frame_of(LABELS, "label"), dataset=dataset)
+        tracker.ingest(frame_of(dense), name="dense", dataset=dataset)
+    tracker.create_suite("both", ["whole", "chunks"])
+    message = (
+        "'dense' cannot be compared with 'bm25' by ndcg@10 on 'chunks': the candidate has no judged item that it "
+        "counts; see: ndcg-track compare bm25 dense --dataset chunks"
+    )
+    assert refusal_of(nt.NotComparableError, tracker.compare_suite, "both", "bm25", "dense") == message
+    assert (
+        refusal_of(nt.NotComparableError, tracker.gate_suite, "both", "dense", baseline="bm25", margin=0.1) == message
+    )

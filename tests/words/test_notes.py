@@ -64,8 +64,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "unjudged_open": (
         {"n": 158},
-        "to judge all 158 items that nobody judged, all before the next verdict (one after each batch errs in a fifth "
-        "of all cases)",
+        "to judge all 158 items that nobody judged, before the next verdict",
     ),
     "unjudged_zero": (
         {"metric": "AP", "baseline": 1.0, "candidate": 0.75, "stop": "unjudged=drop"},

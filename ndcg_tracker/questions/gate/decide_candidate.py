@@ -33,7 +33,7 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.facts import GateFacts
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, drift_since_pin
-from ndcg_tracker.words.notes import Kind, Note, command_line, sentence
+from ndcg_tracker.words.notes import Fact, Kind, Note, command_line, sentence
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side
@@ -240,8 +240,10 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision) 
         return [Note("unjudged_zero", {"metric": str(question.metric), **shares, "stop": left.stop})]
     if decision.decision != "inconclusive" or left.of_zero == "inconclusive":
         return []
-    names = (*(arm.name for arm in runs.arms), "--metric", str(question.metric), "--dataset", runs.baseline.run.dataset)
-    return [Note("unjudged_open", {"n": left.n_items}, ("ndcg-track", "labels", "needed", *names, "--all"))]
+    names = dict.fromkeys(side.run.name for side in runs.sides)  # labels are needed of runs, not of arms
+    words = (*names, "--metric", str(question.metric), "--dataset", runs.baseline.run.dataset, "--all")
+    counted: dict[str, Fact] = {} if runs.is_repeated else {"n": left.n_items}
+    return [Note("unjudged_open", counted, ("ndcg-track", "labels", "needed", *words))]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults | None) -> bool:

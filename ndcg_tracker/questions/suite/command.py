@@ -86,28 +86,21 @@ def report_on_systems(**given: object) -> None:
     report(**given)
 
 
-DATASET_MARGIN = inspect.Parameter(
-    "dataset_margin",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=None,
-    annotation=Annotated[
-        float | None, typer.Option(metavar="X", help="FAIL as well if a dataset drops by more than this.")
-    ],
-)
-STRICT_DATASETS = inspect.Parameter(
-    "strict_datasets",
-    inspect.Parameter.KEYWORD_ONLY,
-    default=False,
-    annotation=Annotated[
-        bool, typer.Option("--strict-datasets", help="No PASS if a dataset may have dropped by more.")
-    ],
-)
 OF_ONE_DATASET = ("scope", "tolerance", "repeats", "aa", "top", "by", "slice_margin", "strict_slices")
 
 
 @app.command("gate")
-@partial(with_parameters, parameters=[*_on_suite(gate, *OF_ONE_DATASET), DATASET_MARGIN, STRICT_DATASETS])
-def gate_on_suite(dataset_margin: float | None = None, strict_datasets: bool = False, **given: object) -> None:
+@partial(with_parameters, parameters=_on_suite(gate, *OF_ONE_DATASET))
+def gate_on_suite(
+    *,
+    dataset_margin: Annotated[
+        float | None, typer.Option(metavar="X", help="FAIL as well if a dataset drops by more than this.")
+    ] = None,
+    strict_datasets: Annotated[
+        bool, typer.Option("--strict-datasets", help="No PASS if a dataset may have dropped by more.")
+    ] = False,
+    **given: object,
+) -> None:
     """Decide whether a system may replace another (gate --suite)."""
     if strict_datasets and dataset_margin is None:
         raise InputError(

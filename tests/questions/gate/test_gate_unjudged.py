@@ -67,6 +67,8 @@ def test_what_unjudged_items_may_be_worth_decides(
     assert ranged.open.share.baseline == 1.0
     assert 0.65 < (ranged.open.share.candidate or 0.0) < 0.8
     assert ranged.lower == zero.lower
+    if dataset == "better":
+        assert worlds()[dataset].true_delta > 0.1
     assert (ranged.open.low or 0.0) <= worlds()[dataset].true_delta <= (ranged.open.high or 0.0)
 
 
@@ -140,6 +142,9 @@ def test_arms_are_held_each_against_each(pooled: nt.Tracker) -> None:
     assert alone.open is not None
     assert left is not None
     assert (left.low, left.high) == pytest.approx((alone.open.low, alone.open.high))
+    advised = "to judge all items that nobody judged, before the next verdict: ndcg-track labels needed old"
+    assert any(note.startswith(advised) for note in arms.notes)
+    assert pooled.labels_needed("old", ["old again", "new", "new again"], budget=None, dataset="equal").needed.items
 
 
 def test_slices_hold_at_both_ends() -> None:
