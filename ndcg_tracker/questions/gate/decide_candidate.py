@@ -56,7 +56,9 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if _names_slices(question, decision):
         regressed = regressed_slices(_slice_tests(facts), direction=direction)
     # a note on ties speaks of the verdict of a comparison; the gate has one on its decision
-    covered = ("ties", "retraining") if basis.learned is not None else ("ties",)
+    covered = {"ties", *(["retraining"] if basis.learned is not None else [])}
+    if decision.open is not None and decision.open.stop is None:  # it says how far unjudged items leave delta open
+        covered |= {"fewer_judged"}
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)
     notes += _of_slices(question, runs, decision, regressed)

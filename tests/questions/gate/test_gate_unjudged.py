@@ -67,6 +67,11 @@ def test_what_unjudged_items_may_be_worth_decides(
     assert ranged.open.share.baseline == 1.0
     assert 0.65 < (ranged.open.share.candidate or 0.0) < 0.8
     assert ranged.lower == zero.lower
+    assert [any("fewer judged items" in note for note in result.notes) for result in results] == [
+        dataset != "better",
+        False,
+        False,
+    ]
     if dataset == "better":
         assert worlds()[dataset].true_delta > 0.1
     assert (ranged.open.low or 0.0) <= worlds()[dataset].true_delta <= (ranged.open.high or 0.0)
