@@ -1,4 +1,4 @@
--- 0014
+-- 0015
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,
@@ -52,7 +52,11 @@ CREATE VIEW gate_decisions AS
     c.acknowledged_reason,
     c.acknowledged_by,
     (c.created_at_utc)::timestamp with time zone AS created_at,
-    row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope ORDER BY c.id) AS decision_number
+    row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope, s.judge ORDER BY c.id) AS decision_number,
+    s.judge,
+    c.unjudged,
+    c.delta_low,
+    c.delta_high
    FROM ((decisions c
      JOIN datasets d ON ((d.id = c.dataset_id)))
      JOIN label_sets s ON ((s.id = c.label_set_id)));
@@ -364,5 +368,9 @@ CREATE VIEW suite_gate_decisions AS
     acknowledged_reason,
     acknowledged_by,
     (created_at_utc)::timestamp with time zone AS created_at,
-    row_number() OVER (PARTITION BY suite, metric, baseline ORDER BY id) AS decision_number
+    row_number() OVER (PARTITION BY suite, metric, baseline, judge ORDER BY id) AS decision_number,
+    judge,
+    unjudged,
+    delta_low,
+    delta_high
    FROM suite_decisions;

@@ -125,7 +125,7 @@ CREATE TABLE decisions (
 	reason TEXT NOT NULL, 
 	acknowledged_reason TEXT, 
 	acknowledged_by TEXT, 
-	created_at_utc TEXT NOT NULL, repeats TEXT, 
+	created_at_utc TEXT NOT NULL, repeats TEXT, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, 
 	CONSTRAINT ck_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive')), 
 	CONSTRAINT fk_decisions_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id), 
 	CONSTRAINT fk_decisions_candidate_run_id FOREIGN KEY(candidate_run_id) REFERENCES runs (id), 
@@ -162,7 +162,7 @@ CREATE TABLE label_sets (
 	source TEXT, 
 	created_at_utc TEXT NOT NULL, 
 	by_row_number BOOLEAN, 
-	judge TEXT DEFAULT '' NOT NULL, 
+	judge TEXT DEFAULT '' NOT NULL, extends INTEGER, added_by TEXT, from_runs TEXT, 
 	CONSTRAINT pk_label_sets PRIMARY KEY (id), 
 	CONSTRAINT ck_label_sets_counts CHECK (n_groups >= 0 AND n_labels >= 0), 
 	CONSTRAINT ck_label_sets_version_from_1 CHECK (version >= 1), 
@@ -357,7 +357,7 @@ CREATE TABLE suite_decisions (
 	reason TEXT NOT NULL, 
 	acknowledged_reason TEXT, 
 	acknowledged_by TEXT, 
-	created_at_utc TEXT NOT NULL, 
+	created_at_utc TEXT NOT NULL, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, judge TEXT DEFAULT '' NOT NULL, 
 	CONSTRAINT ck_suite_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive'))
 )
 ;
@@ -401,17 +401,6 @@ CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.r
         JOIN group_results vc ON vc.evaluation_id = ec.id
         JOIN group_results vb ON vb.evaluation_id = eb.id AND vb.group_id = vc.group_id
         JOIN groups g ON g.id = vc.group_id AND g.dataset_id = eb.dataset_id
-;
-CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
-               c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
-               s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
-               c.ci_low AS ci_low, c.ci_high AS ci_high, c.alpha AS alpha, c.decision AS decision,
-               c.reason AS reason, c.acknowledged_reason AS acknowledged_reason, c.acknowledged_by AS acknowledged_by,
-               c.created_at_utc AS created_at,
-               row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope ORDER BY c.id) AS decision_number
-        FROM decisions c
-        JOIN datasets d ON d.id = c.dataset_id
-        JOIN label_sets s ON s.id = c.label_set_id
 ;
 CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_id AS run_id, p.created_at_utc AS created_at_utc,
                p.against AS against, p.baseline AS baseline, p.baseline_run_id AS baseline_run_id, p.metric AS metric,
@@ -485,12 +474,31 @@ CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, 
             JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
             JOIN json_each(l.item_keys) i
 ;
+CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
+               c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
+               s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
+               c.ci_low AS ci_low, c.ci_high AS ci_high, c.alpha AS alpha, c.decision AS decision,
+               c.reason AS reason, c.acknowledged_reason AS acknowledged_reason, c.acknowledged_by AS acknowledged_by,
+               c.created_at_utc AS created_at,
+               row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope, s.judge ORDER BY c.id) AS decision_number,
+               s.judge AS judge,
+               c.unjudged AS unjudged,
+               c.delta_low AS delta_low,
+               c.delta_high AS delta_high
+        FROM decisions c
+        JOIN datasets d ON d.id = c.dataset_id
+        JOIN label_sets s ON s.id = c.label_set_id
+;
 CREATE VIEW suite_gate_decisions AS SELECT id AS decision_id, suite AS suite, created_at_utc AS created_at_utc, baseline AS baseline,
                candidate AS candidate, by_tag AS by_tag, metric AS metric, margin AS margin,
                dataset_margin AS dataset_margin, delta AS delta, ci_low AS ci_low, ci_high AS ci_high, alpha AS alpha,
                decision AS decision, reason AS reason, acknowledged_reason AS acknowledged_reason,
                acknowledged_by AS acknowledged_by, created_at_utc AS created_at,
-               row_number() OVER (PARTITION BY suite, metric, baseline ORDER BY id) AS decision_number
+               row_number() OVER (PARTITION BY suite, metric, baseline, judge ORDER BY id) AS decision_number,
+               judge AS judge,
+               unjudged AS unjudged,
+               delta_low AS delta_low,
+               delta_high AS delta_high
         FROM suite_decisions
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
@@ -523,4 +531,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0014')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0015')

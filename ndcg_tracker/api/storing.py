@@ -293,6 +293,8 @@ def add_labels(
     judge: str = "",
     extend: bool = False,
     rescore: bool = False,
+    added_by: str = "",
+    from_runs: Sequence[str] = (),
 ) -> LabelsAdded:
     """Make labels the newest version of a dataset; return the version and whether it is new.
 
@@ -301,17 +303,23 @@ def add_labels(
     model's name; labels of a named judge count only where it is named. ``extend``: they are added to those of the
     judge's newest version, instead of taking their place. ``rescore``: evaluate the dataset's stored runs under
     them in the same transaction; what became of each is in ``rescored`` of the result, and pruned runs are left out.
+    ``added_by``: who gave these labels, where that is not the judge whose version they extend. ``from_runs``: names of
+    the runs that users were shown, whose logs these labels come from.
     """
     from ndcg_tracker.api.evaluation import labels_given, path_of
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.runs.ingest import source_name
     from ndcg_tracker.runs.rescore import store_labels
+    from ndcg_tracker.storage.records import LabelOrigin
 
     given = labels_given(labels, Columns(group=group, item=item, label=label))
     path = path_of(labels)
     source = source_name(path) if source is None and path is not None else source
     store = self.store(create=True)
-    return store_labels(store, dataset, given, source, judge, extend=extend, rescore=rescore)
+    origin = LabelOrigin(
+        source, judge, added_by=added_by or None, from_runs={"runs": list(from_runs)} if from_runs else None
+    )
+    return store_labels(store, dataset, given, origin, extend=extend, rescore=rescore)
 
 
 def set_groups(

@@ -20,11 +20,11 @@ from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT, GroupWeights, LabelLists, Ranking
 from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
-from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
+from ndcg_tracker.runs.labels import add_labels, label_source, stored_version, with_extended
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, exported_metric
 from ndcg_tracker.runs.scoring import restore, settle_weights, stored_scores
 from ndcg_tracker.statistics.summary import PairedSums
-from ndcg_tracker.storage.records import SUMMED_JUDGE, PairedSumsRecord
+from ndcg_tracker.storage.records import SUMMED_JUDGE, LabelOrigin, PairedSumsRecord
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class _Export:
         runs = [run for run in self._runs if run.dataset_id == dataset_id]
         evaluations = {run.id: self._tx.evaluations.of_run(run.id) for run in runs}
         used = label_set_ids | {evaluation.label_set_id for of_run in evaluations.values() for evaluation in of_run}
-        label_sets = [label_set for label_set in self._tx.labels.sets(dataset_id, None) if label_set.id in used]
+        label_sets = with_extended(self._tx.labels.sets(dataset_id, None), used)
         self._groups(dataset_id, name)
         for label_set in label_sets:
             self._labels(name, label_set)
@@ -381,7 +381,11 @@ class _Import:
             else:
                 _check_whole(self.reader, "labels", f"labels version {version}", labels, row["digest"])
                 labels = replace(labels, by_row_number=row["by_row_number"])
-                settled = add_labels(self.tx, dataset, labels, row["source"], judge, created_at_utc=stored_at)
+                before = self._label_sets.get((row["dataset"], row["extends"]))
+                extends = None if before is None else before.version
+                logs = self.reader.facts("label_sets", row["from_runs"]) if row["from_runs"] else None
+                origin = LabelOrigin(row["source"], judge, stored_at, extends, row["added_by"], logs)
+                settled = add_labels(self.tx, dataset, labels, origin)
                 here = settled.label_set
                 if settled.is_new and here.version != version:
                     facts: dict[str, Fact] = {"version": version, "here": here.version, "dataset": dataset.name}

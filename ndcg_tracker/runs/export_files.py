@@ -85,6 +85,7 @@ _DECIDED = _columns(
     text="decision reason acknowledged_reason acknowledged_by",
     time="created_at_utc",
 )
+_OPEN = _columns(text="unjudged", number="delta_low delta_high")
 TABLES = {
     "runs": Table(
         _columns(
@@ -101,8 +102,9 @@ TABLES = {
     ),
     "label_sets": Table(
         _columns(name="dataset", count="label_set_version", text="digest source")
-        | _columns(count="n_labels", flag="by_row_number", text="judge created_at_utc"),
-        later=("by_row_number", "judge", "created_at_utc"),
+        | _columns(count="n_labels", flag="by_row_number", text="judge created_at_utc")
+        | _columns(count="extends", text="added_by", json="from_runs"),
+        later=("by_row_number", "judge", "created_at_utc", "extends", "added_by", "from_runs"),
         needed=("label_set_version", "digest", "n_labels"),
     ),
     "labels": Table(
@@ -132,16 +134,20 @@ TABLES = {
         | _columns(text="metric", count="label_set_version")
         | _columns(text="scope", number="margin")
         | _DECIDED
-        | _columns(json="repeats"),
+        | _columns(json="repeats")
+        | _OPEN,
         part="record",
-        later=("repeats",),
+        later=("repeats", *_OPEN),
     ),
     "suites": Table(_columns(name="suite dataset", count="place", text="created_at_utc"), part="record"),
     "suite_decisions": Table(
         _columns(name="suite", text="baseline candidate by_tag", json="runs")
         | _columns(text="metric", number="margin dataset_margin")
-        | _DECIDED,
+        | _DECIDED
+        | _OPEN
+        | _columns(text="judge"),
         part="record",
+        later=(*_OPEN, "judge"),
     ),
     "prunings": Table(
         _columns(name="dataset run", text="created_at_utc", flag="summaries_only", number="kept_share")

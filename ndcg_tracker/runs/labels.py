@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
@@ -15,7 +15,7 @@ from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
-from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.storage.records import NO_LABELS_HERE, LabelOrigin
 from ndcg_tracker.words.notes import Fact, Note
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class RunLabels:
         self._version: LabelSetRecord | None = None
         self._labels: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
         if given is not None:
-            added = add_labels(tx, dataset, given, source)
+            added = add_labels(tx, dataset, given, LabelOrigin(source))
             self._version = added.label_set
             self._is_new = added.is_new
             return
@@ -268,7 +268,8 @@ class RunLabels:
         """Write the lists of ``both`` that are longer than those in ``stored``."""
         if self._begun is None:
             by_row_number = both.by_row_number if self._version is None else self._version.by_row_number
-            self._begun = self._tx.write.labels.begin(self._dataset.id, self._source, by_row_number=by_row_number)
+            origin = LabelOrigin(self._source, extends=None if self._version is None else self._version.version)
+            self._begun = self._tx.write.labels.begin(self._dataset.id, origin, by_row_number=by_row_number)
         grown = both
         if stored.n_items:
             places = KeyIndex(stored.group_keys).places(both.group_keys)
@@ -294,7 +295,7 @@ class WholeLabels:
         self._version = stored_version(tx, dataset, digest)
         if self._version is None and tx.keep_creators_out():  # another process may just have stored them
             self._version = stored_version(tx, dataset, digest)
-        self._begun = None if self._version is not None else tx.write.labels.begin(dataset.id, source)
+        self._begun = None if self._version is not None else tx.write.labels.begin(dataset.id, LabelOrigin(source))
 
     def of(self, block: RankedTable) -> LabelLists:
         """Return the labels of a block, stored if they are new."""
@@ -341,26 +342,26 @@ def add_labels(
     tx: WriteTransaction,
     dataset: DatasetRecord,
     lists: LabelLists,
-    source: str | None,
-    judge: str = "",
+    origin: LabelOrigin,
     *,
     extend: bool = False,
-    created_at_utc: str | None = None,
 ) -> AddedLabels:
     """Return the version that equals some labels of a judge, stored as the judge's newest one where there is none.
 
-    ``extend``: join them with that judge's newest. ``created_at_utc``: when they were first stored, None for now.
-    Raises: ConflictError for a grade that contradicts the newest where they are joined.
+    ``extend``: join them with that judge's newest. Raises: ConflictError for a grade that contradicts the newest where
+    they are joined.
     """
-    whole = settled_lists(tx, dataset, lists, judge, extend=extend)
-    existing = stored_version(tx, dataset, whole.digest(), judge)
+    whole = settled_lists(tx, dataset, lists, origin.judge, extend=extend)
+    existing = stored_version(tx, dataset, whole.digest(), origin.judge)
     if existing is not None:
         return AddedLabels(existing, is_new=False)
     if tx.keep_creators_out():  # another process may just have stored them
-        return add_labels(tx, dataset, lists, source, judge, extend=extend, created_at_utc=created_at_utc)
-    before = tx.labels.newest(dataset.id, judge) if extend else None
-    added = tx.write.labels.insert(dataset.id, whole, source, judge=judge, created_at_utc=created_at_utc)
-    return AddedLabels(added, is_new=True, extends=None if before is None else before.version)
+        return add_labels(tx, dataset, lists, origin, extend=extend)
+    before = tx.labels.newest(dataset.id, origin.judge) if extend else None
+    if before is not None:
+        origin = replace(origin, extends=before.version)
+    added = tx.write.labels.insert(dataset.id, whole, origin)
+    return AddedLabels(added, is_new=True, extends=added.extends)
 
 
 def settled_lists(
@@ -404,6 +405,17 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
     facts = {"n_groups": n_gone, "n_labels": n_labels, "version": before[-1].version}
     gone = [Note("labels_gone", facts)] if n_labels else []
     return [*gone, *([Note("new_groups", {"n": n_new, "n_groups": new.n_groups})] if n_new else [])]
+
+
+def with_extended(label_sets: Sequence[LabelSetRecord], used: set[int]) -> list[LabelSetRecord]:
+    """Return the label sets with these ids, and those that they extend: these say who gave which label."""
+    extended: set[int | None] = set()
+    chosen = []
+    for label_set in reversed(label_sets):
+        if label_set.id in used or label_set.version in extended:
+            chosen.append(label_set)
+            extended.add(label_set.extends)
+    return chosen[::-1]
 
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:

@@ -213,7 +213,9 @@ class BroughtRecord:
         }
         key = ("created_at_utc", "baseline", "candidate", "metric")
         for row in (new := self._new_decisions("suite_decisions", key, keys)):
-            self._tx.write.decisions.insert_on_suite(**row | {"runs": self._runs_of_suite(row["runs"])})
+            self._tx.write.decisions.insert_on_suite(
+                **row | {"runs": self._runs_of_suite(row["runs"]), "judge": row["judge"] or ""}
+            )
         return len(new)
 
     def _runs_of_suite(self, text: str) -> dict[str, Any]:

@@ -32,7 +32,7 @@ from ndcg_tracker.runs.scoring import (
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 
 if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.records import LabelOrigin, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 HELD_RESULTS = 1 << 20
@@ -120,8 +120,7 @@ def store_labels(
     store: Store,
     dataset: str,
     lists: LabelLists,
-    source: str | None,
-    judge: str = "",
+    origin: LabelOrigin,
     *,
     extend: bool = False,
     rescore: bool = False,
@@ -135,12 +134,12 @@ def store_labels(
         with store.read() as rx:
             record = rx.datasets.named(dataset)
             runs = [] if record is None else rx.runs.all(dataset)
-            whole = lists if record is None else settled_lists(rx, record, lists, judge, extend=extend)
-            label_set = None if record is None else stored_version(rx, record, whole.digest(), judge)
+            whole = lists if record is None else settled_lists(rx, record, lists, origin.judge, extend=extend)
+            label_set = None if record is None else stored_version(rx, record, whole.digest(), origin.judge)
         given = _GivenLabels(whole, whole.digest(), label_set)
         ready = _scored_ahead(store, runs, (), lambda _tx, _run: given)
     with store.write("content") as tx:
-        added = add_labels(tx, tx.write.datasets.ensure(dataset), lists, source, judge, extend=extend)
+        added = add_labels(tx, tx.write.datasets.ensure(dataset), lists, origin, extend=extend)
         version = added.label_set.version
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)

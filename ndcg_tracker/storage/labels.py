@@ -18,9 +18,7 @@ from ndcg_tracker.storage.checks import (
     checked_time,
 )
 from ndcg_tracker.storage.datasets import GroupReads, GroupWrites
-from ndcg_tracker.storage.records import (
-    LabelSetRecord,
-)
+from ndcg_tracker.storage.records import UNKNOWN_ORIGIN, LabelOrigin, LabelSetRecord
 from ndcg_tracker.storage.session import Session
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
@@ -78,26 +76,19 @@ class LabelWrites:
         self,
         dataset_id: int,
         labels: LabelLists,
-        source: str | None = None,
-        *,
-        judge: str = "",
-        created_at_utc: str | None = None,
+        origin: LabelOrigin = UNKNOWN_ORIGIN,
     ) -> LabelSetRecord:
-        """Store labels of a judge as the next version of a dataset's labels and return its record."""
-        label_set_id = self.begin(
-            dataset_id, source, by_row_number=labels.by_row_number, judge=judge, created_at_utc=created_at_utc
-        )
+        """Store labels as the next version of a dataset's labels and return its record."""
+        label_set_id = self.begin(dataset_id, origin, by_row_number=labels.by_row_number)
         self.append(label_set_id, dataset_id, labels)
         return self.finish(label_set_id, labels.digest(), labels.n_groups, labels.n_items)
 
     def begin(
         self,
         dataset_id: int,
-        source: str | None = None,
+        origin: LabelOrigin = UNKNOWN_ORIGIN,
         *,
         by_row_number: bool | None = False,
-        judge: str = "",
-        created_at_utc: str | None = None,
     ) -> int:
         """Create the next version of a dataset's labels, still empty, and return the id of the label set."""
         self._session.keep_creators_out()
@@ -108,10 +99,13 @@ class LabelWrites:
             "digest": "",
             "n_groups": 0,
             "n_labels": 0,
-            "source": source,
+            "source": origin.source,
             "by_row_number": by_row_number,
-            "judge": judge and checked_name("judge", judge),
-            "created_at_utc": checked_time(created_at_utc),
+            "judge": origin.judge and checked_name("judge", origin.judge),
+            "extends": origin.extends,
+            "added_by": origin.added_by and checked_name("judge", origin.added_by),
+            "from_runs": origin.from_runs,
+            "created_at_utc": checked_time(origin.created_at_utc),
         }
         label_set_id = self._session.insert(schema.label_sets, values)
         self._made.label_sets[label_set_id] = ""
@@ -143,7 +137,8 @@ class LabelWrites:
         self, dataset_id: int, digest: str, judge: str, created_at_utc: str | None = None
     ) -> LabelSetRecord:
         """Create a label set without labels, or of which only the digest is known, and return its record."""
-        begun = self.begin(dataset_id, by_row_number=None, judge=judge, created_at_utc=created_at_utc)
+        origin = LabelOrigin(judge=judge, created_at_utc=created_at_utc)
+        begun = self.begin(dataset_id, origin, by_row_number=None)
         return self.finish(begun, digest, 0, 0)
 
     def discard(self, label_set_id: int) -> None:

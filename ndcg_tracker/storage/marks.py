@@ -179,15 +179,19 @@ class DecisionWrites:
         acknowledged_reason: str | None = None,
         acknowledged_by: str | None = None,
         arms: tuple[tuple[str, Sequence[int]], tuple[str, Sequence[int]]] | None = None,
+        unjudged: str | None = None,
+        open_delta: tuple[float | None, float | None] = (None, None),
     ) -> DecisionRecord:
         """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record.
 
-        ``arms``: where one side is an arm of several runs the names of both, and the ids of their runs.
+        ``arms``: where one side is an arm of several runs the names of both, and the ids of their runs. ``unjudged``:
+        what an unjudged item was worth, ``open_delta`` the least and the greatest delta that such items left open.
         """
         names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
         runs = dict(zip(("baseline_run", "candidate_run"), sides, strict=True))
         numbers = {"margin": margin, "delta": delta, "ci_low": ci[0], "ci_high": ci[1], "alpha": alpha}
+        numbers |= {"delta_low": open_delta[0], "delta_high": open_delta[1]}
         values: dict[str, Any] = {
             "dataset_id": dataset_id,
             **{f"{side}_id": ids[0] if len(ids) == 1 else None for side, (_, ids) in runs.items()},
@@ -203,6 +207,7 @@ class DecisionWrites:
             "acknowledged_by": acknowledged_by,
             "created_at_utc": utc_now(),
             "repeats": None if arms is None else {f"{side}_id": list(ids) for side, (_, ids) in runs.items()},
+            "unjudged": unjudged,
         }
         record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
         self._made.decision_ids.add(record.id)
@@ -214,7 +219,8 @@ class DecisionWrites:
 
     def insert_on_suite(self, *, created_at_utc: str | None = None, **values: Any) -> SuiteDecisionRecord:
         """Store the decision of a gate on a suite, given by columns, and return its record."""
-        numbers = {name: finite_or_none(values[name]) for name in ("delta", "ci_low", "ci_high", "alpha")}
+        named = ("delta", "ci_low", "ci_high", "alpha", "delta_low", "delta_high")
+        numbers = {name: finite_or_none(values[name]) for name in named}
         row = {**values, **numbers, "created_at_utc": checked_time(created_at_utc)}
         return SuiteDecisionRecord(id=self._session.insert(schema.suite_decisions, row), **row)
 

@@ -49,7 +49,8 @@ class LabelSetRecord:
     """A version of a dataset's labels; ``digest`` is ``LabelLists.digest()``.
 
     ``by_row_number``: whether items are identified by row numbers, None if unknown. ``judge``: who gave them, "" for
-    the judge that counts unless another is named.
+    the judge that counts unless another is named. ``extends``: the version whose labels it has, with those that
+    ``added_by`` gave (None: the judge). ``from_runs``: {"runs": names} of the runs whose logs the labels come from.
     """
 
     id: int
@@ -62,6 +63,29 @@ class LabelSetRecord:
     created_at_utc: str
     by_row_number: bool | None
     judge: str = ""
+    extends: int | None = None
+    added_by: str | None = None
+    from_runs: Mapping[str, Sequence[str]] | None = None
+
+    @property
+    def hand(self) -> str:
+        """Who gave the labels that it adds."""
+        return self.judge if self.added_by is None else self.added_by
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOrigin:
+    """Where a version of labels comes from: see ``LabelSetRecord``; ``created_at_utc``: None for now."""
+
+    source: str | None = None
+    judge: str = ""
+    created_at_utc: str | None = None
+    extends: int | None = None
+    added_by: str | None = None
+    from_runs: Mapping[str, Sequence[str]] | None = None
+
+
+UNKNOWN_ORIGIN = LabelOrigin()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +181,10 @@ class SuiteDecisionRecord:
     acknowledged_reason: str | None
     acknowledged_by: str | None
     created_at_utc: str
+    unjudged: str | None = None
+    delta_low: float | None = None
+    delta_high: float | None = None
+    judge: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +299,9 @@ class DecisionRecord:
     acknowledged_by: str | None
     created_at_utc: str
     repeats: Mapping[str, Sequence[int]] | None = None
+    unjudged: str | None = None
+    delta_low: float | None = None
+    delta_high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

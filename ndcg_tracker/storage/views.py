@@ -30,6 +30,11 @@ _NEWEST_OF_BOTH = {
     "true for one row of several that differ in labels alone; on SQLite 1 and 0."
 }
 _CREATED = {"created_at_utc": "When the run was made, ISO 8601 in UTC: as given with it, else when it was stored."}
+_OPEN = _JUDGE | {
+    "unjudged": "What an unjudged item was worth: range, zero or bounds; NULL of decisions before that.",
+    "delta_low": "Least delta that unjudged items left open; NULL where they left none open.",
+    "delta_high": "Greatest delta that unjudged items left open; NULL where they left none open.",
+}
 _TIMESTAMP = {"created_at": "The same as created_at_utc; on Postgres a timestamp."}
 
 
@@ -199,8 +204,9 @@ VIEWS = (
         | _TIMESTAMP
         | {
             "decision_number": "Which decision of this gate it is, from 1 without gaps: of this dataset, metric, "
-            "baseline_alias and scope.",
-        },
+            "baseline_alias, scope and judge.",
+        }
+        | _OPEN,
     ),
     View(
         "suite_gate_decisions",
@@ -228,9 +234,10 @@ VIEWS = (
         }
         | _TIMESTAMP
         | {
-            "decision_number": "Which decision of this gate it is, from 1 without gaps: of this suite, metric and "
-            "baseline.",
-        },
+            "decision_number": "Which decision of this gate it is, from 1 without gaps: of this suite, metric, "
+            "baseline and judge.",
+        }
+        | _OPEN,
     ),
     View(
         "run_regressions",

@@ -12,6 +12,7 @@ from stored_rows import row_counts
 import ndcg_tracker as nt
 from ndcg_tracker.runs import rescore as rescoring
 from ndcg_tracker.runs.rescore import LabelsAdded, store_labels
+from ndcg_tracker.storage.records import LabelOrigin
 from ndcg_tracker.storage.store import Store, WriteTransaction
 
 pytestmark = pytest.mark.both_engines
@@ -167,7 +168,7 @@ def test_what_others_store_meanwhile_counts(shop: nt.Tracker, ready_url: str) ->
     newest: Run = {**NEW_LABELS, "q3": {"c": 3}}
     with Meanwhile.open(ready_url) as store:
         store.others = others
-        added = store_labels(store, "default", labels_of(newest), None, rescore=True)
+        added = store_labels(store, "default", labels_of(newest), LabelOrigin(), rescore=True)
     wanted = {"dense": changed, "late": BM25}
     assert {run.run: [(one.metric, one.mean) for one in run.metrics] for run in added.rescored} == {
         name: [("ndcg@10", results("ndcg@10", run, newest).mean)] for name, run in wanted.items()
@@ -183,7 +184,7 @@ def test_labels_that_others_add_meanwhile_are_in_the_union(shop: nt.Tracker, rea
 
     with Meanwhile.open(ready_url) as store:
         store.others = others
-        added = store_labels(store, "default", labels_of(ours), None, extend=True, rescore=True)
+        added = store_labels(store, "default", labels_of(ours), LabelOrigin(), extend=True, rescore=True)
     union = {**NEW_LABELS, "q1": {**NEW_LABELS["q1"], "w": 2.0}, "q2": {**NEW_LABELS["q2"], "w": 1.0}}
     assert added == (4, True)
     assert [run.metrics[0].mean for run in added.rescored] == [

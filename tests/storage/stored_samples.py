@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from rankings_of import Run, labels_of, ranking_of
 
-from ndcg_tracker.storage.records import RunRecord
+from ndcg_tracker.storage.records import LabelOrigin, RunRecord
 from ndcg_tracker.storage.store import WriteTransaction
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -30,7 +30,7 @@ def add_run(tx: WriteTransaction, name: str, run: Run, labels: Run = LABELS, dat
     wanted = labels_of(labels)
     label_set = next((one for one in tx.labels.sets(record.id) if one.digest == wanted.digest()), None)
     if label_set is None:
-        label_set = tx.write.labels.insert(record.id, wanted, "labels.qrels")
+        label_set = tx.write.labels.insert(record.id, wanted, LabelOrigin("labels.qrels"))
     stored = tx.write.runs.insert(record.id, name, ranking_of(run), source=f"{name}.run", tags={"stage": "test"})
     keys = ranking_of(run).group_keys
     n_groups = len(keys)

@@ -41,8 +41,8 @@ def test_commits_aliases_and_decisions(both: Stores) -> None:
         assert store.query("SELECT dataset, alias, run, run_id FROM run_aliases").rows == [
             ("shop", "prod", "other", other.id)
         ]
-        (row,) = store.query("SELECT * FROM gate_decisions").rows
-        assert row[-2] == row[2]  # created_at is created_at_utc
+        (row,) = store.query("SELECT created_at_utc, created_at FROM gate_decisions").rows
+        assert row[0] == row[1]
         assert (row[0], row[1], *row[3:-2], row[-1]) == (
             1, "shop", "one", "other", "prod", "ndcg@10", 1, "population", 0.01, -0.5, -0.75, None, 0.05, "fail",
             "too low", "known", "me", 1,

@@ -13,6 +13,7 @@ from torture.proxy import PLACES, AtCommit, Fault, Place, Proxy
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage import store as storage
+from ndcg_tracker.storage.records import LabelOrigin
 from ndcg_tracker.storage.store import Store, WriteTransaction
 from ndcg_tracker.storage.upkeep.integrity import Written
 
@@ -73,7 +74,9 @@ def test_a_run_is_looked_up(direct: Store, socket_path: Path, place: Place, rese
 
 
 def add_label_set(tx: WriteTransaction) -> None:
-    tx.write.labels.insert(tx.write.datasets.ensure("shop").id, labels_of({**LABELS, "q9": {"z": 3.0}}), "more.qrels")
+    tx.write.labels.insert(
+        tx.write.datasets.ensure("shop").id, labels_of({**LABELS, "q9": {"z": 3.0}}), LabelOrigin("more.qrels")
+    )
 
 
 def add_results(tx: WriteTransaction) -> None:

@@ -8,7 +8,7 @@ from rankings_of import labels_of, ranking_of
 
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.database import upgrade
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE, UNNAMED_JUDGES
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE, UNNAMED_JUDGES, LabelOrigin
 from ndcg_tracker.storage.store import Store, WriteTransaction
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}
@@ -28,7 +28,7 @@ def fill(tx: WriteTransaction) -> None:
     ]
     for version, nights in UNDER.items():
         labels = labels_of({"q1": {"a": float(version)}, "q2": {"a": 1.0}})
-        label_set = tx.write.labels.insert(dataset.id, labels, judge=JUDGE if version == 2 else "")
+        label_set = tx.write.labels.insert(dataset.id, labels, LabelOrigin(judge=JUDGE if version == 2 else ""))
         for night in nights:
             tx.write.evaluations.insert_coverage(runs[night - 1].id, label_set.id, 10, 0.5)
             tx.write.evaluations.insert(
@@ -121,7 +121,7 @@ def test_results_of_other_engines_count(rescored: Store) -> None:
     for number, judge in enumerate((EXTERNAL_JUDGE, SUMMED_JUDGE)):
         with rescored.write() as tx:
             dataset_id = tx.datasets.known("shop").id
-            tx.write.labels.insert(dataset_id, labels_of({"q1": {"a": 9.0 + number}}), judge=judge)
+            tx.write.labels.insert(dataset_id, labels_of({"q1": {"a": 9.0 + number}}), LabelOrigin(judge=judge))
             (night,) = (run for run in tx.runs.all("shop") if run.name == NIGHTS[0])
             label_set = tx.labels.newest(dataset_id, judge)
             assert label_set is not None

@@ -15,6 +15,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, Ranking
 from ndcg_tracker.storage import database, datasets, evaluations
 from ndcg_tracker.storage.bulk import sqlite
+from ndcg_tracker.storage.records import LabelOrigin
 from ndcg_tracker.storage.store import Store
 
 IDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
@@ -142,7 +143,7 @@ def test_label_sets_are_versions(store: Store) -> None:
     with store.write() as tx:
         dataset = tx.write.datasets.ensure("shop")
         assert tx.labels.newest(dataset.id) is None
-        first = tx.write.labels.insert(dataset.id, labels_of(LABELS), "a.qrels")
+        first = tx.write.labels.insert(dataset.id, labels_of(LABELS), LabelOrigin("a.qrels"))
         second = tx.write.labels.insert(dataset.id, labels_of(other))
         elsewhere = tx.write.labels.insert(tx.write.datasets.ensure("books").id, labels_of(other))
     assert [one.version for one in (first, second, elsewhere)] == [1, 2, 1]

@@ -156,6 +156,11 @@ class GateDecision:
     limits: tuple[LimitCheck, ...] = ()
     of_metric: Decision | None = None
 
+    @property
+    def open_delta(self) -> tuple[float | None, float | None]:
+        """The mean difference at both ends of what unjudged items may be worth, None where they leave none open."""
+        return (None, None) if self.open is None else (self.open.low, self.open.high)
+
     def in_direction(self, direction: Direction) -> GateDecision:
         """Return a decision on gains as one on differences: where lower values are better these are minus the gains.
 

@@ -129,6 +129,8 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
         arms=_recorded_arms(runs),
+        unjudged=question.unjudged,
+        open_delta=decision.open_delta,
     )
     return replace(outcome, decision_id=record.id)
 

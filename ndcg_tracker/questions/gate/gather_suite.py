@@ -171,6 +171,9 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         reason=reason(decision),
         acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
+        unjudged=question.unjudged,
+        delta_low=decision.open_delta[0],
+        delta_high=decision.open_delta[1],
     )
     return replace(outcome, decision_id=record.id)
 

@@ -35,6 +35,12 @@ def add_labels(
     label: options.LabelColumn = None,
     columns: options.Header = None,
     judge: options.Judge = None,
+    added_by: Annotated[
+        str | None, typer.Option("--added-by", metavar="NAME", help="Who gave them, where that is not the judge.")
+    ] = None,
+    from_runs: Annotated[
+        list[str] | None, typer.Option("--from-runs", metavar="RUNS", help="Runs whose logs they come from: A,B.")
+    ] = None,
 ) -> None:
     """Store the labels of a file as a dataset's newest version.
 
@@ -49,7 +55,14 @@ def add_labels(
     lists = labels_of(file, reader=reader, columns=names)
     with options.tracker() as tracker:
         added = tracker.add_labels(
-            lists, dataset=dataset, source=source_name(file), judge=judge or "", extend=extend, rescore=rescore
+            lists,
+            dataset=dataset,
+            source=source_name(file),
+            judge=judge or "",
+            extend=extend,
+            rescore=rescore,
+            added_by=added_by or "",
+            from_runs=[name.strip() for names in from_runs or () for name in names.split(",")],
         )
         version, is_new = added
         state = "stored" if is_new else "already stored"
