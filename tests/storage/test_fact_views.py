@@ -30,7 +30,7 @@ def test_commits_aliases_and_decisions(both: Stores) -> None:
                 dataset, one.id, other.id, metric="ndcg@10", label_set_id=tx.labels.sets(dataset)[0].id,
                 scope="population", margin=0.01, delta=-0.5, ci=(-0.75, float("nan")), alpha=0.05, decision="fail",
                 reason="too low", baseline_alias="prod",
-                acknowledged_reason="known", acknowledged_by="me",
+                acknowledged_reason="known", acknowledged_by="me", unjudged="range", open_delta=(-0.625, -0.25),
             )  # fmt: skip
         assert store.query("SELECT run, git_commit, source, n_groups, n_items FROM run_details").rows == [
             ("one", None, "one.run", len(BM25), sum(map(len, BM25.values()))),
@@ -41,11 +41,12 @@ def test_commits_aliases_and_decisions(both: Stores) -> None:
         assert store.query("SELECT dataset, alias, run, run_id FROM run_aliases").rows == [
             ("shop", "prod", "other", other.id)
         ]
-        (row,) = store.query("SELECT created_at_utc, created_at FROM gate_decisions").rows
-        assert row[0] == row[1]
-        assert (row[0], row[1], *row[3:-2], row[-1]) == (
+        (row,) = store.query("SELECT * FROM gate_decisions").rows
+        decided = dict(zip(store.query("SELECT * FROM gate_decisions").columns, row, strict=True))
+        assert decided.pop("created_at_utc") == decided.pop("created_at")
+        assert tuple(decided.values()) == (
             1, "shop", "one", "other", "prod", "ndcg@10", 1, "population", 0.01, -0.5, -0.75, None, 0.05, "fail",
-            "too low", "known", "me", 1,
+            "too low", "known", "me", 1, "", "range", -0.625, -0.25,
         )  # fmt: skip
 
 
