@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,10 +18,13 @@ from ndcg_tracker.compare.results import (
     EarlierBounds,
     GroupCounts,
     GroupDelta,
+    HandShare,
     JudgedShare,
     LabelSetRef,
     MetricComparison,
     NotComparable,
+    OpenStop,
+    OpenVerdict,
     PossibleDelta,
     RunRef,
     SliceComparison,
@@ -38,7 +43,10 @@ from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
-from ndcg_tracker.words.notes import Note, all_one_notes
+from ndcg_tracker.words.notes import Fact, Kind, Note, all_one_notes
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.unjudged import OpenDeltas
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -93,6 +101,7 @@ class PairedResults:
     clustered_by: str | None = None
     unjudged: UnjudgedDeltas | None = None
     direction: Direction = "higher"
+    open: OpenDeltas | None = None
 
     @property
     def gain(self) -> Floats:
@@ -154,8 +163,10 @@ def compare_runs(
     deepened = {"baseline": "regressed", "candidate": "improved"}  # more judged items of that run can only deepen it
     verdicts = {metric.verdict for metric in metrics if metric.verdict is not None}
     coverage = [note for note in coverage if verdicts != {deepened.get(str(note.facts.get("run")))}]
-    if any(paired.unjudged is not None for paired in results):  # the bounds replace this guess
+    is_known = all(metric.open is not None and metric.open.stop is None for metric in metrics)
+    if is_known or any(paired.unjudged is not None for paired in results):  # the bounds replace this guess
         coverage = [note for note in coverage if note.kind != "fewer_judged"]
+    coverage += _of_open(metrics, runs)
     comparison = Comparison(
         runs.baseline,
         runs.candidate,
@@ -202,6 +213,41 @@ def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricCom
         if np.array_equal(pairing.baseline, other.baseline) and np.array_equal(pairing.candidate, other.candidate):
             return [Note("equal_metrics", {"metrics": [name, other_name]})]
     return []
+
+
+def _of_open(metrics: Sequence[MetricComparison], runs: ComparedRuns) -> list[Note]:
+    """Return notes on the first metric that labels leave open: who labelled what, and what closes it."""
+    left = next((metric for metric in metrics if metric.is_open), None)
+    if left is None or left.open is None:
+        return []
+    names = [run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate)]
+    judge = runs.label_set.judge
+    n_items = None if runs.baseline.runs or runs.candidate.runs else left.open.n_items
+    closing = closing_note(left.open.stop, left.open.hands, left.metric, runs.dataset, names, judge, n_items)
+    shares = [
+        Note("other_hands", {"hand": share.hand, "baseline": share.baseline, "candidate": share.candidate})
+        for share in left.open.hands[:1]
+    ]
+    return [*shares, closing]
+
+
+def closing_note(
+    stop: OpenStop | None,
+    hands: Sequence[HandShare],
+    metric: str,
+    dataset: str,
+    names: Sequence[str],
+    judge: str = "",
+    n_items: int | None = None,
+) -> Note:
+    """Return a note with the command that closes what labels leave open; ``names``: of one run of each side."""
+    hand = hands[0].hand if hands else judge
+    whose = ("--judge", hand) if hand else ()
+    words = (*dict.fromkeys(names), "--metric", metric, "--dataset", dataset, "--all", *whose)
+    kind: Kind = "one_hand" if stop == "hands" else "never_shown" if stop == "logs" else "unjudged_open"
+    counted: dict[str, Fact] = {"n": n_items} if kind == "unjudged_open" and n_items is not None else {}
+    facts = {"hand": hand} if kind == "one_hand" else counted
+    return Note(kind, facts, ("ndcg-track", "labels", "needed", *words))
 
 
 def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
@@ -340,7 +386,41 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         shown_only=results.shown_only,
         unjudged_bounds=_unjudged_bounds(results, methods),
         direction=results.direction,
+        open=_open_verdict(results, methods),
     )
+
+
+def _possible(
+    results: PairedResults, methods: Methods, candidate: Floats | None, baseline: Floats | None = None
+) -> PossibleDelta | None:
+    """Return the comparison that other values of the groups would make; ``baseline``: None for those that it has."""
+    pairing = results.pairing
+    if candidate is None:
+        return None
+    before = pairing.baseline if baseline is None else baseline
+    kept = np.flatnonzero(~np.isnan(before + candidate))
+    groups = replace(pairing, group_ids=pairing.group_ids[kept], baseline=before[kept], candidate=candidate[kept])
+    weights = None if results.weights is None else results.weights[kept]
+    chance = results.chance.of(kept)
+    of_groups = replace(results, pairing=groups, weights=weights, chance=chance, unjudged=None, open=None)
+    comparison = _compared(of_groups, methods)
+    return PossibleDelta(comparison.delta, comparison.ci, comparison.p_value, comparison.p_value, comparison.verdict)
+
+
+def _open_verdict(results: PairedResults, methods: Methods) -> OpenVerdict | None:
+    """Return what unjudged items leave open, each end tested as if it had been observed."""
+    left, pairing = results.open, results.pairing
+    if left is None:
+        return None
+    low, high = (
+        None
+        if delta is None
+        else _possible(
+            replace(results, chance=results.chance.shifted(delta - pairing.delta)), methods, pairing.baseline + delta
+        )
+        for delta in (left.low, left.high)
+    )
+    return OpenVerdict(left.n_items, low, high, left.stop, left.hands, left.shown_runs)
 
 
 def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds | None:
@@ -348,24 +428,13 @@ def _unjudged_bounds(results: PairedResults, methods: Methods) -> UnjudgedBounds
     unjudged, pairing = results.unjudged, results.pairing
     if unjudged is None:
         return None
-
-    def possible(baseline: Floats | None, candidate: Floats | None) -> PossibleDelta | None:
-        if baseline is None or candidate is None:
-            return None
-        kept = np.flatnonzero(~np.isnan(baseline + candidate))
-        groups = replace(pairing, group_ids=pairing.group_ids[kept], baseline=baseline[kept], candidate=candidate[kept])
-        weights = None if results.weights is None else results.weights[kept]
-        of_groups = replace(results, pairing=groups, weights=weights, chance=results.chance.of(kept), unjudged=None)
-        comparison = _compared(of_groups, methods)
-        return PossibleDelta(
-            comparison.delta, comparison.ci, comparison.p_value, comparison.p_value, comparison.verdict
-        )
-
     least, greatest = (
-        possible(pairing.baseline, None if deltas is None else pairing.baseline + deltas)
+        None if deltas is None else _possible(results, methods, pairing.baseline + deltas)
         for deltas in (unjudged.least, unjudged.greatest)
     )
-    condensed = possible(*unjudged.condensed) if unjudged.condensed is not None else None
+    condensed = None
+    if unjudged.condensed is not None:
+        condensed = _possible(results, methods, unjudged.condensed[1], unjudged.condensed[0])
     return UnjudgedBounds(
         unjudged.n_items, unjudged.n_groups, least, greatest, condensed, unjudged.not_supported, unjudged.earlier
     )
@@ -404,6 +473,7 @@ def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ..
             verdict=corrected_verdict(metric.verdict, metric.gain, p),
             ties_could_change_verdict=_hangs_on_ties(metric, p_values, place),
             unjudged_bounds=_adjusted_bounds(metric.unjudged_bounds, p_values, place),
+            open=_adjusted_open(metric.open, p_values, place),
         )
         for place, (metric, p) in enumerate(zip(metrics, holm(p_values), strict=True))
     )
@@ -415,15 +485,26 @@ def _adjusted_bounds(
     """Return the bounds with p-values corrected together with the observed ones of the other metrics."""
     if bounds is None:
         return None
-
-    def adjusted(possible: PossibleDelta | None) -> PossibleDelta | None:
-        if possible is None:
-            return None
-        p = holm([*p_values[:place], possible.p_value, *p_values[place + 1 :]])[place]
-        return replace(possible, p_adjusted=p, verdict=corrected_verdict(possible.verdict, possible.delta, p))
-
+    adjusted = partial(_adjusted_possible, p_values=p_values, place=place)
     least, greatest, condensed = map(adjusted, (bounds.least, bounds.greatest, bounds.condensed))
     return replace(bounds, least=least, greatest=greatest, condensed=condensed)
+
+
+def _adjusted_open(left: OpenVerdict | None, p_values: Sequence[float | None], place: int) -> OpenVerdict | None:
+    """Return what is open with p-values corrected together with the observed ones of the other metrics."""
+    if left is None:
+        return None
+    low, high = (_adjusted_possible(end, p_values, place) for end in (left.low, left.high))
+    return replace(left, low=low, high=high)
+
+
+def _adjusted_possible(
+    possible: PossibleDelta | None, p_values: Sequence[float | None], place: int
+) -> PossibleDelta | None:
+    if possible is None:
+        return None
+    p = holm([*p_values[:place], possible.p_value, *p_values[place + 1 :]])[place]
+    return replace(possible, p_adjusted=p, verdict=corrected_verdict(possible.verdict, possible.delta, p))
 
 
 def _hangs_on_ties(metric: MetricComparison, p_values: Sequence[float | None], place: int) -> bool:

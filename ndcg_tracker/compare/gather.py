@@ -14,7 +14,7 @@ from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adj
 from ndcg_tracker.compare.gather_results import paired_results, with_unjudged
 from ndcg_tracker.compare.inference import Chance, Methods
 from ndcg_tracker.compare.item_changes import item_moves
-from ndcg_tracker.compare.options import Missing, Version
+from ndcg_tracker.compare.options import Missing, Unjudged, Version
 from ndcg_tracker.compare.results import (
     Comparison,
     GroupDelta,
@@ -35,6 +35,7 @@ from ndcg_tracker.compare.run_pair import (
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
 from ndcg_tracker.compare.slices import AttributeValues, attribute_values
 from ndcg_tracker.compare.sums import are_sums, compared_sums, refuse_groups
+from ndcg_tracker.compare.unjudged import open_deltas
 from ndcg_tracker.errors import (
     InputError,
     NdcgTrackerError,
@@ -77,7 +78,8 @@ class CompareOptions:
     ``metrics``: none for all that a candidate shares with the baseline. ``tie_bounds``: look for the groups that ties
     in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
     ``cluster``: one whose values mark groups that depend on each other. ``labels``, ``judge``: see ``resolved_pair``.
-    ``unjudged_bounds``: find how far unjudged items leave every metric open, which reads them, too.
+    ``unjudged_bounds``: find how far unjudged items leave every metric open, which reads them, too. ``unjudged``: what
+    such an item may be worth, None to look where it may matter (see ``open_deltas``).
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -91,6 +93,7 @@ class CompareOptions:
     labels: Version = None
     judge: str | None = None
     unjudged_bounds: bool = False
+    unjudged: Unjudged | None = None
 
     def words(self) -> tuple[str, ...]:
         """Return these options as a command takes them: metrics, version of the labels, missing groups, clusters."""
@@ -251,6 +254,10 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         JudgedShare(cutoff, *(_mean_share(of_arm, cutoff) for of_arm in of_arms))
         for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics if not metric.is_external)
     )
+    worth = options.unjudged
+    if worth != "zero" and not (pruned and worth is None):
+        left = open_deltas(tx, both, results, coverage, worth)
+        results = [replace(of_metric, open=of_open) for of_metric, of_open in zip(results, left, strict=True)]
     comparison = compare_runs(
         ComparedRuns(
             both.arms[0].ref,
@@ -268,7 +275,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         top=options.top,
         by=None if slices is None else slices.of(results[0].pairing.group_ids),
     )
-    comparison = _with_requests(comparison, both)
+    comparison = _with_shares(_with_requests(comparison, both), both)
     if not pruned and not both.is_repeated:
         comparison = _with_moves(tx, comparison, both)
     runs, labels = [side.run for side in both.sides], both.baseline.label_set
@@ -434,6 +441,16 @@ def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: 
 
 def _judged(tx: ReadTransaction, side: Side) -> JudgedRanking:
     return judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id))
+
+
+def _with_shares(comparison: Comparison, both: RunPair) -> Comparison:
+    """Return the comparison with the judged share of each metric's first ranks."""
+    shares = {share.cutoff: share for share in comparison.coverage}
+    metrics = tuple(
+        compared if metric.is_external else replace(compared, judged=shares.get(metric.cutoff))
+        for metric, compared in zip(both.metrics, comparison.metrics, strict=True)
+    )
+    return replace(comparison, metrics=metrics)
 
 
 def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:

@@ -17,6 +17,8 @@ _ROUNDING = 1e-12
 
 
 Verdict = Literal["improved", "regressed", "no_difference_detected", "identical", "not_comparable"]
+ToldVerdict = Verdict | Literal["open"]
+"""A verdict, or that what the labels do not say could turn it."""
 NotComparable = Literal["no_group", "nothing_judged", "baseline_not_judged", "candidate_not_judged"]
 NOT_COMPARABLE: Mapping[NotComparable, str] = {
     "no_group": "no group has a result in both runs",
@@ -97,6 +99,47 @@ class PossibleDelta:
     p_value: float | None
     p_adjusted: float | None
     verdict: Verdict | None
+
+
+OpenStop = str
+"""Why the ends of what unjudged items leave open are not known: "items" of a run are not here; "measure", an axis and
+its value, or "grades" and how many, for which there is no rule; "positives": no label says that an item is not
+relevant; "logs": so, and they come from the logs of runs of which one side is none; "hands": what one hand labelled
+makes clearly more of one run's first ranks than of the other's."""
+
+
+UNDECIDED: tuple[OpenStop, ...] = ("hands", "logs")
+"""What leaves a verdict open by itself, whatever the ends are."""
+
+
+@dataclass(frozen=True, slots=True)
+class HandShare:
+    """Which share of the judged items in the first ranks of both runs one hand labelled, from 0 to 1."""
+
+    hand: str
+    baseline: float
+    candidate: float
+
+
+@dataclass(frozen=True, slots=True)
+class OpenVerdict:
+    """A verdict at both ends of what unjudged items may be worth: the candidate's nothing, and the baseline's nothing.
+
+    ``n_items``: how many items are unjudged in the first ranks. ``low``, ``high``: the difference at both ends, None
+    for what ``stop`` says. ``hands``, ``shown_runs``: see ``OpenDeltas``.
+    """
+
+    n_items: int
+    low: PossibleDelta | None
+    high: PossibleDelta | None
+    stop: OpenStop | None
+    hands: tuple[HandShare, ...]
+    shown_runs: tuple[str, ...]
+
+    def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
+        """Return the end at which another verdict stands than this one, None where it holds at both."""
+        end = {"regressed": self.high, "improved": self.low}.get(verdict or "")
+        return None if end is None or end.verdict == verdict else end
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +247,13 @@ class JudgedShare:
     baseline: float | None
     candidate: float | None
 
+    @property
+    def is_apart(self) -> bool:
+        """Whether clearly more is judged of one run: by more than a point."""
+        if self.baseline is None or self.candidate is None:
+            return self.baseline != self.candidate
+        return abs(self.baseline - self.candidate) > COVERAGE_GAP
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricComparison:
@@ -223,8 +273,9 @@ class MetricComparison:
     another order of items of equal score could give another verdict.
     ``shown_only``: why the metric is shown and not compared, None where it is compared; it has no verdict then, and
     ``baseline`` and ``candidate`` are what was stored. ``unjudged_bounds``: None where nobody asked. ``direction``:
-    which values are better; of a metric whose lower ones are, a group with a delta below 0 is a win. A number that is
-    undefined is None.
+    which values are better; of a metric whose lower ones are, a group with a delta below 0 is a win. ``judged``: which
+    share of the first ranks of both runs is judged, None where it is not known. ``open``: what unjudged items leave
+    open, None where nothing does or nobody looked. A number that is undefined is None.
     """
 
     metric: str
@@ -257,6 +308,25 @@ class MetricComparison:
     ties_could_change_verdict: bool = False
     unjudged_bounds: UnjudgedBounds | None = None
     direction: Direction = "higher"
+    judged: JudgedShare | None = None
+    open: OpenVerdict | None = None
+
+    @property
+    def turning(self) -> PossibleDelta | None:
+        """The end of what unjudged items may be worth at which the verdict is another, None where it holds."""
+        return None if self.open is None else self.open.turning(self.verdict)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what the labels do not say could turn the verdict."""
+        if self.open is not None and self.open.stop in UNDECIDED:
+            return self.verdict in ("improved", "regressed")
+        return self.turning is not None
+
+    @property
+    def told(self) -> ToldVerdict | None:
+        """The verdict that people are told."""
+        return "open" if self.is_open else self.verdict
 
     @property
     def gain(self) -> float | None:

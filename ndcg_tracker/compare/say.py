@@ -29,13 +29,20 @@ from ndcg_tracker.compare.say_tables import (
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns, marks
-from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.statistics.t_test import FEW_FOR_ONE_SIDE, Equivalence
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import T_INTERVAL, Note, few_differences, low_information, renamed, sentence, told
-from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, points, shown_margin
+from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, percent, points, shown_margin
 
-SIGNS = {"improved": "▲", "regressed": "▼", "no_difference_detected": "~", "identical": "=", "not_comparable": "?"}
+SIGNS = {
+    "improved": "▲",
+    "regressed": "▼",
+    "no_difference_detected": "~",
+    "identical": "=",
+    "not_comparable": "?",
+    "open": "?",
+}
 FOLD = "what was compared, and how to read it"
 
 _TESTS = {
@@ -75,7 +82,9 @@ _CSV_COLUMNS = {
         "least_p_adjusted=unjudged_bounds.least.p_adjusted least_verdict=unjudged_bounds.least.verdict "
         "greatest_delta=unjudged_bounds.greatest.delta greatest_p_adjusted=unjudged_bounds.greatest.p_adjusted "
         "greatest_verdict=unjudged_bounds.greatest.verdict condensed_delta=unjudged_bounds.condensed.delta "
-        "condensed_verdict=unjudged_bounds.condensed.verdict direction"
+        "condensed_verdict=unjudged_bounds.condensed.verdict direction baseline_judged=judged.baseline "
+        "candidate_judged=judged.candidate delta_low=open.low.delta delta_high=open.high.delta "
+        "verdict_low=open.low.verdict verdict_high=open.high.verdict is_open"
     ),
 }
 
@@ -158,8 +167,13 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "low_information": metric.has_low_information,
         "requested_as": metric.requested_as or metric.metric,
         "direction": metric.direction,
+        "judged": metric.judged,
+        "open": metric.open,
+        "is_open": metric.is_open,
     }
     hidden = (
+        "judged",
+        "open",
         "direction",
         "ties_could_change_verdict",
         "standard_error",
@@ -199,7 +213,7 @@ def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python, 
 def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparison], spelled: Spelling) -> Report:
     compared = [metric for metric in comparison.metrics if metric.shown_only is None]
     paired = ("groups", f"{comparison.groups.paired:,} paired")
-    findings = [Painted(f"{sign(metric)} {finding(metric)}", VERDICT_STYLES.get(metric.verdict)) for metric in compared]
+    findings = [Painted(f"{sign(metric)} {finding(metric)}", style_of(metric)) for metric in compared]
     return Report(
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
@@ -222,14 +236,14 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     for comparison in comparisons:
         for metric in comparison.metrics:
             beside.append(marks(metric_footnotes(metric, comparisons), footnotes))
-            verdict = "shown, not compared" if metric.verdict is None else metric.verdict.replace("_", " ")
+            verdict = "shown, not compared" if metric.told is None else metric.told.replace("_", " ")
             verdict = verdict if _is_judged(metric) else "cannot be judged"
             told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
-            painted = [Painted(text, VERDICT_STYLES.get(metric.verdict)) for text in told_so]
+            painted = [Painted(text, style_of(metric)) for text in told_so]
             counts = f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
             evidence = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), counts]
             rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *evidence])
-    heads = columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", ">w/t/l")
+    heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", ">w/t/l")]
     table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {_judged_dataset(first)}"
     tested = "w/t/l: groups won, tied and lost"
@@ -285,9 +299,9 @@ def tally(metrics: Sequence[MetricComparison]) -> str:
 
 
 def _moves(metrics: Sequence[MetricComparison]) -> str:
-    counts = {verdict: sum(metric.verdict == verdict for metric in metrics) for verdict in SIGNS}
+    counts = {verdict: sum(metric.told == verdict for metric in metrics) for verdict in SIGNS}
     n_metrics = counted(len(metrics), "metric")
-    moved = [verdict for verdict in ("regressed", "improved") if counts[verdict]]
+    moved = [verdict for verdict in ("regressed", "improved", "open") if counts[verdict]]
     if moved:
         first, *others = moved
         share = _every(len(metrics)) if counts[first] == len(metrics) else f"{counts[first]} of {n_metrics}"
@@ -314,14 +328,36 @@ def finding(metric: MetricComparison) -> str:
         few = "; low information" if metric.has_low_information else ""
         return f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
     unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
-    return f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}"
+    return f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{_unless(metric)}"
+
+
+def _unless(metric: MetricComparison) -> str:
+    """Return under which condition the verdict holds, where what the labels do not say could turn it."""
+    left, turning = metric.open, metric.turning
+    if left is None or not metric.is_open:
+        return ""
+    if turning is None:
+        return " if all hands label alike" if left.stop == "hands" else " if unknown is not relevant"
+    whose = "candidate" if turning is left.high else "baseline"
+    moved = turning.verdict in ("improved", "regressed") and turning.delta is not None
+    found = (
+        f"{turning.verdict} by {points(abs(turning.delta or 0.0))}"
+        if moved
+        else f"no difference detected ({points(turning.delta, signed=True)})"
+    )
+    return f" if unjudged items are worth nothing, {found} if the {whose}'s are like the judged ones"
+
+
+def style_of(metric: MetricComparison) -> Style | None:
+    """Return the style of a metric's verdict; none of an open one."""
+    return VERDICT_STYLES.get(metric.told)
 
 
 def sign(metric: MetricComparison) -> str:
     """Return the sign of a metric's verdict; "?" also where nothing could be tested."""
     if metric.verdict is None:
         return "·"
-    return SIGNS[metric.verdict] if _is_judged(metric) else SIGNS["not_comparable"]
+    return SIGNS[metric.told or metric.verdict] if _is_judged(metric) else SIGNS["not_comparable"]
 
 
 def _is_judged(metric: MetricComparison) -> bool:
@@ -337,6 +373,7 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
         ("losses", lambda metric: f"{metric.losses:,}"),
         ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else None),
         ("detectable", lambda m: points(m.detectable_delta) if _is_detectable_shown(m) else None),
+        ("judged", judged_cell),
     ]
     metrics, footnotes = comparison.metrics, list[str]()
     shown = [(name, cell) for name, cell in evidence if any(cell(metric) is not None for metric in metrics)]
@@ -349,13 +386,21 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
     )
 
 
+def judged_cell(metric: MetricComparison) -> str | None:
+    """Return which share of the first ranks of both runs is judged, None where it is about the same."""
+    share = metric.judged
+    if share is None or share.baseline is None or share.candidate is None or not share.is_apart:
+        return None
+    return f"{percent(share.baseline)}, {percent(share.candidate)}"
+
+
 def metric_cells(metric: MetricComparison) -> list[object]:
     """Return the row of one metric: its means, what changed, between which values, and the p-value."""
     return [
         metric.metric,
         points(metric.baseline),
         points(metric.candidate),
-        delta_cell(metric.delta, metric.verdict),
+        delta_cell(metric.delta, metric.told),
         interval(metric.ci, signed=True),
         p_text(metric.p_adjusted),
     ]

@@ -15,8 +15,8 @@ from ndcg_tracker.compare.results import (
     PossibleDelta,
     SliceComparison,
     TieBounds,
+    ToldVerdict,
     UnjudgedBounds,
-    Verdict,
 )
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.render.report import Column, Table, columns, marks
@@ -34,7 +34,7 @@ VERDICT_STYLES: dict[str | None, Style] = {"improved": "good", "regressed": "bad
 _NUMBERS = (">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">q")
 
 
-def delta_cell(delta: float | None, verdict: Verdict | None) -> Painted:
+def delta_cell(delta: float | None, verdict: ToldVerdict | None) -> Painted:
     """Return a difference in the style of its verdict, with "~" before it where it was not detected."""
     text = points(delta, signed=True)
     return Painted(f"~ {text}" if verdict == "no_difference_detected" else text, VERDICT_STYLES.get(verdict))
@@ -187,13 +187,22 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
         *(("in neither run", worded(sentence, spelled)) for sentence in _of_all_metrics(comparison)),
         ("labels", labels_text(comparison.label_set)),
     ]
+    in_table = {metric.judged for metric in comparison.metrics if metric.judged is not None and metric.judged.is_apart}
     for share in comparison.coverage:
+        if share in in_table:
+            continue
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
         baseline, candidate = (
             "not known" if judged_share is None else percent(judged_share)
             for judged_share in (share.baseline, share.candidate)
         )
         pairs.append((where, f"baseline {baseline}, candidate {candidate}"))
+    for metric in comparison.metrics:
+        left = metric.open
+        if left is not None and left.low is not None and left.high is not None:
+            of_metric = "" if len(comparison.metrics) == 1 else f"{metric.metric}: "
+            ends = f"{points(left.low.delta, signed=True)} and {points(left.high.delta, signed=True)}"
+            pairs.append(("unjudged", f"{of_metric}delta lies between {ends}, whatever they are worth"))
     for metric in comparison.metrics:
         effect = metric.tie_effect
         if effect is not None and (_is_seen_open(effect.baseline) or _is_seen_open(effect.candidate)):

@@ -1,15 +1,16 @@
-"""What unjudged items leave open: the differences of all groups at both ends of what those may be worth."""
+"""What labels leave open: all differences at both ends of what unjudged items may be worth, and who labelled what."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ndcg_tracker.compare.results import JudgedShare
+from ndcg_tracker.compare.results import UNDECIDED, HandShare, JudgedShare, OpenStop
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.unjudged_bounds import (
     extreme_deltas,
@@ -18,18 +19,28 @@ from ndcg_tracker.metrics.unjudged_bounds import (
     what_stops,
     what_stops_range,
 )
-from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
+from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.metrics.language.metric import Metric
-    from ndcg_tracker.rankings import Floats
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.keys import Keys
+    from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.storage.records import LabelSetRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 Worth = Literal["range", "bounds"]
 """What an unjudged item may be worth: up to the mean gain of the judged items at its rank, or any grade."""
+
+HAND_GAP = 0.1
+"""If the shares of what one hand labelled differ by more than this, the hands may have made the difference."""
+WELL_JUDGED = 0.95
+"""Where both runs have this share of their first ranks judged, and about the same, a comparison does not read items."""
+MOST_GROUPS = 20_000
+"""Of more groups a comparison does not read the items unasked."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +49,9 @@ class OpenDeltas:
 
     ``worth``: by which rule. ``share``: which share of the first ranks of both runs is judged. ``n_items``: how many
     items are unjudged there; of arms, of the two runs with the most. ``low`` and ``high``: float64, shape (n,), None
-    where they are not known, for what ``stop`` says: "items", or what ``what_stops`` returns.
+    where they are not known, for what ``stop`` says (see ``OpenStop``). ``hands``: who labelled clearly more of one
+    run's first ranks than of the other's. ``shown_runs``: whose logs the labels come from, where a side is not
+    among them.
     """
 
     worth: Worth
@@ -46,38 +59,147 @@ class OpenDeltas:
     n_items: int = 0
     low: Floats | None = None
     high: Floats | None = None
-    stop: str | None = None
+    stop: OpenStop | None = None
+    hands: tuple[HandShare, ...] = ()
+    shown_runs: tuple[str, ...] = ()
 
 
 def open_deltas(
-    tx: ReadTransaction, both: RunPair, results: PairedResults, coverage: Sequence[JudgedShare], worth: Worth
-) -> OpenDeltas | None:
-    """Return what the unjudged items of two runs or arms leave open; None where nothing is unjudged in the first ranks.
+    tx: ReadTransaction,
+    both: RunPair,
+    results: Sequence[PairedResults],
+    coverage: Sequence[JudgedShare],
+    worth: Worth | None = None,
+) -> list[OpenDeltas | None]:
+    """Return what the labels of two runs or arms leave open of each metric; None where they leave nothing.
 
-    Items are read only where the judged share says that some are unjudged. Of arms each run is held against each, and
+    ``worth``: None for "range" where it may matter: up to 20,000 groups, where less than 95% is judged, or clearly
+    more of one run. Items are read once, and only where they are needed. Of arms each run is held against each, and
     the ends are the means over these pairs.
     """
-    metric = both.metric
+    sides = _Sides(tx, both)
+    pairs = zip(both.metrics, results, strict=True)
+    return [_open(sides, metric, of_metric, coverage, worth) for metric, of_metric in pairs]
+
+
+def _open(
+    sides: _Sides, metric: Metric, results: PairedResults, coverage: Sequence[JudgedShare], worth: Worth | None
+) -> OpenDeltas | None:
     share = next((share for share in coverage if share.cutoff == metric.cutoff), None)
-    if share is None or metric.is_external or metric.shown_only or (share.baseline == share.candidate == 1.0):
+    if share is None or metric.is_external or metric.shown_only or results.not_judged is not None:
         return None
-    every = [side for sides in both.sides_of for side in sides]
-    if any("items" not in tx.runs.holds(side.run.id) for side in every):
-        return OpenDeltas(worth, share, stop="items")
-    if results.means is not None:
-        return OpenDeltas(worth, share, stop="measure")
-    labels = tx.labels.lists(both.baseline.label_set.id)
-    grades = np.unique(labels.grades)
-    keys = tx.groups.keys(both.dataset_id, results.pairing.group_ids)
-    stop = what_stops_range(metric, grades) if worth == "range" else what_stops(metric, grades, len(keys))
+    left = OpenDeltas(worth or "range", share)
+    if worth is None and results.pairing.group_ids.size > MOST_GROUPS:
+        return None
+    if sides.hands is not None and sides.has_items:
+        hands = sides.hand_shares(metric.cutoff)
+        if hands:
+            return replace(left, stop="hands", hands=hands)
+    if not (is_open(share) if worth is None else share.baseline != 1.0 or share.candidate != 1.0):
+        return None
+    stop = sides.stop(metric, results, left.worth)
     if stop is not None:
-        return OpenDeltas(worth, share, stop=stop)
-    sides = [[judged(tx.runs.ranking(side.run.id), labels) for side in of_arm] for of_arm in both.sides_of]
-    ends = [_ends(baseline, candidate, metric, keys, worth) for baseline, candidate in product(*sides)]
+        return replace(left, stop=stop, shown_runs=sides.shown_runs if stop == "logs" else ())
+    keys = sides.tx.groups.keys(sides.both.dataset_id, results.pairing.group_ids)
+    ends = [_ends(baseline, candidate, metric, keys, left.worth) for baseline, candidate in product(*sides.judged)]
     low = results.pairing.delta + np.mean([down for down, _, _ in ends], axis=0)
     high = results.pairing.delta + np.mean([up for _, up, _ in ends], axis=0)
     low, high = (np.clip(end, *(results.limits or (-np.inf, np.inf))) for end in (low, high))
-    return OpenDeltas(worth, share, max(n_items for _, _, n_items in ends), low, high)
+    return replace(left, n_items=max(n_items for _, _, n_items in ends), low=low, high=high)
+
+
+def is_open(share: JudgedShare) -> bool:
+    """Return whether unjudged items may matter: below 95% judged, or a point more of one run than of the other.
+
+    >>> [is_open(JudgedShare(10, *shares)) for shares in ((0.99, 0.99), (0.999, 0.98), (0.9, 0.9))]
+    [False, True, True]
+    """
+    if share.baseline is None or share.candidate is None:
+        return False
+    return min(share.baseline, share.candidate) < WELL_JUDGED or share.is_apart
+
+
+class _Sides:
+    """The items of all runs of two arms with their labels, read when they are wanted."""
+
+    def __init__(self, tx: ReadTransaction, both: RunPair) -> None:
+        self.tx = tx
+        self.both = both
+        every = {label_set.version: label_set for label_set in tx.labels.sets(both.dataset_id, None)}
+        self._chain = [both.baseline.label_set]
+        while (before := every.get(self._chain[-1].extends or 0)) is not None:
+            self._chain.append(before)
+
+    @cached_property
+    def has_items(self) -> bool:
+        """Whether the items of all runs are here."""
+        return all("items" in self.tx.runs.holds(side.run.id) for sides in self.both.sides_of for side in sides)
+
+    @cached_property
+    def labels(self) -> LabelLists:
+        """The labels of both."""
+        return self.tx.labels.lists(self.both.baseline.label_set.id)
+
+    @cached_property
+    def judged(self) -> list[list[JudgedRanking]]:
+        """The runs of both arms with their labels."""
+        return [
+            [judged(self.tx.runs.ranking(side.run.id), self.labels) for side in of_arm] for of_arm in self.both.sides_of
+        ]
+
+    @cached_property
+    def shown_runs(self) -> tuple[str, ...]:
+        """The runs whose logs the labels come from, where a side is not among them."""
+        shown = dict.fromkeys(name for label_set in self._chain for name in (label_set.from_runs or {}).get("runs", ()))
+        names = {side.run.name for sides in self.both.sides_of for side in sides}
+        return () if names <= shown.keys() else tuple(shown)
+
+    def stop(self, metric: Metric, results: PairedResults, worth: Worth) -> OpenStop | None:
+        """Return why no end of the differences is known, None where both are."""
+        if not self.has_items:
+            return "items"
+        if results.means is not None:
+            return "measure"
+        grades = np.unique(self.labels.grades)
+        if worth == "bounds":
+            return what_stops(metric, grades, results.pairing.group_ids.size)
+        if grades.size and grades[0] > 0:
+            return "logs" if self.shown_runs else "positives"
+        return what_stops_range(metric, grades)
+
+    @cached_property
+    def hands(self) -> tuple[list[str], Index] | None:
+        """Who labelled, and which of them each label; None where one hand gave all."""
+        names = list(dict.fromkeys(label_set.hand for label_set in self._chain))
+        if len(names) == 1:
+            return None
+        of_label = np.full(self.labels.n_items, names.index(self._chain[0].hand), dtype=np.int64)
+        last: LabelSetRecord = self._chain[0]
+        for label_set in self._chain[1:]:
+            if label_set.hand != last.hand:  # the newest version that this hand has made holds all it gave
+                rows, _ = matching_rows(self.labels, self.tx.labels.lists(label_set.id))
+                of_label[rows] = names.index(label_set.hand)
+            last = label_set
+        return names, of_label
+
+    def hand_shares(self, cutoff: int | None) -> tuple[HandShare, ...]:
+        """Return whose shares of the judged first ranks differ by more than 10 points, the least alike first."""
+        assert self.hands is not None
+        names, of_label = self.hands
+        shares = [
+            np.mean([_shares_by_hand(run, of_label, len(names), cutoff) for run in of_arm], axis=0)
+            for of_arm in self.judged
+        ]
+        apart = [HandShare(name, *map(float, both)) for name, *both in zip(names, *shares, strict=True)]
+        apart = [share for share in apart if abs(share.candidate - share.baseline) > HAND_GAP]
+        return tuple(sorted(apart, key=lambda share: (-abs(share.candidate - share.baseline), -share.candidate)))
+
+
+def _shares_by_hand(run: JudgedRanking, of_label: Index, n_hands: int, cutoff: int | None) -> Floats:
+    offsets = run.ranking.offsets
+    ranks = run.rows - offsets[group_codes(offsets)[run.rows]]
+    first = run.label_rows if cutoff is None else run.label_rows[ranks < cutoff]
+    return np.bincount(of_label[first], minlength=n_hands) / max(first.size, 1)
 
 
 def joined_deltas(lefts: Iterable[OpenDeltas | None]) -> OpenDeltas | None:
@@ -93,8 +215,12 @@ def joined_deltas(lefts: Iterable[OpenDeltas | None]) -> OpenDeltas | None:
         for shares in zip(*((left.share.baseline, left.share.candidate) for left in opened), strict=True)
     )
     share = JudgedShare(opened[0].share.cutoff, baseline, candidate)
-    stop = next((left.stop for left in opened if left.stop is not None), None)
-    return OpenDeltas(opened[0].worth, share, sum(left.n_items for left in opened), stop=stop)
+    stopped = min(
+        (left for left in opened if left.stop is not None),
+        key=lambda left: left.stop not in UNDECIDED,
+        default=opened[0],
+    )
+    return replace(stopped, share=share, n_items=sum(left.n_items for left in opened), low=None, high=None)
 
 
 def _ends(

@@ -17,6 +17,7 @@ from ndcg_tracker.rankings.keys import KeyIndex, KeyPlaces, Keys, joined_digest
 from ndcg_tracker.rankings.ranking import LabelLists, labels_of_groups
 from ndcg_tracker.storage.records import NO_LABELS_HERE, LabelOrigin
 from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
@@ -66,15 +67,6 @@ def numbered_labels(
             advice=see,
         )
     return label_set
-
-
-def judge_words(judge: str) -> str:
-    """Return a judge's name for a sentence.
-
-    >>> judge_words(""), judge_words("gpt")
-    ('the unnamed judge', "judge 'gpt'")
-    """
-    return f"judge {judge!r}" if judge else "the unnamed judge"
 
 
 NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))

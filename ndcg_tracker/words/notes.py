@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, cast
 
-from ndcg_tracker.words.texts import counted, in_a_row, percent, points, shown
+from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, points, shown
 
 Kind = Literal[
     # compare and gate
@@ -16,6 +16,7 @@ Kind = Literal[
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "not_under_judge", "one_repeat", "retraining",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
+    "other_hands", "one_hand", "never_shown",
     "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "shorter_lists",
     "pruned", "without_items",
     # explain
@@ -293,6 +294,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"to judge {'the item' if n == 1 else 'all items' if n is None else f'all {n:,} items'} that nobody judged, "
         "before the next verdict"
     ),
+    "one_hand": lambda hand: (
+        f"to have {judge_words(hand)} label what both runs rank first, and decide under those labels"
+    ),
+    "never_shown": "to judge what nobody was shown",
     "unjudged_zero": _unjudged_zero,
     "equal_metrics": lambda metrics: (
         f"{' and '.join(metrics)} are equal in every group, and p-values are corrected for both: name one, to ask once"
@@ -333,6 +338,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "not_under_judge": lambda version, judge, n, metrics: (
         f"{counted(n, 'run')} {'has' if n == 1 else 'have'} no {metrics[0]} under version {version} of the labels"
         f"{f' (judge {judge!r})' if judge else ''}: left out; to add them"
+    ),
+    "other_hands": lambda hand, baseline, candidate: (
+        f"{judge_words(hand)} labelled {percent(candidate)} of the candidate's judged first ranks, "
+        f"{percent(baseline)} of the baseline's: who labelled may have made the difference"
     ),
     "positives_only": "no label has grade 0: an item without a label is unknown here, not irrelevant",
     "nothing_judged": lambda metrics: (

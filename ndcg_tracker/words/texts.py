@@ -191,3 +191,12 @@ class GroupTexts:
 
     query: Text | None = None
     items: Mapping[str, Text] = field(default_factory=dict)
+
+
+def judge_words(judge: str) -> str:
+    """Return a judge's name for a sentence.
+
+    >>> judge_words(""), judge_words("gpt")
+    ('the unnamed judge', "judge 'gpt'")
+    """
+    return f"judge {judge!r}" if judge else "the unnamed judge"

@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note
 from ndcg_tracker.compare.limits import LimitCheck
-from ndcg_tracker.compare.results import JudgedShare
+from ndcg_tracker.compare.results import HandShare, JudgedShare, OpenStop
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.compare.unjudged import Worth
 from ndcg_tracker.metrics.language.metric import Direction
@@ -94,7 +94,7 @@ class OpenLabels:
     ``worth``: what each may be worth: "range" or "bounds". ``share``: which share of the first ranks of both runs is
     judged. ``n_items``: how many items are unjudged there. ``low``, ``high``: the mean difference at both ends of what
     they may be worth, None where it is not known, for what ``stop`` says. ``of_zero``: what would be decided if they
-    were worth nothing.
+    were worth nothing. ``hands``, ``shown_runs``: see ``OpenDeltas``.
     """
 
     worth: Worth
@@ -103,7 +103,9 @@ class OpenLabels:
     low: float | None = None
     high: float | None = None
     of_zero: Decision | None = None
-    stop: str | None = None
+    stop: OpenStop | None = None
+    hands: tuple[HandShare, ...] = ()
+    shown_runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import PairedResults, labels_command
+from ndcg_tracker.compare.decide import PairedResults, closing_note, labels_command
 from ndcg_tracker.compare.limits import checked_limits
-from ndcg_tracker.compare.results import Comparison, NotComparable, ties_note
+from ndcg_tracker.compare.results import UNDECIDED, Comparison, NotComparable, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -33,7 +33,7 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.facts import GateFacts
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, drift_since_pin
-from ndcg_tracker.words.notes import Fact, Kind, Note, command_line, sentence
+from ndcg_tracker.words.notes import Kind, Note, command_line, sentence
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side
@@ -56,9 +56,10 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if _names_slices(question, decision):
         regressed = regressed_slices(_slice_tests(facts), direction=direction)
     # a note on ties speaks of the verdict of a comparison; the gate has one on its decision
-    covered = {"ties", *(["retraining"] if basis.learned is not None else [])}
-    if decision.open is not None and decision.open.stop is None:  # it says how far unjudged items leave delta open
-        covered |= {"fewer_judged"}
+    covered = {"ties", "unjudged_open", "one_hand", "never_shown"}
+    covered |= {"retraining"} if basis.learned is not None else set()
+    if decision.open is not None and decision.open.stop in (None, "positives", *UNDECIDED):  # told with the decision
+        covered |= {"fewer_judged", "positives_only", "other_hands"}
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)
     notes += _of_slices(question, runs, decision, regressed)
@@ -84,7 +85,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
 def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
     """Return what the groups and the slices asked for decide, whatever unjudged items are worth."""
     decision = _of_slices_asked(question, facts, _of_whole(question, facts, number))
-    left = facts.open
+    left = None if facts.results is None else facts.results.open
     if left is None:
         return decision
     ends = []
@@ -104,7 +105,13 @@ def with_open_labels(
     both ends of ``left``, None where these are not known; then the decision stands.
     """
     if low is None or high is None:
-        return replace(decision, open=OpenLabels(left.worth, left.share, stop=left.stop))
+        opened = OpenLabels(left.worth, left.share, stop=left.stop, hands=left.hands, shown_runs=left.shown_runs)
+        if left.stop not in UNDECIDED or decision.is_identical:
+            return replace(decision, open=opened)
+        opened = replace(opened, of_zero=decision.decision)
+        slices = None if decision.slices is None else replace(decision.slices, of_whole="inconclusive")
+        undecided: Decision = "inconclusive"
+        return replace(decision, decision=undecided, slices=slices, n_needed=None, n_needed_for=None, open=opened)
     of_all: Decision = "pass" if low.decision == "pass" else "fail" if high.decision == "fail" else "inconclusive"
     passing = (low.n_needed, low.n_needed_for) if low.n_needed_for == "pass" else (None, None)
     failing = (high.n_needed, high.n_needed_for) if high.n_needed_for == "fail" else (None, None)
@@ -234,18 +241,19 @@ def _of_slices(
 def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision) -> list[Note]:
     """Return a note with the command that closes what unjudged items leave open, or why they count as not relevant."""
     left = decision.open
-    if left is None:
+    if left is None or left.stop == "positives":
         return []
-    if left.stop is not None:
+    metric, baseline = str(question.metric), runs.baseline
+    if left.stop is not None and left.stop not in UNDECIDED:
         share = left.share
         shares = {"baseline": share.baseline, "candidate": share.candidate}
-        return [Note("unjudged_zero", {"metric": str(question.metric), **shares, "stop": left.stop})]
+        return [Note("unjudged_zero", {"metric": metric, **shares, "stop": left.stop})]
     if decision.decision != "inconclusive" or left.of_zero == "inconclusive":
         return []
-    names = dict.fromkeys(side.run.name for side in runs.sides)  # labels are needed of runs, not of arms
-    words = (*names, "--metric", str(question.metric), "--dataset", runs.baseline.run.dataset, "--all")
-    counted: dict[str, Fact] = {} if runs.is_repeated else {"n": left.n_items}
-    return [Note("unjudged_open", counted, ("ndcg-track", "labels", "needed", *words))]
+    names = [side.run.name for side in runs.sides]  # labels are needed of runs, not of arms
+    n_items = None if runs.is_repeated else left.n_items
+    judge = baseline.label_set.judge
+    return [closing_note(left.stop, left.hands, metric, baseline.run.dataset, names, judge, n_items)]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults | None) -> bool:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.compare.sums import SummedResults
-    from ndcg_tracker.compare.unjudged import OpenDeltas
     from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.statistics.summary import PairedSums
@@ -39,7 +38,6 @@ class GateFacts:
 
     ``results``: of the groups, sliced ``by`` what was asked for, and by every attribute that makes few slices
     (``slicings``); None of runs that were stored as ``sums``, with ``summed_slices``: their attribute and the sums.
-    ``open``: what unjudged items leave open, None where nothing does or nobody asked.
     """
 
     basis: Basis
@@ -48,7 +46,6 @@ class GateFacts:
     by: Slicing | None = None
     slicings: tuple[Slicing, ...] = ()
     sums: SummedResults | None = None
-    open: OpenDeltas | None = None
     summed_slices: tuple[str | None, Mapping[str | None, PairedSums]] = (None, {})
 
     @property

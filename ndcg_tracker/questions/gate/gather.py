@@ -16,7 +16,6 @@ from ndcg_tracker.compare.report_facts import MOST_SLICES
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric, resolved_pair
 from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
 from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slices
-from ndcg_tracker.compare.unjudged import open_deltas
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_candidate import decided
 from ndcg_tracker.questions.gate.decide_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
@@ -103,9 +102,7 @@ def _facts(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFac
     by = None if question.by is None else attribute_values(tx, baseline, question.by).of(ids)
     named = {} if question.scope == "set" else attributes_of(tx, baseline.dataset_id, ids)
     slicings = tuple(Slicing(name, values) for name, values in named.items() if len(set(values)) <= MOST_SLICES)
-    worth = question.unjudged
-    left = None if worth == "zero" else open_deltas(tx, runs, results, pair.comparison.coverage, worth)
-    return GateFacts(basis, pair.comparison, results, by, slicings, open=left)
+    return GateFacts(basis, pair.comparison, results, by, slicings)
 
 
 def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcome: Gated) -> Gated:

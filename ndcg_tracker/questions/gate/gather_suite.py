@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.run_pair import RunPair
-from ndcg_tracker.compare.unjudged import OpenDeltas, joined_deltas, open_deltas
+from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, GateDecision, with_limits
 from ndcg_tracker.questions.gate.decide_candidate import with_open_labels
@@ -24,7 +24,6 @@ from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.words.notes import sentence
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.gather import ComparedPair
     from ndcg_tracker.questions.gate.decide import Decision
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.records import SuiteDecisionRecord
@@ -102,7 +101,7 @@ def _decided(
 
     gains = {dataset: paired.gain for dataset, paired in results.items()}
     decision = of_gains(gains)
-    left = _open_deltas(tx, question, basis, pairs)
+    left = {dataset: paired.open for dataset, paired in results.items()}
     joined = joined_deltas(left.values())
     if joined is not None and joined.stop is None:
         opened = {dataset: ends for dataset, ends in left.items() if ends is not None}
@@ -128,19 +127,6 @@ def _decided(
         alpha_budget=question.alpha_budget,
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
     )
-
-
-def _open_deltas(
-    tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, pairs: Mapping[str, ComparedPair]
-) -> dict[str, OpenDeltas | None]:
-    """Return what unjudged items leave open on each dataset."""
-    worth = question.unjudged
-    return {
-        dataset: None
-        if worth == "zero"
-        else open_deltas(tx, basis.pairs[dataset], pair.results[0], pair.comparison.coverage, worth)
-        for dataset, pair in pairs.items()
-    }
 
 
 def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, outcome: SuiteGated) -> SuiteGated:

@@ -117,7 +117,7 @@ class GateQuestion:
     def options(self) -> CompareOptions:
         """What the comparison that is decided on is asked for."""
         asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
-        return CompareOptions((self.metric,), self.dataset, **asked)  # type: ignore[arg-type]
+        return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property
     def alias(self) -> str | None:
@@ -203,7 +203,8 @@ class SuiteGateQuestion:
     @property
     def options(self) -> CompareOptions:
         """What the comparison that is decided on is asked for."""
-        return CompareOptions((self.metric,), missing=self.missing, top=0, cluster=self.cluster, labels=self.labels)
+        asked = {"missing": self.missing, "cluster": self.cluster, "labels": self.labels}
+        return CompareOptions((self.metric,), top=0, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property
     def systems(self) -> tuple[str, str]:

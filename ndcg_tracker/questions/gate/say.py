@@ -24,7 +24,7 @@ from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, visible
 from ndcg_tracker.words.notes import Told, named_slices, told
-from ndcg_tracker.words.texts import counted, percent, points, shown, shown_margin
+from ndcg_tracker.words.texts import counted, judge_words, percent, points, shown, shown_margin
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
@@ -132,7 +132,7 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
         _finding(gated),
         tables=[] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))],
         verdict=Painted(_verdict(gated), STYLES[gated.decision.decision]),
-        sentences=[why[:1].upper() + why[1:]],
+        sentences=[why[:1].upper() + why[1:], *rests_on(gated.decision)],
         facts=_facts(gated, spelled),
         details=group_tables(gated.comparison) if with_groups else [],
         notes=[*_warnings(gated), *map(told, gated.comparison.notes)],
@@ -167,9 +167,26 @@ def reason(decision: GateDecision) -> str:
 
 
 def _by_open_labels(decision: GateDecision, left: OpenLabels) -> str:
-    """Return why unjudged items keep a decision open."""
-    if_nothing = f"if they are worth nothing, the decision is {(left.of_zero or '').upper()}"
-    return f"{unjudged_shares(left)}: {_open_delta(left)}; {if_nothing}"
+    """Return why labels keep a decision open."""
+    else_ = f"the decision is {(left.of_zero or '').upper()}"
+    if left.hands:
+        hand = left.hands[0]
+        shares = f"{percent(hand.candidate)} of the candidate's judged first ranks, {percent(hand.baseline)} of"
+        return f"{judge_words(hand.hand)} labelled {shares} the baseline's; if all hands label alike, {else_}"
+    if left.stop == "logs":
+        shown = " and ".join(left.shown_runs)
+        return (
+            f"the labels come from logs of {shown}, and not both runs are among them: what only the other one ranks "
+            f"first was never shown; if unknown is not relevant, {else_}"
+        )
+    return f"{unjudged_shares(left)}: {_open_delta(left)}; if they are worth nothing, {else_}"
+
+
+def rests_on(decision: GateDecision) -> list[str]:
+    """Return a sentence on what the decision takes for granted where labels hold positives alone."""
+    if decision.open is None or decision.open.stop != "positives":
+        return []
+    return ["The verdict rests on: unknown is not relevant (no label has grade 0)"]
 
 
 def _open_delta(left: OpenLabels) -> str:

@@ -20,6 +20,7 @@ from ndcg_tracker.questions.gate.say import (
     junit_document,
     ordinal,
     reason,
+    rests_on,
     slice_table,
     to_decide,
     unjudged_fact,
@@ -74,7 +75,7 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
         f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
         tables=tables,
         verdict=Painted(decision.decision.upper(), STYLES[decision.decision]),
-        sentences=[why[:1].upper() + why[1:]],
+        sentences=[why[:1].upper() + why[1:], *rests_on(decision)],
         facts=_facts(gated),
         notes=[*([] if low is None else [Told("warning", sentence(low))]), *suite_notes(comparison.notes)],
     )
