@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from ndcg_tracker.compare.report_facts import MOST_SLICES, AtCutoff, EveryGroup, PairReports, RunPairDelta
-from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, Verdict
+from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, ToldVerdict
 from ndcg_tracker.compare.say import for_people
 from ndcg_tracker.compare.say_tables import NO_VALUE
 from ndcg_tracker.errors import InputError
@@ -343,7 +343,7 @@ class Bar:
     attribute: str | None
     delta: float
     ci: tuple[float, float] | None
-    verdict: Verdict | None
+    verdict: ToldVerdict | None
     p_adjusted: float | None
     n: int
 
@@ -376,7 +376,7 @@ def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceCompariso
 def metric_bar(metric: MetricComparison, name: str = "") -> Bar:
     """Return a metric as a row of a forest plot; its delta is known."""
     assert metric.delta is not None
-    return Bar(name or metric.metric, None, metric.delta, metric.ci, metric.verdict, metric.p_adjusted, metric.n)
+    return Bar(name or metric.metric, None, metric.delta, metric.ci, metric.told, metric.p_adjusted, metric.n)
 
 
 def forest(bars: Sequence[Bar], title: str = "Differences with their 95% intervals", *, row_height: int = 22) -> Spec:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from ndcg_tracker.compare.results import (
     LabelSetRef,
     MetricComparison,
     NotComparable,
+    OpenDeltas,
     OpenStop,
     OpenVerdict,
     PossibleDelta,
@@ -44,9 +44,6 @@ from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
 from ndcg_tracker.words.notes import Fact, Kind, Note, all_one_notes
-
-if TYPE_CHECKING:
-    from ndcg_tracker.compare.unjudged import OpenDeltas
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -163,7 +160,7 @@ def compare_runs(
     deepened = {"baseline": "regressed", "candidate": "improved"}  # more judged items of that run can only deepen it
     verdicts = {metric.verdict for metric in metrics if metric.verdict is not None}
     coverage = [note for note in coverage if verdicts != {deepened.get(str(note.facts.get("run")))}]
-    is_known = all(metric.open is not None and metric.open.stop is None for metric in metrics)
+    is_known = all(metric.is_range_told for metric in metrics)
     if is_known or any(paired.unjudged is not None for paired in results):  # the bounds replace this guess
         coverage = [note for note in coverage if note.kind != "fewer_judged"]
     coverage += _of_open(metrics, runs)

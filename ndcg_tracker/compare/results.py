@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.metrics.language.measures import ShownOnly
@@ -12,6 +12,9 @@ from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.repeats import VarianceParts
 from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.words.notes import Note
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings import Floats
 
 _ROUNDING = 1e-12
 
@@ -31,6 +34,8 @@ NOT_COMPARABLE: Mapping[NotComparable, str] = {
 ALPHA = 0.05
 """The level at which a corrected p-value gives a verdict."""
 COVERAGE_GAP = 0.01
+WELL_JUDGED = 0.95
+"""Where both runs have this share of their first ranks judged, and about the same, a comparison does not read items."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +124,31 @@ class HandShare:
     hand: str
     baseline: float
     candidate: float
+
+
+Worth = Literal["range", "bounds"]
+"""What an unjudged item may be worth: up to the mean gain of the judged items at its rank, or any grade."""
+
+
+@dataclass(frozen=True)
+class OpenDeltas:
+    """The differences of the paired groups at both ends of what unjudged items may be worth.
+
+    ``worth``: by which rule. ``share``: which share of the first ranks of both runs is judged. ``n_items``: how many
+    items are unjudged there; of arms, of the two runs with the most. ``low`` and ``high``: float64, shape (n,), None
+    where they are not known, for what ``stop`` says (see ``OpenStop``). ``hands``: who labelled clearly more of one
+    run's first ranks than of the other's. ``shown_runs``: whose logs the labels come from, where a side is not
+    among them.
+    """
+
+    worth: Worth
+    share: JudgedShare
+    n_items: int = 0
+    low: Floats | None = None
+    high: Floats | None = None
+    stop: OpenStop | None = None
+    hands: tuple[HandShare, ...] = ()
+    shown_runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +284,17 @@ class JudgedShare:
             return self.baseline != self.candidate
         return abs(self.baseline - self.candidate) > COVERAGE_GAP
 
+    @property
+    def is_open(self) -> bool:
+        """Whether unjudged items may matter: below 95% judged, or a point more of one run than of the other.
+
+        >>> [JudgedShare(10, *shares).is_open for shares in ((0.99, 0.99), (0.999, 0.98), (0.9, 0.9), (None, 0.9))]
+        [False, True, True, False]
+        """
+        if self.baseline is None or self.candidate is None:
+            return False
+        return min(self.baseline, self.candidate) < WELL_JUDGED or self.is_apart
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricComparison:
@@ -322,6 +363,13 @@ class MetricComparison:
         if self.open is not None and self.open.stop in UNDECIDED:
             return self.verdict in ("improved", "regressed")
         return self.turning is not None
+
+    @property
+    def is_range_told(self) -> bool:
+        """Whether it is known what unjudged items leave open, and the verdict says so or holds at both ends."""
+        if self.open is None or self.open.low is None or self.open.high is None:
+            return False
+        return self.is_open or self.open.low.verdict == self.open.high.verdict == self.verdict
 
     @property
     def told(self) -> ToldVerdict | None:

@@ -43,6 +43,7 @@ SIGNS = {
     "not_comparable": "?",
     "open": "?",
 }
+JUDGED = "judged: how much of the first ranks has a label, in the baseline and in the candidate"
 FOLD = "what was compared, and how to read it"
 
 _TESTS = {
@@ -168,17 +169,19 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "requested_as": metric.requested_as or metric.metric,
         "direction": metric.direction,
         "judged": metric.judged,
-        "open": metric.open,
         "is_open": metric.is_open,
     }
     hidden = (
         "judged",
-        "open",
         "direction",
         "ties_could_change_verdict",
         "standard_error",
         "df",
-        *(name for name in ("equivalence", "variance", "clusters", "unjudged_bounds") if getattr(metric, name) is None),
+        *(
+            name
+            for name in ("equivalence", "variance", "clusters", "unjudged_bounds", "open")
+            if getattr(metric, name) is None
+        ),
     )
     fields = fields_of(metric, *hidden) | told
     return {"tie_bounds" if key == "tie_effect" else key: fields[key] for key in fields} | {"tie_bounds": bounds}
@@ -472,6 +475,8 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     lines.append("d_z: mean difference / standard deviation")
     if any(_is_detectable_shown(metric) for metric in metrics):
         lines.append("detectable: the smallest difference found with 80% power; shown where none was found")
+    if any(judged_cell(metric) is not None for metric in metrics):
+        lines.append(JUDGED)
     if any(_could_bet(metric) for metric in metrics):
         wide = f"{argument('ci', 'betting')}: an interval that allows for rare, large differences"
         lines.append(worded(wide, spelled))

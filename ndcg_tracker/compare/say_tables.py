@@ -202,7 +202,12 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
         if left is not None and left.low is not None and left.high is not None:
             of_metric = "" if len(comparison.metrics) == 1 else f"{metric.metric}: "
             ends = f"{points(left.low.delta, signed=True)} and {points(left.high.delta, signed=True)}"
-            pairs.append(("unjudged", f"{of_metric}delta lies between {ends}, whatever they are worth"))
+            pairs.append(
+                (
+                    "unjudged",
+                    f"{of_metric}delta lies between {ends} if each is worth at most the mean gain at its rank",
+                )
+            )
     for metric in comparison.metrics:
         effect = metric.tie_effect
         if effect is not None and (_is_seen_open(effect.baseline) or _is_seen_open(effect.candidate)):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.results import UNDECIDED, HandShare, JudgedShare, OpenStop
+from ndcg_tracker.compare.results import UNDECIDED, HandShare, JudgedShare, OpenDeltas, OpenStop, Worth
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.unjudged_bounds import (
     extreme_deltas,
@@ -32,36 +32,10 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import LabelSetRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
-Worth = Literal["range", "bounds"]
-"""What an unjudged item may be worth: up to the mean gain of the judged items at its rank, or any grade."""
-
 HAND_GAP = 0.1
 """If the shares of what one hand labelled differ by more than this, the hands may have made the difference."""
-WELL_JUDGED = 0.95
-"""Where both runs have this share of their first ranks judged, and about the same, a comparison does not read items."""
 MOST_GROUPS = 20_000
 """Of more groups a comparison does not read the items unasked."""
-
-
-@dataclass(frozen=True)
-class OpenDeltas:
-    """The differences of the paired groups at both ends of what unjudged items may be worth.
-
-    ``worth``: by which rule. ``share``: which share of the first ranks of both runs is judged. ``n_items``: how many
-    items are unjudged there; of arms, of the two runs with the most. ``low`` and ``high``: float64, shape (n,), None
-    where they are not known, for what ``stop`` says (see ``OpenStop``). ``hands``: who labelled clearly more of one
-    run's first ranks than of the other's. ``shown_runs``: whose logs the labels come from, where a side is not
-    among them.
-    """
-
-    worth: Worth
-    share: JudgedShare
-    n_items: int = 0
-    low: Floats | None = None
-    high: Floats | None = None
-    stop: OpenStop | None = None
-    hands: tuple[HandShare, ...] = ()
-    shown_runs: tuple[str, ...] = ()
 
 
 def open_deltas(
@@ -95,7 +69,7 @@ def _open(
         hands = sides.hand_shares(metric.cutoff)
         if hands:
             return replace(left, stop="hands", hands=hands)
-    if not (is_open(share) if worth is None else share.baseline != 1.0 or share.candidate != 1.0):
+    if not (share.is_open if worth is None else share.baseline != 1.0 or share.candidate != 1.0):
         return None
     stop = sides.stop(metric, results, left.worth)
     if stop is not None:
@@ -106,17 +80,6 @@ def _open(
     high = results.pairing.delta + np.mean([up for _, up, _ in ends], axis=0)
     low, high = (np.clip(end, *(results.limits or (-np.inf, np.inf))) for end in (low, high))
     return replace(left, n_items=max(n_items for _, _, n_items in ends), low=low, high=high)
-
-
-def is_open(share: JudgedShare) -> bool:
-    """Return whether unjudged items may matter: below 95% judged, or a point more of one run than of the other.
-
-    >>> [is_open(JudgedShare(10, *shares)) for shares in ((0.99, 0.99), (0.999, 0.98), (0.9, 0.9))]
-    [False, True, True]
-    """
-    if share.baseline is None or share.candidate is None:
-        return False
-    return min(share.baseline, share.candidate) < WELL_JUDGED or share.is_apart
 
 
 class _Sides:

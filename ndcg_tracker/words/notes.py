@@ -27,6 +27,7 @@ Kind = Literal[
     "summaries_only", "history_lacking",
     "sums_only",
     # leaderboard
+    "order_open",
     "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
     "small_slices",
     # ingest, evaluate and import
@@ -299,6 +300,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     ),
     "never_shown": "to judge what nobody was shown",
     "unjudged_zero": _unjudged_zero,
+    "order_open": lambda cutoff, low, high: (
+        f"{percent(low)} to {percent(high)} of the {f'first {cutoff}' if cutoff else 'items'} are judged, and the "
+        "others count as not relevant, which could change the order; to see how far for the first two"
+    ),
     "equal_metrics": lambda metrics: (
         f"{' and '.join(metrics)} are equal in every group, and p-values are corrected for both: name one, to ask once"
     ),

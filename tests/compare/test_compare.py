@@ -233,7 +233,7 @@ def test_json_has_exactly_the_public_keys() -> None:
         *["metric", "baseline", "candidate", "delta", "ci", "ci_method", "p_value", "p_adjusted", "test"],
         *["wins", "ties", "losses", "effect_size", "detectable_delta", "warnings", "verdict"],
         *["not_comparable", "n", "groups", "tie_bounds", "shown_only", "requested_as", "betting_ci", "low_information"],
-        "direction",
+        *["direction", "judged", "is_open"],
     ]
     test = paired_t(np.array([0.25, 0.0, -0.5]))
     assert first["ci"] == list(test.ci or ())

@@ -11,14 +11,16 @@ from ndcg_tracker.words.notes import in_words
 
 
 def test_fewer_judged_items_are_noted(two_runs: nt.Tracker) -> None:
-    found = two_runs.compare("bm25", "dense", metrics="dcg@3").to_dict()
+    assert two_runs.compare("bm25", "dense", metrics="dcg@3").notes == (), "no worth of these items turns the verdict"
+    two_runs.rescore(metrics="AP@3", dataset="shop")
+    found = two_runs.compare("bm25", "dense", metrics="AP@3").to_dict()
     (share,) = found["coverage"]
     assert share["cutoff"] == 3
     assert share["baseline"] == pytest.approx((1 + 2 / 3 + 1 / 2 + 1) / 4), "q5 is in one list alone"
     assert share["candidate"] == pytest.approx((1 + 1 + 1 / 2 + 1 / 2) / 4)
     assert found["notes"] == [
         "the candidate has fewer judged items in its top 3, and may be better than it looks, which could change the "
-        "verdict; to see how far: ndcg-track compare bm25 dense --dataset shop --metric dcg@3 --unjudged-bounds"
+        "verdict; to see how far: ndcg-track compare bm25 dense --dataset shop --metric AP@3 --unjudged-bounds"
     ]
 
 
@@ -43,8 +45,8 @@ FEWER = (
 def test_labels_that_hold_positives_only_make_no_gap(tracker: nt.Tracker, further: Run, note: str | None) -> None:
     better: Run = {"q1": {"a": 2, "b": 1}, "q2": {"d": 1}}
     worse: Run = {"q1": {"x": 2, "b": 1}, "q2": {"d": 1}}
-    tracker.ingest(frame_of(better), name="better", labels=frame_of({**POSITIVE, **further}, "label"))
-    tracker.ingest(frame_of(worse), name="worse")
+    tracker.ingest(frame_of(better), name="better", labels=frame_of({**POSITIVE, **further}, "label"), metrics="AP@10")
+    tracker.ingest(frame_of(worse), name="worse", metrics="AP@10")
     assert tracker.compare("better", "worse").notes == (() if note is None else (note,))
 
 
@@ -108,11 +110,11 @@ def test_metrics_that_are_equal_in_every_group_are_told(tracker: nt.Tracker) -> 
 def test_commands_ask_the_same_again(tracker: nt.Tracker) -> None:
     """What a note has one type asks for the metric, the labels and the missing groups of the call."""
     labels = {f"q{n}": {"a": 1, "b": 0} for n in range(9)}
-    tracker.ingest({group: {"a": 1.0, "b": 2.0} for group in labels}, labels=labels, name="judged")
-    tracker.ingest({group: {"a": 1.0, "x": 2.0, "b": 0.0} for group in labels}, name="other")
-    (comparison,) = tracker.compare("judged", "other", metrics="ndcg@10", labels=1, missing="zero").comparisons
+    tracker.ingest({group: {"a": 1.0, "b": 2.0} for group in labels}, labels=labels, name="judged", metrics="AP")
+    tracker.ingest({group: {"a": 1.0, "x": 2.0, "b": 0.0} for group in labels}, name="other", metrics="AP")
+    (comparison,) = tracker.compare("judged", "other", metrics="AP", labels=1, missing="zero").comparisons
     assert in_words(comparison.notes)[0].endswith(
-        "ndcg-track compare judged other --dataset default --metric ndcg@10 --labels 1 --missing zero --unjudged-bounds"
+        "ndcg-track compare judged other --dataset default --metric AP --labels 1 --missing zero --unjudged-bounds"
     )
 
 

@@ -66,6 +66,8 @@ def test_csv_has_every_number_of_the_json(comparison: Comparison) -> None:
         flat.pop("missing")
         assert flat.pop("tie_bounds") is None
         assert flat.pop("betting_ci") is None
+        judged = flat.pop("judged") or {"baseline": None, "candidate": None}
+        flat |= {f"{side}_judged": judged[side] for side in ("baseline", "candidate")}
         assert flat.pop("low_information") == ("low information" in flat["warnings"])
         for name, value in flat.items():
             assert row[name] == cell(value)

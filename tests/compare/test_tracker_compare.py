@@ -51,6 +51,9 @@ def test_the_dict_has_the_keys_that_are_promised(two_runs: nt.Tracker) -> None:
                 "shown_only",
                 "requested_as",
                 "direction",
+                "judged",
+                "is_open",
+                "open",
             )
         }
     for group in found["worst"] + found["best"]:

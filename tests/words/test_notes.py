@@ -124,6 +124,21 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"version": 3, "judge": "gpt", "n": 2, "metrics": ["ndcg@10"]},
         "2 runs have no ndcg@10 under version 3 of the labels (judge 'gpt'): left out; to add them",
     ),
+    "other_hands": (
+        {"hand": "people", "baseline": 0.02, "candidate": 0.31},
+        "judge 'people' labelled 31.0% of the candidate's judged first ranks, 2.0% of the baseline's: who labelled may "
+        "have made the difference",
+    ),
+    "one_hand": (
+        {"hand": ""},
+        "to have the unnamed judge label what both runs rank first, and decide under those labels",
+    ),
+    "order_open": (
+        {"cutoff": 10, "low": 0.019, "high": 0.025},
+        "1.9% to 2.5% of the first 10 are judged, and the others count as not relevant, which could change the order; "
+        "to see how far for the first two",
+    ),
+    "never_shown": ({}, "to judge what nobody was shown"),
     "positives_only": ({}, "no label has grade 0: an item without a label is unknown here, not irrelevant"),
     "ties": (
         {"metrics": [], "low": -0.01, "high": 0.02},

@@ -57,7 +57,7 @@ def gate(
     strict_slices: StrictSlices = False,
     limits: Limits = (),
     labels: LabelsVersion = None,
-    unjudged: OfUnjudged = "zero",
+    unjudged: OfUnjudged = "range",
 ) -> GateResult:
     """Decide whether a candidate may replace a baseline, and record the decision.
 

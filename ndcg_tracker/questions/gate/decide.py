@@ -12,9 +12,8 @@ import numpy as np
 
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note
 from ndcg_tracker.compare.limits import LimitCheck
-from ndcg_tracker.compare.results import HandShare, JudgedShare, OpenStop
+from ndcg_tracker.compare.results import HandShare, JudgedShare, OpenStop, Worth
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
-from ndcg_tracker.compare.unjudged import Worth
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.questions.gate.decide_margin import ROUNDING
 from ndcg_tracker.questions.gate.options import Scope

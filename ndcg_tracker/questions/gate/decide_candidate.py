@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.decide import PairedResults, closing_note, labels_command
 from ndcg_tracker.compare.limits import checked_limits
-from ndcg_tracker.compare.results import UNDECIDED, Comparison, NotComparable, ties_note
+from ndcg_tracker.compare.results import UNDECIDED, Comparison, NotComparable, OpenDeltas, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -37,7 +37,6 @@ from ndcg_tracker.words.notes import Kind, Note, command_line, sentence
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side
-    from ndcg_tracker.compare.unjudged import OpenDeltas
     from ndcg_tracker.questions.gate.question import GateQuestion
 
 

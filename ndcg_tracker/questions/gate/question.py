@@ -42,7 +42,7 @@ class GateQuestion:
     strict_slices: bool = False
     limits: tuple[Limit, ...] = ()
     labels: Version = None
-    unjudged: Unjudged = "zero"
+    unjudged: Unjudged = "range"
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -183,7 +183,7 @@ class SuiteGateQuestion:
     cluster: str | None = None
     labels: Version = None
     limits: tuple[Limit, ...] = ()
-    unjudged: Unjudged = "zero"
+    unjudged: Unjudged = "range"
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""

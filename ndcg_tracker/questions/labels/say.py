@@ -7,7 +7,16 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef
-from ndcg_tracker.compare.say import for_people, legend, metric_cells, metric_footnotes, metric_rows, runs, sign
+from ndcg_tracker.compare.say import (
+    for_people,
+    legend,
+    metric_cells,
+    metric_footnotes,
+    metric_rows,
+    runs,
+    sign,
+    style_of,
+)
 from ndcg_tracker.compare.say_tables import VERDICT_STYLES, delta_cell, whose
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.labels.decide import (
@@ -276,7 +285,7 @@ def _versions_report(of_run: Sequence[Comparison], lacking: Iterable[int], concl
         (
             comparison.label_set.version,
             [
-                Painted(f"{sign(metric)} {_verdict(metric.verdict)}", VERDICT_STYLES.get(metric.verdict)),
+                Painted(f"{sign(metric)} {_verdict(metric.told)}", style_of(metric)),
                 *metric_cells(metric),
             ],
             marks(metric_footnotes(metric, [comparison]), footnotes),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.options import LeaderboardTest
-from ndcg_tracker.compare.results import LabelSetRef, RunRef
+from ndcg_tracker.compare.results import JudgedShare, LabelSetRef, RunRef
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.many_tests import (
@@ -43,7 +43,8 @@ class Standing:
     equal means. ``rank_low`` to ``rank_high``: 1 + how many runs are significantly better, to the number of runs less
     how many are significantly worse; they hold for all runs at once with 95% confidence. ``is_tied_with_best``: whether
     it is not significantly different from the run of the best mean. ``better_than``: the places in the leaderboard,
-    from 0, of the runs that it is significantly better than.
+    from 0, of the runs that it is significantly better than. ``judged``: which share of its first ranks has a label,
+    None where it is not known.
     """
 
     mean: float
@@ -53,6 +54,7 @@ class Standing:
     rank_high: int
     is_tied_with_best: bool
     better_than: tuple[int, ...]
+    judged: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,8 @@ class MetricBoard:
     """One metric of a leaderboard: ``standings`` in the order of its runs, over ``n`` groups.
 
     ``value``: of the attribute whose groups these are, None for all groups and for those without one.
-    ``requested_as``: the name by which the metric was asked for in all runs, "" where these differ.
+    ``requested_as``: the name by which the metric was asked for in all runs, "" where these differ. ``cutoff``: down to
+    which rank items are judged, None for the whole list.
     """
 
     metric: str
@@ -88,6 +91,18 @@ class MetricBoard:
     pairs: tuple[RunsPaired, ...] = ()
     value: str | None = None
     requested_as: str = ""
+    cutoff: int | None = None
+
+    @property
+    def judged(self) -> JudgedShare | None:
+        """The least and the greatest judged share of these runs, None where no share is known."""
+        shares = [standing.judged for standing in self.standings if standing.judged is not None]
+        return JudgedShare(self.cutoff, min(shares), max(shares)) if shares else None
+
+    def with_judged(self, cutoff: int | None, shares: Sequence[float | None]) -> MetricBoard:
+        """Return the same with the judged share of each run's first ranks."""
+        standings = [replace(standing, judged=share) for standing, share in zip(self.standings, shares, strict=True)]
+        return replace(self, standings=tuple(standings), cutoff=cutoff)
 
 
 @dataclass(frozen=True, slots=True)

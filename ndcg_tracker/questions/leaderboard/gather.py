@@ -144,11 +144,15 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             order = order_of(means, metric.direction, weights)
             ranked, repeats, is_ordered = [ranked[at] for at in order], [repeats[at] for at in order], True
         board = _board(question, metric, ranked, repeats, weights, is_repeated=is_repeated)
+        if not metric.is_external:
+            shares = judged_under(tx, label_set, metric.cutoff)
+            board = board.with_judged(metric.cutoff, [_mean_share(arm, shares) for arm in ranked])
         asked = {evaluation.requested_as for evaluation in evaluations}
         boards.append(replace(board, requested_as=asked.pop()) if len(asked) == 1 else board)
         if question.by is not None and not slices:
             slices, of_slices = _slices(tx, question, metric, (ranked, ids, repeats, weights))
             notes += of_slices
+    notes += judged_notes(boards[0], [arm.runs[0].name for arm in ranked], dataset)
     return Leaderboard(
         dataset,
         label_set_ref(label_set),
@@ -160,6 +164,26 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         tuple(notes),
         _measures(ranked, question.measures),
     )
+
+
+def judged_under(tx: ReadTransaction, label_set: LabelSetRecord, cutoff: int | None) -> dict[int, float]:
+    """Return the judged share of the first ranks of every run under a version of the labels."""
+    coverages = tx.evaluations.coverages_under(label_set.id)
+    return {coverage.run_id: coverage.judged_share for coverage in coverages if coverage.cutoff == cutoff}
+
+
+def _mean_share(arm: Arm, shares: Mapping[int, float]) -> float | None:
+    known = [shares[run.id] for run in arm.runs if run.id in shares]
+    return sum(known) / len(known) if known else None
+
+
+def judged_notes(board: MetricBoard, names: Sequence[str], dataset: str) -> list[Note]:
+    """Return a note where unjudged items may change the order of runs; ``names``: of one run each, the best first."""
+    share = board.judged
+    if share is None or not share.is_open:
+        return []
+    words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", board.metric)
+    return [Note("order_open", {"cutoff": share.cutoff, "low": share.baseline, "high": share.candidate}, words)]
 
 
 def _board(

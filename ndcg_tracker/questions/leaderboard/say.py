@@ -15,7 +15,7 @@ from ndcg_tracker.render.report import Column, Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, visible
 from ndcg_tracker.statistics.stratified import Estimate
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import UNDEFINED, counted, interval, points
+from ndcg_tracker.words.texts import UNDEFINED, counted, interval, percent, points
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26
@@ -28,7 +28,8 @@ _OF_ARMS = "two-sided t-test over groups and runs, crossed, Holm-corrected over 
 _ROW = paths(
     "run=run.name run_id=run.run_id dataset=board.dataset label_set_version=board.labels.version metric=of.metric "
     "slice=of.value n=of.n mean=standing.mean ci_low=standing.ci.0 ci_high=standing.ci.1 rank=standing.rank "
-    "rank_low=standing.rank_low rank_high=standing.rank_high is_tied_with_best=standing.is_tied_with_best"
+    "rank_low=standing.rank_low rank_high=standing.rank_high is_tied_with_best=standing.is_tied_with_best "
+    "judged=standing.judged"
 )
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -121,6 +122,8 @@ def leaderboard_report(board: Leaderboard) -> Report:
     places = [shown_places([standing.mean for standing in each.standings], _ranks(each)) for each in board.metrics]
     names = [familiar_name(metric.metric, metric.requested_as) for metric in board.metrics]
     rows: list[list[object]] = []
+    judged = f"judged@{first.cutoff}" if first.cutoff else "judged"
+    is_apart = first.judged is not None and first.judged.is_apart
     for place, run in enumerate(board.runs):
         of_first = first.standings[place]
         row: list[object] = [signs[place], Painted(run.name, "bold" if of_first.is_tied_with_best else None)]
@@ -129,12 +132,12 @@ def leaderboard_report(board: Leaderboard) -> Report:
             row.append(Painted(points(standing.mean), "good" if places[number][place] == 1 else None))
             row += [interval(standing.ci), ranks(standing)] if number == 0 else []
             row.append(better_than(standing, signs))
-        rows.append([*row, *_numbers(board, place)])
+        rows.append([*row, *([share_text(of_first.judged)] if is_apart else []), *_numbers(board, place)])
     heads = [*columns("", "run")]
     for number, name in enumerate(names):
         heads += columns(f">{name}", *([">95% interval", ">ranks"] if number == 0 else []))
         heads.append(Column(f"better than by {name}", "better than"))
-    heads += columns(*(f">{name}" for name in board.measures))
+    heads += columns(*([f">{judged}"] if is_apart else []), *(f">{name}" for name in board.measures))
     tables = [Table(heads, rows, names=(1,))]
     if board.slices:
         tables.append(_slice_table(board))
@@ -145,6 +148,9 @@ def leaderboard_report(board: Leaderboard) -> Report:
         ("groups", ", ".join(groups) if len(numbers) > 1 else " ".join(f"{n:,}" for n in numbers)),
         ("test", f"{_test(board)}; p < 0.05"),
     ]
+    if first.judged is not None and not is_apart:
+        ends = dict.fromkeys(share_text(share) for share in (first.judged.baseline, first.judged.candidate))
+        facts.insert(1, (judged, " to ".join(ends)))
     legend = [
         "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for all at once",
         "better than: the letters of the runs that it is significantly better than",
@@ -154,6 +160,15 @@ def leaderboard_report(board: Leaderboard) -> Report:
     ]
     notes = [*map(told, board.notes)]
     return Report(_headline(board, names[0]), tables=tables, legend=legend, styles=styles, facts=facts, notes=notes)
+
+
+def share_text(share: float | None) -> str:
+    """Return which share is judged.
+
+    >>> share_text(0.923), share_text(None)
+    ('92.3%', '-')
+    """
+    return UNDEFINED if share is None else percent(share)
 
 
 def _test(board: Leaderboard) -> str:

@@ -213,7 +213,7 @@ class _PairOnPage:
             "what": f"{first.metric} over {counted(first.n, 'group')} of {comparison.dataset}",
             "means": f"{points(first.baseline)} → {points(first.candidate)}",
             "delta": "" if first.delta is None else points(first.delta, signed=True),
-            "direction": "muted" if first.verdict not in ("improved", "regressed") else direction(first.gain or 0.0),
+            "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),
             "interval": ""
             if first.ci is None
             else f"95% interval {interval(first.ci, signed=True)}, p {_p_words(first, report)}: ",

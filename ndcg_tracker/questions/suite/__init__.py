@@ -205,7 +205,7 @@ def gate_suite(
     acknowledge: str | None = None,
     acknowledged_by: str | None = None,
     dry_run: bool = False,
-    unjudged: Unjudged = "zero",
+    unjudged: Unjudged = "range",
 ) -> SuiteGateResult:
     """Decide whether a system may replace another on every dataset of a suite, and record the decision.
 

@@ -9,9 +9,8 @@ from command_line import CommandLine
 from pooled_worlds import World, pooled_world
 
 import ndcg_tracker as nt
-from ndcg_tracker.compare.results import JudgedShare
+from ndcg_tracker.compare.results import JudgedShare, OpenDeltas
 from ndcg_tracker.compare.slices import Slicing
-from ndcg_tracker.compare.unjudged import OpenDeltas
 from ndcg_tracker.questions.gate.decide import population_decision, with_slices
 from ndcg_tracker.questions.gate.decide_candidate import with_open_labels
 

@@ -162,7 +162,7 @@ def test_the_newest_decision_of_a_gate_stands_on_the_page(shop: nt.Tracker) -> N
 
 
 def test_a_decision_under_other_labels_is_not_told_as_one_under_these(shop: nt.Tracker) -> None:
-    shop.gate("dense", baseline="bm25", margin=0.9, dataset="shop", metric="ndcg@10")
+    shop.gate("dense", baseline="bm25", margin=0.9, dataset="shop", metric="ndcg@10", unjudged="zero")
     assert "Gate on ndcg@10: PASS" in shop.report("bm25", "dense").to_html()
     shop.add_labels(labels_of({**LABELS, "q1": {"a": 2}}), dataset="shop")
     shop.rescore(["bm25", "dense"], dataset="shop")
