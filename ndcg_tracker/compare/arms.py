@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,11 @@ FEWEST_RUNS = 2
 AA_TAG = "aa"
 SEEDS = frozenset({"seed", "random_state", "random_seed"})
 """Parameters in which the runs of a family may differ."""
+OWN_TAGS = SEEDS | {"training", "stage", "trial", "mlflow.run_id", "mlflow.model_id"}
+"""Tags in which they may differ: seeds, and those that name a single training."""
+FEATURES, ROWS, LABELS = "data_features", "data_rows", "data_labels"
+DATA = (FEATURES, ROWS, LABELS)
+"""Parameters that say what a training was made from; runs that older versions stored lack them."""
 FEWEST_IN_FAMILY = 3
 MOST_SEEDS = 1000
 _FOUND = 2.8016
@@ -135,27 +140,67 @@ def one_by_one(candidates: Sequence[str | Sequence[str]]) -> list[str]:
     return references
 
 
-def family_of(run: RunRecord, runs: Sequence[RunRecord]) -> list[RunRecord]:
+def family_of(run: RunRecord, runs: Sequence[RunRecord], but: Collection[str] = ()) -> list[RunRecord]:
     """Return the runs of a run's family, itself included, or none if nothing says that it has a family.
 
-    A family shares the tag ``aa``, or without that tag all parameters but the seed. Checkpoints of one training
-    (``stage=iteration``) are no repeats.
+    A family shares the tag ``aa``, and was made from the same data as far as this is known. Runs without that tag
+    share all parameters but the seed, and all tags but ``OWN_TAGS`` and those named in ``but``. So no run is of two
+    families. Checkpoints of one training (``stage=iteration``) are no repeats.
     """
     if AA_TAG in run.tags:
-        return tagged(str(run.tags[AA_TAG]), runs)
-    if not SEEDS & run.parameters.keys() or is_checkpoint(run):
+        family = tagged(str(run.tags[AA_TAG]), runs)
+        return [] if any(other_data(family)) else family
+    if not SEEDS & run.parameters.keys():
         return []
-    recipe = _recipe(run)
-    return [
-        other
-        for other in runs
-        if not is_checkpoint(other) and SEEDS & other.parameters.keys() and _recipe(other) == recipe
-    ]
+    return [other for other in runs if SEEDS & other.parameters.keys() and unlike(run, other, but) == []]
 
 
 def tagged(aa: str, runs: Sequence[RunRecord]) -> list[RunRecord]:
     """Return the runs with the tag ``aa=NAME`` that are no checkpoints."""
     return [run for run in runs if AA_TAG in run.tags and str(run.tags[AA_TAG]) == aa and not is_checkpoint(run)]
+
+
+@dataclass(frozen=True, slots=True)
+class Unlike:
+    """What speaks against two runs being repeats: ``name`` (a parameter, or "tag NAME") and its values in both.
+
+    A value is None where a run lacks it.
+    """
+
+    runs: tuple[str, str]
+    name: str
+    values: tuple[Any, Any]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether they may be repeats nevertheless: only one of them tells its data, or its family."""
+        return None in self.values and (self.name in DATA or self.name == f"tag {AA_TAG}")
+
+
+def unlike(run: RunRecord, other: RunRecord, but: Collection[str] = ()) -> list[Unlike] | None:
+    """Return what speaks against two runs being repeats of one recipe, None where their parameters do.
+
+    These are what they were made from, and their tags, but for those named in ``but``.
+    """
+    (parameters, tags), (its, its_tags) = _recipe(run, but), _recipe(other, but)
+    differ = [name for name in parameters.keys() | its.keys() if parameters.get(name) != its.get(name)]
+    if is_checkpoint(run) or is_checkpoint(other) or not set(differ) <= set(DATA):
+        return None
+    names = (run.name, other.name)
+    return [Unlike(names, name, (parameters.get(name), its.get(name))) for name in DATA if name in differ] + [
+        Unlike(names, f"tag {name}", (tags.get(name), its_tags.get(name)))
+        for name in sorted(tags.keys() | its_tags.keys())
+        if tags.get(name) != its_tags.get(name)
+    ]
+
+
+def other_data(family: Sequence[RunRecord]) -> Iterator[Unlike]:
+    """Yield what says that two runs of a family were not made from the same data."""
+    for name in DATA:
+        told = [run for run in family if name in run.parameters]
+        for other in told[1:]:
+            if (values := (told[0].parameters[name], other.parameters[name]))[0] != values[1]:
+                yield Unlike((told[0].name, other.name), name, values)
 
 
 def retraining_note(
@@ -203,8 +248,14 @@ def _seeds(metric: MetricComparison, variance: float) -> int | None:
     return max(2, seeds) if seeds <= MOST_SEEDS else None
 
 
-def _recipe(run: RunRecord) -> dict[str, Any]:
-    return {name: value for name, value in run.parameters.items() if name not in SEEDS}
+def _recipe(run: RunRecord, but: Collection[str] = ()) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the parameters and tags that repeats share; where early stopping ended a training is its outcome."""
+    best = run.parameters.get("best_iteration")
+    outcome = {"best_iteration"} | ({"iteration"} if best == run.parameters.get("iteration") else set())
+    return (
+        {name: value for name, value in run.parameters.items() if name not in SEEDS | outcome},
+        {name: value for name, value in run.tags.items() if name not in OWN_TAGS and name not in but},
+    )
 
 
 def is_checkpoint(run: RunRecord) -> bool:

@@ -37,7 +37,7 @@ class TrainingRuns(training.TrainingRuns):
             raise InputError(f"store takes a fitted CatBoostRanker, not a {type(model).__name__}")
         self.stored.clear()
         used = self._chosen(iteration, model.tree_count_) or model.tree_count_
-        parameters = model.get_params()
+        parameters = self._with_data(model.get_params(), model.feature_names_)
         if self.every is not None:
             staged = _catboost().CatBoost.staged_predict(model, self._features, eval_period=self.every)
             for number, scores in enumerate(staged, 1):
@@ -50,6 +50,15 @@ class TrainingRuns(training.TrainingRuns):
     def _prepared(self, features: Any) -> Any:
         _catboost()
         return features
+
+    def _table(self) -> Any:
+        catboost = _catboost()
+        if not isinstance(self._features, catboost.Pool):
+            return self._features
+        try:
+            return self._features.get_features()
+        except catboost.CatBoostError:  # text, categories
+            return None
 
 
 def _catboost() -> Any:

@@ -38,7 +38,8 @@ class TrainingRuns(training.TrainingRuns):
             self.stored.clear()
         iteration = env.iteration + 1
         if self._wants(iteration):
-            self._store_iteration(iteration, self._scores(env.model, -1), env.params)
+            parameters = self._with_data(env.params, env.model.feature_name())
+            self._store_iteration(iteration, self._scores(env.model, -1), parameters)
 
     def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:
         """Store the ranking of a finished model as the run ``name``, and return the result.
@@ -51,7 +52,8 @@ class TrainingRuns(training.TrainingRuns):
             raise InputError(f"store takes a Booster or a fitted LGBMRanker, not a {type(model).__name__}")
         best = booster.best_iteration if booster.best_iteration > 0 else None
         used = self._chosen(iteration, booster.current_iteration()) or best or booster.current_iteration()
-        return self._store_final(used, best, self._scores(booster, used), booster.params)
+        parameters = self._with_data(booster.params, booster.feature_name())
+        return self._store_final(used, best, self._scores(booster, used), parameters)
 
     def _prepared(self, features: Any) -> Any:
         if isinstance(features, _lightgbm().Dataset):

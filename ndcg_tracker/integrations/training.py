@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.api.evaluation import evaluate
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
+from ndcg_tracker.compare.arms import FEATURES, LABELS, ROWS
 from ndcg_tracker.errors import (
     ConflictError,
     DatabaseError,
@@ -24,11 +27,18 @@ from ndcg_tracker.errors import (
     argument,
     warn,
 )
+from ndcg_tracker.ingest.frames import read_frame
 from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.stored_run import metric_name
+from ndcg_tracker.rankings.keys import mixed
 from ndcg_tracker.runs.ingest import IngestResult
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.words.texts import counted
+
+DIGITS = 12
+"""Of a digest, as reports show it."""
+LONGEST_NAMES = 200
+"""How many characters of names of features a parameter may hold."""
 
 
 class ValidationRows:
@@ -65,6 +75,58 @@ class ValidationRows:
     def ranked(self, scores: Any) -> dict[str, Any]:
         """Return the rows with the scores of a model, as columns that ``Tracker.ingest`` takes."""
         return {**self._columns, "score": checked_scores(scores, self.n_rows)}
+
+    def digests(self, features: Any) -> tuple[str, str]:
+        """Return the number of rows with their digest, and the number of labels with theirs.
+
+        A row is its group, its item and what features it has, where these can be read. The digest of the labels is the
+        one that reports show for a dataset with these labels.
+        """
+        hashes = row_hashes(features)
+        if hashes is None or len(hashes) != self.n_rows:
+            hashes = np.zeros(self.n_rows, dtype=np.uint64)
+        scores = (hashes >> np.uint64(11)).astype(np.float64)  # 53 bits, which a double holds
+        table = read_frame(
+            {**{key: column for key, column in self._columns.items() if key != "weight"}, "score": scores}
+        )
+        rows = f"{self.n_rows}: {table.run.digest()[:DIGITS]}"
+        return rows, "0" if table.labels is None else f"{table.labels.n_items}: {table.labels.digest()[:DIGITS]}"
+
+
+def row_hashes(features: Any) -> NDArray[np.uint64] | None:
+    """Return a hash of the features of each row, None where they cannot be read.
+
+    >>> row_hashes([[1.0, 2.0], [1.0, 3.0]]).tolist() == row_hashes(np.array([[1.0, 2.0], [1.0, 3.0]])).tolist()
+    True
+    """
+    if hasattr(features, "tocsr"):
+        rows = features.tocsr()
+        cells = mixed(mixed(rows.indices.astype(np.uint64)) ^ rows.data.astype(np.float64).view(np.uint64))
+        sums = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(cells)])
+        return np.asarray(sums[rows.indptr[1:]] - sums[rows.indptr[:-1]])
+    import pandas as pd
+
+    try:
+        frame = features if isinstance(features, pd.DataFrame) else pd.DataFrame(np.asarray(features))
+        return np.asarray(pd.util.hash_pandas_object(frame, index=False), dtype=np.uint64)
+    except (TypeError, ValueError):  # objects of other libraries, lists in cells
+        return None
+
+
+def features_text(names: Sequence[str]) -> str:
+    """Return the features of a model as a parameter: their number and their names, or the digest of many names.
+
+    Names that a library gives by number are none.
+
+    >>> [features_text(names) for names in (["age", "geo"], ["Column_0", "Column_1"], [])]
+    ['2: age, geo', '2', '0']
+    """
+    if any([f"{stem}{place}" for place in range(len(names))] == list(names) for stem in ("", "f", "Column_")):
+        return str(len(names))
+    text = ", ".join(names)
+    if len(text) > LONGEST_NAMES:
+        text = f"digest {hashlib.sha256(text.encode()).hexdigest()[:DIGITS]}"
+    return f"{len(names)}: {text}"
 
 
 def groups_of_sizes(sizes: Any, n_rows: int) -> NDArray[np.int64]:
@@ -114,8 +176,10 @@ class TrainingRuns(ABC):
     """Stores the rankings of the validation rows by a model in training.
 
     The finished model's ranking is the run ``name``, with the tags ``training=NAME`` and ``stage=final``; that of an
-    iteration is the run ``NAME/iter-0010``, with ``stage=iteration``. The parameters of each are the model's, and
-    ``iteration``: how many iterations the ranking was made with, counted from 1.
+    iteration is the run ``NAME/iter-0010``, with ``stage=iteration``. The parameters of each are the model's,
+    ``iteration``: how many iterations the ranking was made with, counted from 1, and what it was made from:
+    ``data_features`` (their number and names), ``data_rows`` and ``data_labels`` (number and digest). Runs that differ
+    in these are no repeats of one recipe.
 
     Parameters: ``features``: the validation rows as the library's ``predict`` takes them. ``labels``, ``group`` or
     ``group_sizes``, ``item``, ``weight``: see ``ValidationRows``; all trainings of a dataset must have the same
@@ -170,6 +234,23 @@ class TrainingRuns(ABC):
     @abstractmethod
     def _prepared(self, features: Any) -> Any:
         """Return the features as the library's ``predict`` takes them, the library imported."""
+
+    def _table(self) -> Any:
+        """Return the features of the validation rows as an array, a frame or a sparse matrix."""
+        return self._features
+
+    @cached_property
+    def _digests(self) -> tuple[str, str]:
+        return self._rows.digests(self._table())
+
+    def _with_data(self, parameters: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+        """Return the parameters of a model and what it was made from; ``names``: of its features, as it has them."""
+        text = features_text(names)
+        own = getattr(self._features, "column_names", getattr(self._features, "columns", None))
+        if own is not None and ":" not in text and len(own) == len(names):  # the model was trained on a bare array
+            text = features_text([str(name) for name in own])
+        rows, labels = self._digests
+        return {**parameters, FEATURES: text, ROWS: rows, LABELS: labels}
 
     def _chosen(self, iteration: int | None, n_iterations: int) -> int | None:
         """Return the requested iteration; raise InputError if the model does not have it."""

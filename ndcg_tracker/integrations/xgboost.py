@@ -50,7 +50,7 @@ class TrainingRuns(training.TrainingRuns):
         """Store the ranking of this iteration if it is an n-th one, and return False, to go on."""
         iteration = model.num_boosted_rounds()
         if self._wants(iteration):
-            self._store_iteration(iteration, model.predict(self._matrix), _parameters(model))
+            self._store_iteration(iteration, model.predict(self._matrix), self._parameters_of(model))
         return False
 
     def store(self, model: Any, *, iteration: int | None = None) -> IngestResult:
@@ -66,12 +66,25 @@ class TrainingRuns(training.TrainingRuns):
         best = None if attribute is None else int(attribute) + 1
         used = self._chosen(iteration, rounds) or best or rounds
         scores = booster.predict(self._matrix, iteration_range=(0, used))
-        return self._store_final(used, best, scores, _parameters(booster))
+        return self._store_final(used, best, scores, self._parameters_of(booster))
 
     def _prepared(self, features: Any) -> Any:
         # XGBoost accepts only instances of its own class; registering lets this module be imported without XGBoost
         _xgboost().callback.TrainingCallback.register(type(self))
         return features
+
+    def _parameters_of(self, booster: Any) -> dict[str, Any]:
+        names = booster.feature_names or [str(place) for place in range(booster.num_features())]
+        return self._with_data(_parameters(booster), names)
+
+    def _table(self) -> Any:
+        xgboost = _xgboost()
+        if not isinstance(self._features, xgboost.DMatrix):
+            return self._features
+        try:
+            return self._features.get_data()
+        except xgboost.core.XGBoostError:  # a matrix that is not in memory
+            return None
 
     @cached_property
     def _matrix(self) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import AA_TAG, arms_of, family_of, tagged
+from ndcg_tracker.compare.arms import AA_TAG, DATA, FEATURES, Unlike, arms_of, family_of, other_data, tagged, unlike
 from ndcg_tracker.compare.gather import asked_attributes, check_arms, compared_pair
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
@@ -26,11 +26,13 @@ from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorde
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.words.notes import in_words
+from ndcg_tracker.words.texts import shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.questions.gate.decide import Decision
+    from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
@@ -140,10 +142,12 @@ def _recorded_arms(runs: RunPair) -> tuple[tuple[str, list[int]], tuple[str, lis
     return baseline, candidate
 
 
-def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> LearnedMargin:
-    """Return the margin that the repeats teach under the labels of the comparison."""
-    baseline, candidate = both.baseline.run, both.candidate.run
-    label_set = both.baseline.label_set
+def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, candidate: RunRecord) -> list[RunRecord]:
+    """Return the repeats to learn a margin from, without the candidate: those that are named, tagged, or alike.
+
+    Raises: InputError where they are too few, or may be none.
+    """
+    doubt = None
     if question.repeats:
         named = [tx.runs.resolve(reference, baseline.dataset) for reference in question.repeats]
         runs = list({run.id: run for run in named}.values())
@@ -152,27 +156,76 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
                 f"run {candidate.name!r} is the candidate and cannot be a repeat as well", advice="leave it out"
             )
         where = f"with {argument('repeats')}"
+    elif (aa := baseline.tags.get(AA_TAG) if question.aa is None else question.aa) is not None:
+        runs = [run for run in tagged(str(aa), tx.runs.all(baseline.dataset)) if run.id != candidate.id]
+        where = f"with the tag {AA_TAG}={aa} beside the candidate"
+        if other := next(other_data(runs), None):
+            raise InputError(
+                f"runs {other.runs[0]!r} and {other.runs[1]!r} with the tag {AA_TAG}={aa} are no repeats of one "
+                f"system: {_difference(other)}",
+                advice=f"name the repeats of one with {argument('repeats', 'RUN')}, or correct the tags",
+            )
     else:
-        aa, every = question.aa, tx.runs.all(baseline.dataset)
-        family = family_of(baseline, every) if aa is None else tagged(aa, every)
-        if not family and aa is None:
+        every, measures = tx.runs.all(baseline.dataset), {limit.name for limit in question.limits}
+        runs = family_of(baseline, every, measures)
+        if not runs:
             raise InputError(
                 f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and "
                 f"baseline {baseline.name!r} has no tag {AA_TAG}",
                 advice=f"name them with {argument('repeats', 'RUN')}, or {HOW_TO_REPEAT}",
                 joint=": ",
             )
-        runs = [run for run in family if run.id != candidate.id]
-        aa = baseline.tags.get(AA_TAG) if aa is None else aa
-        of_family = f"with the parameters of {baseline.name!r} but for the seed," if aa is None else None
-        where = f"{of_family or f'with the tag {AA_TAG}={aa}'} beside the candidate"
-    if len(runs) < FEWEST_REPEATS:
-        names = f" ({', '.join(run.name for run in runs)})" if runs else ""
-        raise InputError(
-            f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and there "
-            f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}",
-            advice=HOW_TO_REPEAT,
-        )
+        against = unlike(baseline, candidate, measures)
+        if against is not None and all(one.is_open for one in against):
+            told = f"; only {_difference(against[0])}" if against else ""
+            are = "may be" if against else "are"
+            raise InputError(
+                f"baseline {baseline.name!r} and candidate {candidate.name!r} {are} of one recipe (parameters are "
+                f"equal but for the seed, and so are tags{told}), so the runs like them may be repeats of either",
+                advice=f"name those of the baseline with {argument('repeats', 'RUN')}, or {_how_to_tag(baseline)}",
+            )
+        where = f"with the parameters and tags of {baseline.name!r} but for the seed"
+        others = [found for run in every if run.id != candidate.id and (found := unlike(baseline, run, measures))]
+        doubt = min((found[0] for found in others), key=lambda one: not one.is_open, default=None)
+    if len(runs) >= FEWEST_REPEATS:
+        return runs
+    names = f" ({', '.join(run.name for run in runs)})" if runs else ""
+    few = (
+        f"{argument('margin', 'auto')} needs at least {FEWEST_REPEATS} runs of one unchanged system, and there "
+        f"{'is' if len(runs) == 1 else 'are'} {len(runs)} {where}{names}"
+    )
+    if doubt is None:
+        raise InputError(few, advice=HOW_TO_REPEAT)
+    raise InputError(
+        f"{few}; {doubt.runs[1]!r} does not count: {_difference(doubt)}",
+        advice=f"if it is a repeat, name all repeats with {argument('repeats', 'RUN')}, or {_how_to_tag(baseline)}",
+    )
+
+
+def _how_to_tag(run: RunRecord) -> str:
+    command = shlex.join(["ndcg-track", "runs", "tag", run.name, f"{AA_TAG}=NAME", "--dataset", run.dataset])
+    return f"tag them and the baseline, each as in: {command}"
+
+
+def _difference(found: Unlike) -> str:
+    """Return in words what speaks against two runs being repeats."""
+    (one, other), (value, its) = found.runs, found.values
+    if None in found.values:
+        lacks, has, told = (one, other, its) if value is None else (other, one, value)
+        old = ", as runs that an older version stored" if found.name in DATA else ""
+        return f"{found.name} is {shown(str(told))} in {has!r}, and {lacks!r} has none{old}"
+    told = f"{found.name} is {shown(str(value))} in {one!r} and {shown(str(its))} in {other!r}"
+    if found.name != FEATURES:
+        return told
+    of_one, of_other = ([name for name in str(text).partition(": ")[2].split(", ") if name] for text in found.values)
+    alone = {one: [name for name in of_one if name not in of_other], other: [n for n in of_other if n not in of_one]}
+    return "; ".join([told, *(f"{run!r} alone has {shown(', '.join(names))}" for run, names in alone.items() if names)])
+
+
+def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> LearnedMargin:
+    """Return the margin that the repeats teach under the labels of the comparison."""
+    label_set = both.baseline.label_set
+    runs = _repeats(tx, question, both.baseline.run, both.candidate.run)
     text, evaluations = str(question.metric), []
     for run in runs:
         evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.arms import AA_TAG, is_checkpoint
+from ndcg_tracker.compare.arms import AA_TAG, DATA, is_checkpoint
 from ndcg_tracker.compare.run_pair import known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
@@ -451,13 +451,14 @@ def found_steps(run_ids: Sequence[int], tested: StepsWithScatter) -> dict[int, F
 def _repeats(
     tx: ReadTransaction, dataset: str, newest: Mapping[int, HistoryRecord], version: int, ids: Index
 ) -> list[Floats]:
-    """Return the results for these groups of the repeats of each unchanged system: the runs with the same tag aa."""
-    families: dict[str, list[int]] = {}
+    """Return the results for these groups of the repeats of each unchanged system: equal tag aa, equal data."""
+    families: dict[tuple[str, ...], list[int]] = {}
     for run in tx.runs.all(dataset):
         record = newest.get(run.id)
         is_repeat = AA_TAG in run.tags and not is_checkpoint(run)
         if is_repeat and record is not None and record.label_set_version == version:
-            families.setdefault(str(run.tags[AA_TAG]), []).append(record.evaluation_id)
+            data = (str(run.parameters.get(name)) for name in DATA)
+            families.setdefault((str(run.tags[AA_TAG]), *data), []).append(record.evaluation_id)
     repeats = []
     for evaluations in families.values():
         rows = [_at(ids, results) for results in tx.evaluations.results_of(evaluations)]

@@ -337,6 +337,19 @@ def test_repeats_tell_what_a_short_history_cannot(tracker: nt.Tracker) -> None:
     assert [note.kind for note in told.history.notes] == ["run_scatter"]
 
 
+def test_runs_made_from_other_data_are_no_repeats_whatever_their_tag(tracker: nt.Tracker) -> None:
+    for seed in range(5):
+        tracker.ingest(training(seed), name=f"seed-{seed}", tags={"branch": "main"})
+    for seed in range(20, 28):
+        is_plain = seed >= 24
+        parameters = {"data_features": "1: price" if is_plain else "2: price, geo"}
+        frame = training(seed, 0.6 * is_plain)
+        tracker.ingest(frame, name=f"again-{seed}", tags={"aa": "v1"}, parameters=parameters)
+    (note,) = tracker.history_report("ndcg@10", wanted=HistoryFilter({"branch": "main"})).history.notes
+    assert note.kind == "run_scatter"
+    assert 0.01 < note.facts["sd"] < 0.06
+
+
 def test_checkpoints_of_one_training_are_no_retrainings(tracker: nt.Tracker) -> None:
     for seed in range(4):
         tracker.ingest(
