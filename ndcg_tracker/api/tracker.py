@@ -163,6 +163,7 @@ class Tracker:
     reproduce = of_reproduce.reproduce
     best = of_leaderboard.best
     runs_by_mean = of_leaderboard.runs_by_mean
+    ranked_runs = of_leaderboard.ranked_runs
     show = of_show.show
 
     def compare(

@@ -45,16 +45,21 @@ def list_runs(
             for run in tracker.runs(dataset)
             if all(key in run.tags and str(run.tags[key]) == tags[key] for key in tags)
         ][-(limit or 0) :]
-        means = {}
+        means: dict[int, float | None] = {}
+        judged: dict[int, float | None] = {}
+        notes: tuple[str, ...] = ()
         if metric is not None and sort == "mean":
             newest = {run.id for run in chosen}
-            ranked = tracker.runs_by_mean(metric, dataset=dataset, tags=tags)
-            means = {run.id: mean for run, mean in ranked if run.id in newest}
-            chosen = [run for run, _ in ranked if run.id in newest]
+            ranked, notes = tracker.ranked_runs(metric, dataset=dataset, tags=tags)
+            chosen = [of_run.run for of_run in ranked if of_run.run.id in newest]
+            means = {of_run.run.id: of_run.mean for of_run in ranked}
+            judged = {of_run.run.id: of_run.judged for of_run in ranked}
         elif metric is not None:
             for of_dataset in dict.fromkeys(run.dataset for run in chosen):
                 with suppress(NotComparableError):  # no run of this dataset has the metric
-                    means |= {run.id: mean for run, mean in tracker.runs_by_mean(metric, dataset=of_dataset, tags=tags)}
+                    ranked, _ = tracker.ranked_runs(metric, dataset=of_dataset, tags=tags)
+                    means |= {of_run.run.id: of_run.mean for of_run in ranked}
+                    judged |= {of_run.run.id: of_run.judged for of_run in ranked}
             if chosen and all(means.get(run.id) is None for run in chosen):
                 raise NotComparableError(
                     f"no run has {metric}",
@@ -63,7 +68,7 @@ def list_runs(
     chosen = chosen[:top]
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
     columns: list[Column | str] = ["run", "run_id", "dataset", *of_metric, "created_at_utc", "n_groups", "n_items"]
-    columns += ["git_commit", "tags"]
+    columns += ["git_commit", "tags", *([Column("judged", digits=4)] if metric is not None else [])]
     as_json = format == "json"
     rows = [
         (
@@ -76,10 +81,13 @@ def list_runs(
             run.n_items,
             run.git_commit,
             run.tags if as_json else _pairs(run.tags),
+            *([judged.get(run.id)] if metric is not None else []),
         )
         for run in chosen
     ]
     options.show_rows(format, columns, rows)
+    for note in notes:
+        options.say(f"note: {note}")
 
 
 @app.command("rename")

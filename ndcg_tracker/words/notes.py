@@ -23,6 +23,7 @@ Kind = Literal[
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
     "worst_group",
     # history
+    "goes_with_judged",
     "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "study",
     "summaries_only", "history_lacking",
     "sums_only",
@@ -300,6 +301,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     ),
     "never_shown": "to judge what nobody was shown",
     "unjudged_zero": _unjudged_zero,
+    "goes_with_judged": (
+        "what goes with the judged share says nothing of the systems: unjudged items count as not relevant; to judge "
+        "them"
+    ),
     "order_open": lambda cutoff, low, high: (
         f"{percent(low)} to {percent(high)} of the {f'first {cutoff}' if cutoff else 'items'} are judged, and the "
         "others count as not relevant, which could change the order; to see how far for the first two"

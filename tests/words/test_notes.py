@@ -133,6 +133,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"hand": ""},
         "to have the unnamed judge label what both runs rank first, and decide under those labels",
     ),
+    "goes_with_judged": (
+        {},
+        "what goes with the judged share says nothing of the systems: unjudged items count as not relevant; to judge "
+        "them",
+    ),
     "order_open": (
         {"cutoff": 10, "low": 0.019, "high": 0.025},
         "1.9% to 2.5% of the first 10 are judged, and the others count as not relevant, which could change the order; "

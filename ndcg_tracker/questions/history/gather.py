@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, is_checkpoint
+from ndcg_tracker.compare.results import COVERAGE_GAP
 from ndcg_tracker.compare.run_pair import known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
@@ -142,10 +143,15 @@ def history_of(
     notes += lacking_groups(list(details.values()), records, parsed)
     notes += _study(list(details.values()), records, dataset, metric)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
+    shares = judged_shares_of(tx, records, parsed)
     rows = [
-        history_row(record, details, text, steps.get(record.run_id), no_interval, parsed.direction, parsed.limits)
+        history_row(record, details, parsed, steps.get(record.run_id), no_interval, judged=shares.get(record.run_id))
         for record in records
     ]
+    marked = mark_judged(rows)
+    if marked is not None:
+        command = ("ndcg-track", "labels", "needed", *marked, "--metric", metric, "--dataset", dataset, "--all")
+        notes.append(Note("goes_with_judged", {}, command))
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id))
     return History(tuple(rows), tuple(notes), len(newest), len(runs), others)
 
@@ -186,14 +192,14 @@ def new_steps_of(history: History, without_newest: Callable[[], History]) -> tup
 def history_row(
     record: HistoryRecord,
     details: Mapping[int, RunRecord],
-    metric: str,
+    metric: Metric,
     found_step: FoundStep | None,
     no_interval: bool,
-    direction: str,
-    limits: tuple[float, float] | None,
+    *,
+    judged: float | None,
 ) -> HistoryRow:
-    """Return one run as JSON has it; ``limits``: between which numbers every value lies, if known."""
-    run = details[record.run_id]
+    """Return one run as JSON has it; ``judged``: which share of its first ranks is judged."""
+    run, limits = details[record.run_id], metric.limits
     step = None if found_step is None else found_step.step
     drift = None if step is None else step.drift
     begins = (
@@ -213,7 +219,7 @@ def history_row(
         "run": record.run,
         "run_id": record.run_id,
         "created_at_utc": record.created_at_utc,
-        "metric": metric,
+        "metric": str(metric),
         "mean": record.mean,
         "ci": ci,
         "step": step is not None and step.is_step,
@@ -234,8 +240,49 @@ def history_row(
         "drift_ci": None if drift is None else limited(drift.ci, change_limits),
         "drift_between": None if begins is None else (begins, record.run),
         "drift_runs": None if drift is None else drift.last - drift.first + 1,
-        "direction": direction,
+        "direction": metric.direction,
+        "judged": judged,
+        "goes_with_judged": None,
+        "cutoff": metric.cutoff,
     }
+
+
+def judged_shares_of(tx: ReadTransaction, records: Sequence[HistoryRecord], metric: Metric) -> dict[int, float]:
+    """Return the judged share of each run's first ranks, by run id, where it is known."""
+    if metric.is_external:
+        return {}
+    labels_of = {record.run_id: record.label_set_id for record in records}
+    return {
+        coverage.run_id: coverage.judged_share
+        for label_set_id in dict.fromkeys(labels_of.values())
+        for coverage in tx.evaluations.coverages_under(label_set_id)
+        if coverage.cutoff == metric.cutoff and labels_of.get(coverage.run_id) == label_set_id
+    }
+
+
+def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
+    """Mark the steps and drifts that unjudged items alone may have made; return the runs around the last, None of none.
+
+    The share of the first ranks that lost or won its labels, at the mean of the run that has more, is as large as the
+    change, and goes its way.
+    """
+    place = {row["run"]: at for at, row in enumerate(rows)}
+    marked = None
+    for at, row in enumerate(rows):
+        drift, step = row.get("drift_between"), row.get("step_between")
+        change = row.get("drift_change") if drift is not None else row.get("step_change")
+        if change is None:
+            continue
+        begin, end = (place[drift[0]], at) if drift is not None else (max(at - 1, 0), at)
+        if drift is None and step is not None and step[0] != step[1]:  # it lies somewhere between these
+            begin, end = max(place[step[0]] - 1, 0), place[step[1]]
+        first, last = rows[begin].get("judged"), rows[end].get("judged")
+        if first is None or last is None:
+            continue
+        moved = (last - first) * max(rows[begin]["mean"] or 0.0, rows[end]["mean"] or 0.0)
+        if moved * change > 0 and abs(last - first) > COVERAGE_GAP and abs(moved) >= abs(change):
+            row["goes_with_judged"], marked = (first, last), (rows[begin]["run"], rows[end]["run"])
+    return marked
 
 
 def lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:

@@ -21,7 +21,9 @@ from ndcg_tracker.questions.history.gather import (
     different_labels,
     found_steps,
     history_row,
+    judged_shares_of,
     lacking_groups,
+    mark_judged,
     scatter_notes,
 )
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, suite_row
@@ -31,7 +33,7 @@ from ndcg_tracker.storage.records import HistoryRecord
 from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.questions.history.say import HistoryRow
@@ -93,7 +95,11 @@ def history_on_suite(
     for versions in dict.fromkeys(system.versions for system in systems):
         steps |= _steps(tx, [system for system in systems if system.versions == versions], notes)
     details = {system.latest.id: replace(system.latest, name=system.name) for system in systems}
-    rows = [_row(system, suite, metric, details, steps) for system in systems]
+    of_datasets = [
+        judged_shares_of(tx, [system.records[at] for system in systems], metric) for at in range(len(suite.datasets))
+    ]
+    rows = [_row(system, suite, metric, details, steps, of_datasets) for system in systems]
+    mark_judged(rows)
     distinct = [note for place, note in enumerate(notes) if note not in notes[:place]]
     return History(tuple(rows), tuple(distinct), len(every), len(every))
 
@@ -114,8 +120,16 @@ def _systems(tx: ReadTransaction, suite: SuiteRecord, metric: Metric, by_tag: st
 
 
 def _row(
-    system: _System, suite: SuiteRecord, metric: Metric, details: dict[int, RunRecord], steps: dict[int, FoundStep]
+    system: _System,
+    suite: SuiteRecord,
+    metric: Metric,
+    details: dict[int, RunRecord],
+    steps: dict[int, FoundStep],
+    shares: Sequence[Mapping[int, float]],
 ) -> HistoryRow:
+    """Return a system as JSON has it; ``shares``: the judged share of each run by dataset."""
+    judged = [of_dataset.get(run.id) for run, of_dataset in zip(system.runs, shares, strict=True)]
+    share = None if None in judged else sum(filter(None, judged)) / len(judged)
     cells: list[SuiteCell | None] = [
         cell_of(run, of_run) for run, of_run in zip(system.runs, system.records, strict=True)
     ]
@@ -131,7 +145,7 @@ def _row(
         std_dev=None,
         n_groups=sum(stored.n_groups for stored in system.records),
     )
-    row = history_row(record, details, str(metric), steps.get(latest.id), True, metric.direction, metric.limits)
+    row = history_row(record, details, metric, steps.get(latest.id), True, judged=share)
     row["ci"] = None if macro.macro is None else macro.macro.ci
     row["suite"] = suite.name
     return row

@@ -6,13 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NotRequired, TypedDict, cast
 
+from ndcg_tracker.compare.results import COVERAGE_GAP
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, paths, picked
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
 from ndcg_tracker.words.notes import Note, told
-from ndcg_tracker.words.texts import interval, means_of_blocks, p_equation, points, sparkline
+from ndcg_tracker.words.texts import UNDEFINED, interval, means_of_blocks, p_equation, percent, points, sparkline
 
 SPARKLINE_BLOCKS = 60
 """How wide a sparkline may be; each block of a longer history stands for several runs."""
@@ -30,7 +31,8 @@ _CSV_COLUMNS = paths(
     "label_set_version tags parameters step_change step_ci_low=step_ci.0 step_ci_high=step_ci.1 "
     "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
     "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
-    "drift_last=drift_between.1 drift_runs direction"
+    "drift_last=drift_between.1 drift_runs direction judged "
+    "judged_before=goes_with_judged.0"
 )
 
 
@@ -45,7 +47,9 @@ class HistoryRow(TypedDict):
     looks like one, with the same numbers. ``requested_as``: the text that the metric was asked for by.
     ``drift_change`` and ``drift_ci``: how far the mean drifted slowly until this run; ``drift_between``: the first and
     the last run of the drift; ``drift_runs``: how many these are. ``direction``: which values of the metric are better.
-    ``suite``: the suite of which this is a macro mean.
+    ``suite``: the suite of which this is a macro mean. ``judged``: which share of the first ranks, down to ``cutoff``,
+    is judged; ``goes_with_judged``: that share before and after a step or drift which unjudged items alone may have
+    made.
     """
 
     run: str
@@ -74,6 +78,9 @@ class HistoryRow(TypedDict):
     drift_runs: NotRequired[int | None]
     direction: NotRequired[str]
     suite: NotRequired[str]
+    judged: NotRequired[float | None]
+    goes_with_judged: NotRequired[Sequence[float] | None]
+    cutoff: NotRequired[int | None]
 
 
 def history_said(
@@ -122,6 +129,10 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
     if n_untold > 0:
         all_told = worded(f"{argument('format', 'json')} has all", spelled)
         sentences[MOST_SENTENCES:] = [f"{n_untold:,} more; {all_told}"]
+    shares = [share for row in rows if (share := row.get("judged")) is not None]
+    judged = [f">{_judged(rows[-1])}"] if shares and max(shares) - min(shares) > COVERAGE_GAP else []
+    ends = dict.fromkeys(map(percent, (min(shares), max(shares)))) if shares and min(shares) < 1 else ()
+    below = [f"{_judged(rows[-1])}: {' to '.join(ends)}"] if ends and not judged else []
     suite = rows[-1].get("suite")
     cut = f"the newest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(
@@ -129,13 +140,31 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
         asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),
         tables=[
             Table(
-                columns("run", "created (UTC)", ">mean", ">95% interval", ">change", ""),
-                [_cells(row, previous) for row, previous in zip(newest, before, strict=True)],
+                columns("run", "created (UTC)", ">mean", ">95% interval", ">change", "", *judged),
+                [
+                    [*_cells(row, previous), *([_share(row.get("judged"))] if judged else [])]
+                    for row, previous in zip(newest, before, strict=True)
+                ],
             )
         ],
-        legend=[cut] if len(newest) < len(rows) else (),
+        legend=[*([cut] if len(newest) < len(rows) else []), *below],
         remarks=sentences,
     )
+
+
+def _judged(row: HistoryRow) -> str:
+    """Return what the judged share of a run's first ranks is called."""
+    return f"judged@{row.get('cutoff')}" if row.get("cutoff") else "judged"
+
+
+def _share(share: float | None) -> str:
+    return UNDEFINED if share is None else percent(share)
+
+
+def _with_judged(row: HistoryRow) -> str:
+    """Return with which change of the judged share a step or drift goes, "" where it goes with none."""
+    shares = row.get("goes_with_judged")
+    return "" if shares is None else f"; goes with {_judged(row)}: {percent(shares[0])} to {percent(shares[1])}"
 
 
 def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[str]:
@@ -173,7 +202,8 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
     if not sign and row.get("drift_between") is not None:
         sign, way = "drift", row.get("drift_change")
     gain = gain_of(row, way)
-    style: Style | None = None if not sign else "bad" if gain is not None and gain < 0 else "good"
+    is_marked = bool(sign) and row.get("goes_with_judged") is None
+    style: Style | None = None if not is_marked else "bad" if gain is not None and gain < 0 else "good"
     return [
         row["run"],
         row["created_at_utc"][:16].replace("T", " "),
@@ -221,6 +251,7 @@ def step_sentence(row: HistoryRow) -> str:
     first, last = row.get("step_between") or (row["run"], row["run"])
     if first != last:
         sentence += f"; neighbours do not show it: it lies somewhere from {first} to {last}"
+    sentence += _with_judged(row)
     return (
         f"perhaps {sentence}; there are too few groups, or too few that moved, to be sure" if is_possible else sentence
     )
@@ -240,9 +271,11 @@ def drift_sentence(row: HistoryRow) -> str:
     if ci is not None:
         size += f" {interval(cast('tuple[float, float]', tuple(sorted((sign * ci[0], sign * ci[1])))))}"
     first, last = row.get("drift_between") or (row["run"], row["run"])
+    goes_with = _with_judged(row)
     way = "falls" if change < 0 else "rises"
+    way = f"the mean, with unjudged items worth nothing, {way}" if goes_with else way
     n_runs = row.get("drift_runs") or 0
-    return f"{way} by {size} over {n_runs:,} runs, from {first} to {last}, slowly rather than in steps"
+    return f"{way} by {size} over {n_runs:,} runs, from {first} to {last}, slowly rather than in steps{goes_with}"
 
 
 def _parameters(row: HistoryRow) -> list[str]:

@@ -10,7 +10,7 @@ from ndcg_tracker.compare.options import LabelsVersion, LeaderboardTest, Missing
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.leaderboard.gather import LeaderboardResult
+    from ndcg_tracker.questions.leaderboard.gather import LeaderboardResult, RankedRun
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import HasStore
 
@@ -84,9 +84,14 @@ def best(
 ) -> RunRecord:
     """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
 
-    Parameters and raises: see ``leaderboard``.
+    A UserWarning tells where unjudged items may have. Parameters and raises: see ``leaderboard``.
     """
-    return runs_by_mean(self, metric, dataset=dataset, tags=tags)[0][0]
+    import warnings
+
+    ranked, notes = ranked_runs(self, metric, dataset=dataset, tags=tags)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    return ranked[0].run
 
 
 def runs_by_mean(
@@ -96,7 +101,21 @@ def runs_by_mean(
 
     Runs that lack the metric under these labels come last, with None. Parameters and raises: see ``leaderboard``.
     """
-    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, by_mean
+    ranked, _ = ranked_runs(self, metric, dataset=dataset, tags=tags)
+    return [(of_run.run, of_run.mean) for of_run in ranked]
+
+
+def ranked_runs(
+    self: HasStore, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+) -> tuple[list[RankedRun], tuple[str, ...]]:
+    """Return the runs with their means and judged shares, the best first, and notes on what may change their order.
+
+    Parameters and raises: see ``runs_by_mean``.
+    """
+    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, by_mean, judged_notes
+    from ndcg_tracker.words.notes import in_words
 
     with self.store().read() as tx:
-        return by_mean(tx, LeaderboardQuestion((), (parse_metric(metric),), dataset, dict(tags or {})))
+        ranked, share = by_mean(tx, LeaderboardQuestion((), (parse_metric(metric),), dataset, dict(tags or {})))
+    names = [of_run.run.name for of_run in ranked if of_run.mean is not None]
+    return ranked, in_words(judged_notes(share, names, ranked[0].run.dataset, metric))

@@ -13,6 +13,7 @@ from ndcg_tracker.compare.arms import Arm, arms_of
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
 from ndcg_tracker.compare.pair import places_of_ids
+from ndcg_tracker.compare.results import JudgedShare
 from ndcg_tracker.compare.run_pair import (
     adding_command,
     advice_for_lacking,
@@ -152,7 +153,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         if question.by is not None and not slices:
             slices, of_slices = _slices(tx, question, metric, (ranked, ids, repeats, weights))
             notes += of_slices
-    notes += judged_notes(boards[0], [arm.runs[0].name for arm in ranked], dataset)
+    notes += judged_notes(boards[0].judged, [arm.runs[0].name for arm in ranked], dataset, boards[0].metric)
     return Leaderboard(
         dataset,
         label_set_ref(label_set),
@@ -177,12 +178,14 @@ def _mean_share(arm: Arm, shares: Mapping[int, float]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def judged_notes(board: MetricBoard, names: Sequence[str], dataset: str) -> list[Note]:
-    """Return a note where unjudged items may change the order of runs; ``names``: of one run each, the best first."""
-    share = board.judged
-    if share is None or not share.is_open:
+def judged_notes(share: JudgedShare | None, names: Sequence[str], dataset: str, metric: str) -> list[Note]:
+    """Return a note where unjudged items may change the order of runs.
+
+    Parameters: ``share``: the least and the greatest judged share. ``names``: of one run each, the best first.
+    """
+    if share is None or not share.is_open or len(names) < 2:
         return []
-    words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", board.metric)
+    words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric)
     return [Note("order_open", {"cutoff": share.cutoff, "low": share.baseline, "high": share.candidate}, words)]
 
 
@@ -230,14 +233,32 @@ def _arms(tx: ReadTransaction, question: LeaderboardQuestion) -> list[Arm]:
     return arms
 
 
-def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> list[tuple[RunRecord, float | None]]:
-    """Return the runs that are meant with their means of the first metric, the best first, those without one last."""
+@dataclass(frozen=True, slots=True)
+class RankedRun:
+    """A run with its mean, None where it has none, and which share of its first ranks is judged, None if unknown."""
+
+    run: RunRecord
+    mean: float | None
+    judged: float | None
+
+
+def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RankedRun], JudgedShare | None]:
+    """Return the runs that are meant by the first metric, the best first and those without a mean last.
+
+    With them the least and the greatest judged share, None where it is not known.
+    """
     runs, is_named = _meant(tx, question)
     metric = known_metric(tx, runs[0].dataset_id, question.metrics[0])
-    _, (records,), _ = under_labels(tx, runs, [metric], is_named)
+    label_set, (records,), _ = under_labels(tx, runs, [metric], is_named)
+    shares = {} if metric.is_external else judged_under(tx, label_set, metric.cutoff)
     sign = 1.0 if metric.direction == "higher" else -1.0
-    having = [(run, records[run.id].mean if run.id in records else None) for run in runs]
-    return sorted(having, key=lambda pair: (pair[1] is None, -sign * (pair[1] or 0.0)))
+    having = [
+        RankedRun(run, records[run.id].mean, shares.get(run.id)) if run.id in records else RankedRun(run, None, None)
+        for run in runs
+    ]
+    known = [ranked.judged for ranked in having if ranked.judged is not None]
+    share = JudgedShare(metric.cutoff, min(known), max(known)) if known else None
+    return sorted(having, key=lambda ranked: (ranked.mean is None, -sign * (ranked.mean or 0.0))), share
 
 
 def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RunRecord], bool]:

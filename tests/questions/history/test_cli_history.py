@@ -30,9 +30,9 @@ def test_the_formats(shop: CommandLine) -> None:
     assert "dense (1 of 5)" in " ".join(printed.split())
     text = printed.splitlines()
     assert text[0] == "ndcg@10  █▁"
-    assert text[2].split() == ["run", "created", "(UTC)", "mean", "95%", "interval", "change"]
+    assert text[2].split() == ["run", "created", "(UTC)", "mean", "95%", "interval", "change", "judged@10"]
     assert text[4].startswith("dense ")
-    assert text[4].endswith(f"{MEANS[1] - MEANS[0]:+.4f}")
+    assert text[4].split()[-2:] == [f"{MEANS[1] - MEANS[0]:+.4f}", "75.0%"]
     asked = shop("history", "--dataset", "shop", "--format", "csv")
     table = list(csv.DictReader(io.StringIO(asked.out)))
     assert asked.err.startswith("note: ndcg@10 counts the groups that a run lacks as 0")
@@ -71,7 +71,7 @@ def test_one_run(shop: CommandLine) -> None:
     lines = shop.done("history", "--dataset", "shop").splitlines()
     assert lines[0] == "ndcg@10  ▄"
     assert lines[3].split()[-1] == "-"
-    assert len(lines) == 4
+    assert lines[4:] == ["", "judged@10: 73.3%"]
 
 
 def test_a_mean_that_is_undefined(command: CommandLine, folder: Path) -> None:

@@ -31,7 +31,7 @@ def test_what_people_see(shop: CommandLine) -> None:
     assert shop.done("leaderboard").splitlines() == [
         "2 runs on shop: bm25 leads by ndcg@10; not shown to differ from it: dense",
         "",
-        "   run    ndcg@10      95% interval  ranks  better than",
+        "   run    ndcg@10      95% interval  ranks  better than  judged@10",
         *shop.done("leaderboard").splitlines()[3:5],
         "",
         "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for",
@@ -45,9 +45,12 @@ def test_what_people_see(shop: CommandLine) -> None:
         "      ndcg-track rescore bm25 dense --dataset shop --metric 'ndcg(missing=skip)@10'",
         "note: after that, the same without the groups that a run lacks:",
         "      ndcg-track leaderboard --dataset shop --metric 'ndcg(missing=skip)@10' --missing intersect",
+        "note: 73.3% to 75.0% of the first 10 are judged, and the others count as not relevant, which could",
+        "      change the order; to see how far for the first two:",
+        "      ndcg-track compare bm25 dense --dataset shop --metric ndcg@10",
     ]
     markdown = shop.done("leaderboard", "--format", "markdown")
-    assert "|  | run | ndcg@10 | 95% interval | ranks | better than |" in markdown
+    assert "|  | run | ndcg@10 | 95% interval | ranks | better than | judged@10 |" in markdown
     assert shop.done("leaderboard", "--format", "html").startswith("<div><p><strong>2 runs on shop: bm25 leads")
 
 
@@ -55,7 +58,7 @@ def test_what_programs_read(shop: CommandLine) -> None:
     found = json.loads(shop("leaderboard", "bm*", "dense", "--format", "json").out)
     assert list(found) == ["dataset", "labels", "runs", "metrics", "test", "notes"]
     (board,) = found["metrics"]
-    assert list(board) == ["metric", "direction", "n", "standings", "pairs", "requested_as"]
+    assert list(board) == ["metric", "direction", "n", "standings", "pairs", "requested_as", "cutoff"]
     (pair,) = board["pairs"]
     assert list(pair) == ["a", "b", "delta", "ci", "p_value", "p_adjusted", "wins", "ties", "losses"]
     assert (pair["a"], pair["b"]) == ("bm25", "dense")
