@@ -222,7 +222,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
         tables=[_metric_table(comparison, shown), *_equivalence_tables(comparison), *unjudged_tables(comparison)],
         legend=legend(shown, spelled),
-        facts=[paired, *facts(comparison, spelled), *canonical_names(comparison, stored)],
+        facts=[paired, *facts(comparison, spelled, beside_table=True), *canonical_names(comparison, stored)],
         notes=[told(note) for note in comparison.notes],
         details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
         fold=FOLD,

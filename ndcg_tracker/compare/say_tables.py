@@ -18,7 +18,7 @@ from ndcg_tracker.compare.results import (
     ToldVerdict,
     UnjudgedBounds,
 )
-from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.errors import Spelling, argument, worded
 from ndcg_tracker.render.report import Column, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE
@@ -180,8 +180,11 @@ def labels_text(labels: LabelSetRef) -> str:
     return f"version {labels.version}{whose(labels)}{digest}"
 
 
-def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[str, str]]:
-    """Return what was compared, but for the groups, as names and values; ``spelled``: how arguments are spelled."""
+def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = False) -> list[tuple[str, str]]:
+    """Return what was compared, but for the groups, as names and values; ``spelled``: how arguments are spelled.
+
+    ``beside_table``: whether the table of metrics stands with them, which shows judged shares that are apart.
+    """
     pairs = [
         *_arms(comparison),
         *(("in neither run", worded(sentence, spelled)) for sentence in _of_all_metrics(comparison)),
@@ -189,7 +192,7 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
     ]
     in_table = {metric.judged for metric in comparison.metrics if metric.judged is not None and metric.judged.is_apart}
     for share in comparison.coverage:
-        if share in in_table:
+        if beside_table and share in in_table:
             continue
         where = "judged" if share.cutoff is None else f"judged@{share.cutoff}"
         baseline, candidate = (
@@ -199,7 +202,7 @@ def facts(comparison: Comparison, spelled: Spelling = in_python) -> list[tuple[s
         pairs.append((where, f"baseline {baseline}, candidate {candidate}"))
     for metric in comparison.metrics:
         left = metric.open
-        if left is not None and left.low is not None and left.high is not None:
+        if beside_table and left is not None and left.low is not None and left.high is not None:
             of_metric = "" if len(comparison.metrics) == 1 else f"{metric.metric}: "
             ends = f"{points(left.low.delta, signed=True)} and {points(left.high.delta, signed=True)}"
             pairs.append(

@@ -72,7 +72,7 @@ def test_json_and_csv_carry_the_rows_as_they_are() -> None:
     )
     assert history_said([{**STEP, "requested_as": "map"}]).in_format("csv").splitlines()[1] == (
         "r17,3,2025-01-31T09:30:59Z,ndcg@10,0.5,0.49,0.51,true,-0.0123,1e-09,abc1234def,2,branch=main,"
-        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,,"
+        "lr=0.3 layers=2,-0.0123,-0.0156,-0.009,r17,r17,r16,lr=0.1->0.3 layers=->2,false,map,,,,,,,,,"
     )
 
 
