@@ -43,7 +43,7 @@ from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
-from ndcg_tracker.words.notes import Fact, Kind, Note, all_one_notes
+from ndcg_tracker.words.notes import Fact, Kind, Note, all_one_notes, labels_command
 
 GroupNames = Callable[[Index], Sequence[str]]
 
@@ -252,16 +252,6 @@ def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
     names = (run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate))
     judge = ("--judge", runs.label_set.judge) if runs.label_set.judge else ()
     return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *judge, *runs.asked, "--unjudged-bounds"
-
-
-def labels_command(dataset: str) -> tuple[str, ...]:
-    """Return a command that shows some labels of a dataset.
-
-    >>> labels_command("shop")[-1]
-    "SELECT group_key, item_key FROM labels WHERE dataset = 'shop' LIMIT 5"
-    """
-    value = dataset.replace("'", "''")
-    return "ndcg-track", "sql", f"SELECT group_key, item_key FROM labels WHERE dataset = '{value}' LIMIT 5"
 
 
 def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:

@@ -16,6 +16,7 @@ from ndcg_tracker.compare.inference import Chance, Methods
 from ndcg_tracker.compare.item_changes import item_moves
 from ndcg_tracker.compare.options import Missing, Unjudged, Version
 from ndcg_tracker.compare.results import (
+    WELL_JUDGED,
     Comparison,
     GroupDelta,
     GroupTieBounds,
@@ -49,7 +50,7 @@ from ndcg_tracker.metrics.unjudged_bounds import judged_shares
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.scoring import stored_weights
+from ndcg_tracker.runs.scoring import judged_share_notes, stored_weights
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -237,6 +238,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         for metric in both.metrics
     ]
     more = _single_repeats(both)
+    for side in both.sides if any(share < WELL_JUDGED for of_side in shares for share in of_side.values()) else ():
+        more += judged_share_notes(tx, side.run, label_set)
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(of_metric, clusters) for of_metric in results]

@@ -23,7 +23,9 @@ from ndcg_tracker.runs.scoring import (
     StoredMetric,
     StoredMetrics,
     below_rel_notes,
+    judged_share_notes,
     meeting_notes,
+    met_labels_notes,
     restore,
     settle_weights,
     store_scores,
@@ -304,7 +306,7 @@ def _stored(
         if scores is None:  # ties stand in the order that was stored first
             scores = stored_scores(tx, run, new, label_source(tx, label_set)())
         done |= {stored.metric: stored for stored in store_scores(tx, run, label_set, scores, weights, new)}
-        if not scores.any_judged:
+        if not scores.n_judged:
             is_elsewhere = any(stored.n_missing >= label_set.n_groups for stored in done.values())
             if is_elsewhere and is_new:  # else labels of other groups become the newest, by which all runs are compared
                 both = tx.runs.group_ids(run.id), tx.labels.group_ids(label_set.id)
@@ -318,6 +320,9 @@ def _stored(
                     advice="give labels of the same groups, with ids written alike",
                 )
             notes.append(Note("no_group_label" if is_elsewhere else "no_label"))
+        notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
+            scores.n_judged, label_set.n_labels, scores.coverage(), dataset.name
+        )
         notes += unordered_notes(scores.unordered)
         n_missing = max((stored.n_missing for stored in done.values()), default=0)
         n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)

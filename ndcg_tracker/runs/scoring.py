@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from statistics import median
 from typing import TYPE_CHECKING, Any, SupportsIndex, overload
 
 import numpy as np
@@ -23,7 +24,7 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, Run
 from ndcg_tracker.runs.labels import label_source
-from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.notes import Fact, Note, labels_command
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
@@ -174,13 +175,46 @@ class ScoredGroups:
     """The values of metrics on some groups, before any mean.
 
     ``values``: per metric the values, and those with every tie broken for the worst and for the best. ``shares``: the
-    judged share of the groups that both sides have, by cutoff.
+    judged share of the groups that both sides have, by cutoff. ``n_judged``: how many items have a label.
     """
 
     values: list[tuple[GroupValues, GroupValues, GroupValues]]
     shares: dict[int | None, Floats]
-    any_judged: bool
+    n_judged: int
     n_unordered: int | None = None
+
+
+FAR_BELOW = 0.6
+"""A run whose judged share is at most this part of what other runs have may have other ids than the labels."""
+_FEWEST_RUNS = 3
+_FEW_MET = 0.1
+
+
+def judged_share_notes(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> list[Note]:
+    """Return a note where far less of a run's first ranks is judged than of three other runs under these labels."""
+    own: dict[int | None, float] = {}
+    others: dict[int | None, list[float]] = {}
+    for coverage in tx.evaluations.coverages_under(label_set.id):
+        if coverage.run_id == run.id:
+            own[coverage.cutoff] = coverage.judged_share
+        else:
+            others.setdefault(coverage.cutoff, []).append(coverage.judged_share)
+    for cutoff, share in own.items():
+        usual = others.get(cutoff, [])
+        if len(usual) >= _FEWEST_RUNS and 0 < share <= FAR_BELOW * median(usual):
+            facts: dict[str, Fact] = {"run": run.name, "cutoff": cutoff, "share": share, "usual": median(usual)}
+            return [Note("far_fewer_judged", facts, labels_command(run.dataset))]
+    return []
+
+
+def met_labels_notes(n_met: int, n_labels: int, shares: Mapping[int | None, float], dataset: str) -> list[Note]:
+    """Return a note where a run lists few of the labelled items, and few of those it ranks first are judged.
+
+    Parameters: ``n_met``: how many labels are of items that it lists, of ``n_labels``. ``shares``: its judged shares.
+    """
+    if not n_met or n_met > _FEW_MET * n_labels or min(shares.values(), default=1.0) >= 0.5:
+        return []
+    return [Note("few_labels_met", {"n": n_met, "n_labels": n_labels}, labels_command(dataset))]
 
 
 def n_unordered(run: Run) -> int | None:
@@ -264,7 +298,7 @@ def unordered_notes(counts: Iterable[int | None]) -> list[Note]:
 def scored(judged: JudgedRanking, metrics: Sequence[Metric]) -> ScoredGroups:
     """Return the values of metrics on some groups."""
     shares = {cutoff: judged_shares(judged, cutoff) for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)}
-    return ScoredGroups(values_with_bounds(judged, metrics), shares, judged.rows.size > 0, n_unordered(judged.ranking))
+    return ScoredGroups(values_with_bounds(judged, metrics), shares, judged.rows.size, n_unordered(judged.ranking))
 
 
 class Scores:
@@ -276,7 +310,7 @@ class Scores:
         self.values: GatheredValues = GatheredValues()
         self.worst: GatheredValues = GatheredValues()
         self.best: GatheredValues = GatheredValues()
-        self.any_judged: bool = False
+        self.n_judged: int = 0
         self.unordered: list[int | None] = []
         self._order: Index | None = None
 
@@ -290,7 +324,7 @@ class Scores:
             shares.append(groups.shares[cutoff])
         for gathered, number in ((self.values, 0), (self.worst, 1), (self.best, 2)):
             gathered.add([of_metric[number] for of_metric in groups.values])
-        self.any_judged |= groups.any_judged
+        self.n_judged += groups.n_judged
         self.unordered.append(groups.n_unordered)
 
     def add_missing(self, labels: Iterable[LabelLists]) -> None:

@@ -96,7 +96,7 @@ def to_bytes(groups: StagedGroups) -> bytes:
             "digest": groups.digest,
             "labels_digest": groups.labels_digest,
             "n_items": groups.n_items,
-            "any_judged": scored.any_judged,
+            "n_judged": scored.n_judged,
             "notes": [[note.kind, note.facts] for note in table.notes],
         }
     )
@@ -128,7 +128,7 @@ def from_bytes(content: bytes, metrics: Sequence[Metric]) -> StagedGroups:
         facts["digest"],
         facts["labels_digest"],
         facts["n_items"],
-        ScoredGroups(values, shares, facts["any_judged"]),  # type: ignore[arg-type]
+        ScoredGroups(values, shares, facts["n_judged"]),  # type: ignore[arg-type]
     )
 
 

@@ -33,6 +33,7 @@ Kind = Literal[
     "small_slices",
     # ingest, evaluate and import
     "rank_conflict", "scores_like_ranks", "no_score", "no_label", "no_group_label",
+    "far_fewer_judged", "few_labels_met",
     "some_groups_missing", "one_score", "all_one", "below_rel",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
     "other_version", "not_verifiable", "alias_kept", "suite_kept",
@@ -435,6 +436,14 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "
         "failed on them, fix the scores"
     ),
+    "far_fewer_judged": lambda run, cutoff, share, usual: (
+        f"{percent(share)} of the {f'first {cutoff}' if cutoff else 'items'} of {run} are judged, of other runs "
+        f"{percent(usual)}: are its ids spelled as in the labels? See those with"
+    ),
+    "few_labels_met": lambda n, n_labels: (
+        f"{n:,} of {n_labels:,} labels are of items that the run lists, and few of its first items are judged: are the "
+        "ids spelled as in the labels? See those with"
+    ),
     "no_label": "none of its items has a label, so every result is 0 or undefined; do the ids match?",
     "no_group_label": (
         "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?"
@@ -495,3 +504,13 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "decides how a missing group counts (by default as 0); to avoid that, give evaluator_config another 'dataset'"
     ),
 }
+
+
+def labels_command(dataset: str) -> tuple[str, ...]:
+    """Return a command that shows some labels of a dataset.
+
+    >>> labels_command("shop")[-1]
+    "SELECT group_key, item_key FROM labels WHERE dataset = 'shop' LIMIT 5"
+    """
+    value = dataset.replace("'", "''")
+    return "ndcg-track", "sql", f"SELECT group_key, item_key FROM labels WHERE dataset = '{value}' LIMIT 5"

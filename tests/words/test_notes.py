@@ -138,6 +138,16 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "what goes with the judged share says nothing of the systems: unjudged items count as not relevant; to judge "
         "them",
     ),
+    "far_fewer_judged": (
+        {"run": "new", "cutoff": 10, "share": 0.303, "usual": 0.571},
+        "30.3% of the first 10 of new are judged, of other runs 57.1%: are its ids spelled as in the labels? See those "
+        "with",
+    ),
+    "few_labels_met": (
+        {"n": 3, "n_labels": 1200},
+        "3 of 1,200 labels are of items that the run lists, and few of its first items are judged: are the ids spelled "
+        "as in the labels? See those with",
+    ),
     "order_open": (
         {"cutoff": 10, "low": 0.019, "high": 0.025},
         "1.9% to 2.5% of the first 10 are judged, and the others count as not relevant, which could change the order; "

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import PairedResults, closing_note, labels_command
+from ndcg_tracker.compare.decide import PairedResults, closing_note
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.results import UNDECIDED, Comparison, NotComparable, OpenDeltas, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
@@ -33,7 +33,7 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.facts import GateFacts
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, drift_since_pin
-from ndcg_tracker.words.notes import Kind, Note, command_line, sentence
+from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair, Side
