@@ -89,7 +89,7 @@ def test_comparing_and_history_need_no_items(shop: nt.Tracker) -> None:
         return found["metrics"], [note for note in found["notes"] if "pruned" in note]
 
     before = told()[0]
-    assert [metric.pop("open")["n_items"] > 0 for metric in before] == [True], "which only items can tell"
+    assert all(metric.pop("open")["n_items"] > 0 for metric in before), "which only items can tell"
     history = shop.history("ndcg@10")
     shop.prune("2025-04-01", apply=True)
     after, notes = told()
