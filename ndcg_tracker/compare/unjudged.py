@@ -155,7 +155,12 @@ class _Sides:
         ]
         apart = [HandShare(name, *map(float, both)) for name, *both in zip(names, *shares, strict=True)]
         apart = [share for share in apart if abs(share.candidate - share.baseline) > HAND_GAP]
-        return tuple(sorted(apart, key=lambda share: (-abs(share.candidate - share.baseline), -share.candidate)))
+        return tuple(
+            sorted(
+                apart,
+                key=lambda share: (-round(abs(share.candidate - share.baseline), 9), share.baseline - share.candidate),
+            )
+        )
 
 
 def _shares_by_hand(run: JudgedRanking, of_label: Index, n_hands: int, cutoff: int | None) -> Floats:

@@ -89,10 +89,15 @@ def test_comparing_and_history_need_no_items(shop: nt.Tracker) -> None:
         return found["metrics"], [note for note in found["notes"] if "pruned" in note]
 
     before = told()[0]
-    assert all(metric.pop("open")["n_items"] > 0 for metric in before), "which only items can tell"
+    shares = [metric.pop("judged") for metric in before]
+    for metric in before:
+        assert metric.pop("open")["n_items"], "which only items can tell"
+        assert metric.pop("is_open") in (False, True)
     history = shop.history("ndcg@10")
     shop.prune("2025-04-01", apply=True)
     after, notes = told()
+    assert not any(metric.pop("is_open") for metric in after)
+    assert [metric.pop("judged").keys() for metric in after] == [share.keys() for share in shares]
     assert after == before
     assert [note.split(" at ")[0] for note in notes] == ["run 'march' was pruned", "run 'january' was pruned"]
     assert notes[0].endswith(": its items are gone, so none are shown")

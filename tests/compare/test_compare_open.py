@@ -1,0 +1,176 @@
+"""A verdict that what the labels do not say could turn: worded as open, with what closes it, on both engines."""
+
+import csv
+import io
+import json
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import CommandLine
+from pooled_worlds import pooled_world
+
+import ndcg_tracker as nt
+
+GROUPS = [f"q{number}" for number in range(120)]
+
+
+def fill(url: str) -> None:
+    world = pooled_world(np.random.default_rng(1), 300, 1.0)
+    with nt.Tracker(url) as tracker:
+        tracker.ingest(world.baseline, name="old", labels=world.labels, dataset="pool", metrics=["ndcg@10", "AP"])
+        tracker.ingest(world.newcomer, name="new", dataset="pool", metrics=["ndcg@10", "AP"])
+        tracker.create_suite("all", ["pool"])
+
+
+@pytest.fixture
+def pool(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
+    """A baseline whose items are judged, and a newcomer of equal quality of which a quarter is not."""
+    fill_as(fill)
+    return tracker
+
+
+@pytest.mark.both_engines
+def test_a_verdict_that_unjudged_items_could_turn_is_open(pool: nt.Tracker) -> None:
+    comparison = pool.compare("old", "new", metrics="ndcg@10", dataset="pool")
+    (metric,) = comparison.comparisons[0].metrics
+    assert (metric.verdict, metric.told, metric.is_open) == ("regressed", "open", True)
+    assert metric.open is not None
+    assert metric.open.low is not None
+    assert metric.open.high is not None
+    assert metric.open.low.delta == pytest.approx(metric.delta)
+    assert metric.open.high.verdict != "regressed"
+    first = str(comparison).splitlines()[0]
+    assert first.startswith("new against old on pool: ndcg@10 regressed by 0.0")
+    assert "if unjudged items are worth nothing, " in first
+    assert first.endswith(" if the candidate's are like the judged ones")
+    closing = f"to judge all {metric.open.n_items} items that nobody judged, before the next verdict: ndcg-track"
+    assert comparison.notes == (
+        f"{closing} labels needed old new --metric ndcg@10 --dataset pool --all",
+    )  # and none that guesses at what is known now
+
+
+@pytest.mark.both_engines
+def test_the_other_way_round_the_other_end_turns_it(pool: nt.Tracker) -> None:
+    comparison = pool.compare("new", "old", metrics="ndcg@10", dataset="pool")
+    assert comparison.comparisons[0].metrics[0].verdict == "improved"
+    assert str(comparison).splitlines()[0].endswith(" if the baseline's are like the judged ones")
+
+
+def test_a_metric_without_a_range_keeps_its_verdict_and_its_note(pool: nt.Tracker) -> None:
+    comparison = pool.compare("old", "new", metrics="AP", dataset="pool")
+    assert not comparison.comparisons[0].metrics[0].is_open
+    assert any("fewer judged items" in note for note in comparison.notes)
+
+
+def test_programs_read_both_ends(pool: nt.Tracker, capsys: pytest.CaptureFixture[str]) -> None:
+    line = CommandLine(pool.location, capsys)
+    asked = ("compare", "old", "new", "--metric", "ndcg@10", "--dataset", "pool", "--format")
+    metric = json.loads(line.done(*asked, "json"))["metrics"][0]
+    assert metric["verdict"] == "regressed"
+    assert metric["is_open"]
+    assert metric["judged"]["baseline"] == 1.0
+    (row,) = list(csv.DictReader(io.StringIO(line.done(*asked, "csv"))))
+    assert float(row["delta_high"]) == metric["open"]["high"]["delta"]
+    assert (row["is_open"], row["verdict_high"]) == ("true", metric["open"]["high"]["verdict"])
+    assert float(row["candidate_judged"]) == metric["judged"]["candidate"]
+    text = line.done("compare", "old", "new", "--metric", "ndcg@10", "--dataset", "pool")
+    assert "judged: how much of the first ranks has a label" in text
+    assert f"100.0%, {metric['judged']['candidate']:.1%}" in text
+
+
+def frame(order: str, *, above: str = "") -> pd.DataFrame:
+    """Return a run that ranks items in one order in every group; in two of three groups ``above`` stands first."""
+    return pd.DataFrame(
+        [
+            (group, item, float(-rank))
+            for place, group in enumerate(GROUPS)
+            for rank, item in enumerate([*(above if place % 3 else ""), *order])
+        ],
+        columns=["group", "item", "score"],
+    )
+
+
+def rows(grades: dict[str, int], groups: list[str] = GROUPS) -> pd.DataFrame:
+    chosen = [(group, item, grade) for group in groups for item, grade in grades.items()]
+    return pd.DataFrame(chosen, columns=["group", "item", "label"])
+
+
+@pytest.mark.both_engines
+def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> None:
+    """A lenient model labelled what the baseline ranks, people what only the candidate does."""
+    tracker.ingest(frame("abcd"), name="old", labels=rows({"a": 1, "b": 1, "c": 1, "d": 1}))
+    tracker.ingest(frame("abcd", above="xy"), name="new")
+    added = tracker.add_labels(rows({"x": 0, "y": 1}), extend=True, added_by="people", rescore=True)
+    assert (added[0], added.extends) == (2, 1)
+    comparison = tracker.compare("old", "new", labels=2)
+    (metric,) = comparison.comparisons[0].metrics
+    assert metric.open is not None
+    assert metric.open.stop == "hands"
+    shares = {share.hand: (share.baseline, share.candidate) for share in metric.open.hands}
+    assert shares == {"people": (0.0, pytest.approx(1 / 4)), "": (1.0, pytest.approx(3 / 4))}
+    assert str(comparison).splitlines()[0].endswith(" if all hands label alike")
+    told = "judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the baseline's"
+    assert any(note.startswith(told) for note in comparison.notes)
+    gated = tracker.gate("new", baseline="old", margin=0.01, labels=2)
+    assert gated.decision == "inconclusive"
+    assert gated.reason.startswith("judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the")
+    assert gated.reason.endswith("; if all hands label alike, the decision is FAIL")
+    one_hand = "to have judge 'people' label what both runs rank first, and decide under those labels"
+    assert any(note.startswith(one_hand) for note in gated.notes)
+    assert tracker.gate("new", baseline="old", margin=0.01, labels=2, unjudged="zero").decision == "fail"
+    decided = tracker.query("SELECT judge, unjudged, delta_low, decision FROM gate_decisions ORDER BY decision_id").rows
+    assert decided == [("", "range", None, "inconclusive"), ("", "zero", None, "fail")]
+
+
+@pytest.mark.both_engines
+def test_one_hand_that_extends_its_own_labels_says_nothing(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame("abcd"), name="old", labels=rows({"a": 1, "b": 1, "c": 1, "d": 1}))
+    tracker.ingest(frame("abcd", above="xy"), name="new")
+    tracker.add_labels(rows({"x": 0, "y": 1}), extend=True, rescore=True)
+    comparison = tracker.compare("old", "new", labels=2)
+    assert comparison.comparisons[0].metrics[0].open is None
+    assert tracker.gate("new", baseline="old", margin=0.01, labels=2).decision == "fail"
+
+
+POSITIVES = {"a": 1, "b": 1}
+
+
+@pytest.mark.both_engines
+@pytest.mark.parametrize(("shown", "decision"), [([], "fail"), (["old", "new"], "fail"), (["old"], "inconclusive")])
+def test_positives_from_logs_decide_on_runs_that_were_shown(
+    tracker: nt.Tracker, shown: list[str], decision: str
+) -> None:
+    tracker.add_labels(rows(POSITIVES), from_runs=shown)
+    tracker.ingest(frame("abcd"), name="old")
+    tracker.ingest(frame("abcd", above="xy"), name="new")
+    gated = tracker.gate("new", baseline="old", margin=0.01)
+    assert gated.decision == decision
+    text = str(gated)
+    rests = "The verdict rests on: unknown is not relevant (no label has grade 0)"
+    assert (rests in text.splitlines()[:4]) == (decision == "fail")
+    if decision == "fail":
+        assert not any("no label has grade 0" in note for note in gated.notes)
+        return
+    assert gated.reason == (
+        "the labels come from logs of old, and not both runs are among them: what only the other one ranks first was "
+        "never shown; if unknown is not relevant, the decision is FAIL"
+    )
+    assert any(note.startswith("to judge what nobody was shown: ndcg-track labels needed old") for note in gated.notes)
+    compared = str(tracker.compare("old", "new")).splitlines()[0]
+    assert compared.endswith(" if unknown is not relevant")
+
+
+@pytest.mark.both_engines
+def test_a_decision_keeps_what_was_open(pool: nt.Tracker) -> None:
+    gated = pool.gate("new", baseline="old", dataset="pool", margin=0.01)
+    left = gated.gated.decision.open
+    assert left is not None
+    of_suite = pool.gate_suite("all", "new", baseline="old", margin=0.01).gated.decision.open
+    assert of_suite is not None
+    columns = "judge, unjudged, delta_low, delta_high"
+    assert pool.query(f"SELECT {columns} FROM gate_decisions").rows == [("", "range", left.low, left.high)]
+    assert pool.query(f"SELECT {columns} FROM suite_gate_decisions").rows == [
+        ("", "range", of_suite.low, of_suite.high)
+    ]
