@@ -226,6 +226,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         notes=[told(note) for note in comparison.notes],
         details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
         fold=FOLD,
+        is_headline_wrapped=any(metric.is_open for metric in compared),
     )
 
 
@@ -344,11 +345,11 @@ def _unless(metric: MetricComparison) -> str:
     whose = "candidate" if turning is left.high else "baseline"
     moved = turning.verdict in ("improved", "regressed") and turning.delta is not None
     found = (
-        f"{turning.verdict} by {points(abs(turning.delta or 0.0))}"
+        f"but {turning.verdict} by {points(abs(turning.delta or 0.0))}"
         if moved
-        else f"no difference detected ({points(turning.delta, signed=True)})"
+        else f"but no difference is detected ({points(turning.delta, signed=True)})"
     )
-    return f" if unjudged items are worth nothing, {found} if the {whose}'s are like the judged ones"
+    return f" if unjudged items are worth nothing, {found} if the {whose}'s are like its judged ones"
 
 
 def style_of(metric: MetricComparison) -> Style | None:
