@@ -32,6 +32,7 @@ class World:
     ``grades``: shape (n_queries, n_items), the true ones. ``is_judged``: which the labels hold. ``old``, ``new``: the
     scores of both systems, -inf for an item that was not there yet. ``given``: the grades of the labels, None where
     these are the true ones. ``is_by_people``: which of these labels people gave and not a model, None for all.
+    ``is_logged``: whether the labels come from what users of the old system, and of others like it, met.
     """
 
     grades: Floats
@@ -40,6 +41,7 @@ class World:
     new: Floats
     given: Floats | None = None
     is_by_people: Bools | None = None
+    is_logged: bool = False
 
     @property
     def baseline(self) -> pd.DataFrame:
@@ -72,6 +74,15 @@ class World:
         """Which share of the first ten of each system is judged."""
         old, new = (self._of_first(self.is_judged, scores).mean() for scores in (self.old, self.new))
         return float(old), float(new)
+
+    @property
+    def shares_by_people(self) -> tuple[float, float]:
+        """Which share of the judged items of these people labelled."""
+        if self.is_by_people is None:
+            return 1.0, 1.0
+        of_people = [self._of_first(self.is_by_people, scores).sum() for scores in (self.old, self.new)]
+        of_all = [self._of_first(self.is_judged, scores).sum() for scores in (self.old, self.new)]
+        return float(of_people[0] / of_all[0]), float(of_people[1] / of_all[1])
 
     @property
     def worth_of_holes(self) -> tuple[float, float]:
@@ -180,7 +191,7 @@ def logged(rng: np.random.Generator, n_queries: int, skill: float) -> World:
     old, other = (0.8 * grades + _noise(rng, shared, 0.7) for _ in range(2))
     new = skill * grades + _noise(rng, shared, 0.4)
     is_clicked = _first(old, other) & (grades > 0) & (rng.random(grades.shape) < 0.8)
-    return World(grades, is_clicked, old, new)
+    return World(grades, is_clicked, old, new, is_logged=True)
 
 
 def sampled(rng: np.random.Generator, n_queries: int, skill: float) -> World:
