@@ -134,14 +134,17 @@ def pooled_world(rng: np.random.Generator, n_queries: int, skill: float) -> Worl
     return World(grades, _first(*pooled), pooled[0], new)
 
 
-def newcomer(rng: np.random.Generator, n_queries: int, skill: float) -> World:
+def newcomer(
+    rng: np.random.Generator, n_queries: int, skill: float, *, systems: int = 4, shared_part: float = 0.5
+) -> World:
     """Return a world of grades 0 to 3 with such a pool; a third of the newcomer's first ten is outside of it.
 
-    The old system has skill 1, and the newcomer of skill 1 is as good.
+    The old system has skill 1, and the newcomer of skill 1 is as good. ``systems``: how many are pooled;
+    ``shared_part``: of the noise of the newcomer.
     """
     grades, shared = _graded(rng, (n_queries, N_ITEMS)), rng.normal(size=(n_queries, N_ITEMS))
-    pooled = [grades / 1.5 + _noise(rng, shared, 0.8) for _ in range(4)]
-    new = skill * grades / 1.5 + _noise(rng, shared, 0.5)
+    pooled = [grades / 1.5 + _noise(rng, shared, 0.8) for _ in range(systems)]
+    new = skill * grades / 1.5 + _noise(rng, shared, shared_part)
     return World(grades, _first(*pooled), pooled[0], new)
 
 
@@ -209,12 +212,14 @@ def sampled(rng: np.random.Generator, n_queries: int, skill: float) -> World:
     return World(grades, is_judged.reshape(grades.shape), old, new)
 
 
-def lenient(rng: np.random.Generator, n_queries: int, skill: float) -> World:
+def lenient(
+    rng: np.random.Generator, n_queries: int, skill: float, *, systems: int = 4, shared_part: float = 0.5
+) -> World:
     """Return a world where a model judged a pool, with a grade too much for 27% of it, and people the newcomer's rest.
 
     Old and new system are those of ``newcomer``. Nothing is unjudged in the first ten of either.
     """
-    world = newcomer(rng, n_queries, skill)
+    world = newcomer(rng, n_queries, skill, systems=systems, shared_part=shared_part)
     is_lifted = world.is_judged & (rng.random(world.grades.shape) < 0.27)
     is_by_people = _first(world.new) & ~world.is_judged
     given = np.minimum(world.grades + is_lifted, 3.0)

@@ -132,14 +132,15 @@ CELLS = {
             ("junk against relevant, +.11", 2.1, 0.11, True),
         ]
     },
+    "lenient, nine points apart": cell(partial(lenient, systems=8, shared_part=0.8), 1000, 1.0, 0.0),
     "near the pool equal": cell(partial(semantic, words=2.5, shared_part=0.7), 1000, 1.08, 0.0),
     "near the pool better": cell(partial(semantic, words=2.5, shared_part=0.7), 1000, 1.225, 0.055),
     "finder": cell(finder, 300, 0.2, 0.075),
     "finder as the baseline": cell(finder, 300, 0.2, -0.075, swap=True),
 }
 WORLDS = (newcomer, weekly, changed, logged, sampled, lenient, semantic, outside, finder)
-BEYOND = ("near the pool", "finder")
-"""Worlds in which the assumption of the range does not hold: no target there."""
+BEYOND = ("lenient, nine points apart", "near the pool", "finder")
+"""Worlds in which what the range or the rule on hands takes for granted does not hold: no target there."""
 
 
 def sides_of(world: World) -> tuple[Keys, JudgedRanking, JudgedRanking, JudgedRanking]:
@@ -238,6 +239,8 @@ def test_the_gate_errs_seldom_where_labels_do_not_cover_a_run(name: str, record_
     for fact, figure in rates.means.items():
         record_property(fact, figure)
     assert rates.means["true"] == pytest.approx(true, abs=0.012)
+    if name.startswith("newcomer") and name.endswith("0 equal") and "as the" not in name:
+        assert rates.fails["zero"] > 0.85  # the harness can fail
     if name.startswith(BEYOND):
         return
     for rule in ("range", "apart", "bounds"):
@@ -270,7 +273,7 @@ def test_the_gate_decides_as_the_simulation_does(tracker: nt.Tracker, draw: Call
         expected = simulated[worth]
         assert (decided.decision, decided.n) == (expected.decision, expected.n)
         assert decided.delta == pytest.approx(expected.delta)
-        bounds = expected.lower, expected.upper  # betting bounds hang on the order of the groups, and on the last bit
+        bounds = expected.lower, expected.upper  # betting bounds draw an order from the last bits
         assert (decided.lower, decided.upper) == pytest.approx(bounds, abs=0.005)
         if decided.open is not None:
             assert expected.open is not None
