@@ -9,7 +9,7 @@ import pytest
 from console_blocks import REPOSITORY, matches, run_steps, steps_of
 
 VARIABLE = "NDCG_TEST_TREC_COVID"
-"""Names a folder with the runs irc_*.run and the labels qrels.txt of TREC-COVID's first round."""
+"""Names a folder with the runs irc_*.run and labels qrels.txt of TREC-COVID's first round, and qrels-complete.txt."""
 BLOCK = re.compile(rf"<!-- run where {VARIABLE} is -->\n```text\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WITH_DATA = {
     path.name: BLOCK.findall(text)

@@ -55,10 +55,8 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if _names_slices(question, decision):
         regressed = regressed_slices(_slice_tests(facts), direction=direction)
     # a note on ties speaks of the verdict of a comparison; the gate has one on its decision
-    covered = {"ties", "unjudged_open", "one_hand", "never_shown"}
-    covered |= {"retraining"} if basis.learned is not None else set()
-    if decision.open is not None and decision.open.stop in (None, "positives", *UNDECIDED):  # told with the decision
-        covered |= {"fewer_judged", "positives_only", "other_hands"}
+    covered = {"ties", *CLOSING, *(["retraining"] if basis.learned is not None else [])}
+    covered |= told_with(decision)
     notes = [note for note in comparison.notes if note.kind not in covered]
     notes += _no_alias(question, runs)
     notes += _of_slices(question, runs, decision, regressed)
@@ -79,6 +77,17 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         ties_could_change_decision=is_open,
         regressed_slices=regressed,
     )
+
+
+CLOSING: tuple[Kind, ...] = ("unjudged_open", "one_hand", "never_shown")
+"""Notes with the command that closes what labels leave open of a verdict; a decision has its own."""
+
+
+def told_with(decision: GateDecision) -> set[Kind]:
+    """Return the notes on labels that a decision itself tells."""
+    if decision.open is None or decision.open.stop not in (None, "positives", *UNDECIDED):
+        return set()
+    return {"fewer_judged", "positives_only", "other_hands"}
 
 
 def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:

@@ -13,7 +13,7 @@ from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, GateDecision, with_limits
-from ndcg_tracker.questions.gate.decide_candidate import with_open_labels
+from ndcg_tracker.questions.gate.decide_candidate import CLOSING, told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, with_datasets
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
@@ -120,6 +120,9 @@ def _decided(
     ]
     decision = with_limits(decision, tuple(checks))
     (comparison,) = comparisons_of(question.suite, question.systems, pairs, ())
+    is_turned = decision.open is not None and decision.open.of_zero not in (None, decision.decision)
+    covered = told_with(decision) | (set() if is_turned else set(CLOSING))
+    comparison = replace(comparison, notes=tuple(note for note in comparison.notes if note.note.kind not in covered))
     return SuiteGated(
         comparison,
         decision,

@@ -47,7 +47,8 @@ _CSV_COLUMNS = {
         "lower_method upper upper_method pass_level fail_alpha low_information small_but_real_drop n_needed "
         "n_needed_for margin_needed wins=of_metric.wins ties=of_metric.ties losses=of_metric.losses warnings "
         "alpha_budget decision_id decision_number acknowledged_by=acknowledged.by "
-        "acknowledged_reason=acknowledged.reason"
+        "acknowledged_reason=acknowledged.reason unjudged=unjudged.worth delta_low=unjudged.low "
+        "delta_high=unjudged.high"
     ),
 }
 _DECISION_KEYS = paths(

@@ -84,12 +84,16 @@ def best(
 ) -> RunRecord:
     """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
 
-    A UserWarning tells where unjudged items may have. Parameters and raises: see ``leaderboard``.
+    A UserWarning tells where most of the first ranks are unjudged, or clearly more of some runs. Parameters and raises: see ``leaderboard``.
     """
     import warnings
 
+    from ndcg_tracker.compare.results import COVERAGE_GAP
+
     ranked, notes = ranked_runs(self, metric, dataset=dataset, tags=tags)
-    for note in notes:
+    shares = [of_run.judged for of_run in ranked if of_run.judged is not None]
+    is_unsure = bool(shares) and (min(shares) < 0.5 or max(shares) - min(shares) > COVERAGE_GAP)
+    for note in notes if is_unsure else ():
         warnings.warn(note, stacklevel=2)
     return ranked[0].run
 
