@@ -460,7 +460,7 @@ def _adjusted(metrics: Sequence[MetricComparison]) -> tuple[MetricComparison, ..
             verdict=corrected_verdict(metric.verdict, metric.gain, p),
             ties_could_change_verdict=_hangs_on_ties(metric, p_values, place),
             unjudged_bounds=_adjusted_bounds(metric.unjudged_bounds, p_values, place),
-            open=_adjusted_open(metric.open, p_values, place),
+            open=adjusted_open(metric.open, p_values, place),
         )
         for place, (metric, p) in enumerate(zip(metrics, holm(p_values), strict=True))
     )
@@ -477,7 +477,7 @@ def _adjusted_bounds(
     return replace(bounds, least=least, greatest=greatest, condensed=condensed)
 
 
-def _adjusted_open(left: OpenVerdict | None, p_values: Sequence[float | None], place: int) -> OpenVerdict | None:
+def adjusted_open(left: OpenVerdict | None, p_values: Sequence[float | None], place: int) -> OpenVerdict | None:
     """Return what is open with p-values corrected together with the observed ones of the other metrics."""
     if left is None:
         return None

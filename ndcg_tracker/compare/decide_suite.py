@@ -6,11 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ndcg_tracker.compare.decide import PairedResults
-from ndcg_tracker.compare.results import ALPHA, MetricComparison
+from ndcg_tracker.compare.decide import PairedResults, adjusted_open
+from ndcg_tracker.compare.results import (
+    ALPHA,
+    UNDECIDED,
+    MetricComparison,
+    OpenVerdict,
+    PossibleDelta,
+    ToldVerdict,
+)
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.many_tests import holm
-from ndcg_tracker.statistics.stratified import Estimate, StratumMean, of_strata, strata_information, stratified
+from ndcg_tracker.statistics.stratified import (
+    Estimate,
+    StratumMean,
+    of_strata,
+    strata_information,
+    stratified,
+    stratum_mean,
+)
 from ndcg_tracker.statistics.t_test import Information
 from ndcg_tracker.words.notes import Note
 
@@ -47,6 +61,11 @@ class SuiteDelta:
     low_information: bool
     metric: MetricComparison
 
+    @property
+    def told(self) -> ToldVerdict:
+        """The verdict that people are told."""
+        return "open" if self.metric.open is not None and self.metric.open.leaves_open(self.verdict) else self.verdict
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteComparison:
@@ -56,7 +75,8 @@ class SuiteComparison:
     on ``p_adjusted``, its p-value corrected over all metrics and candidates that were asked for together.
     ``over_datasets``: the same for other datasets like these. ``micro``: the mean difference of all queries.
     ``missing``: datasets on which one of the two has no run. ``information``: of all differences together, None where
-    they are not known.
+    they are not known. ``open``: what unjudged items leave open of the macro mean, None where nothing does or nobody
+    looked.
     """
 
     suite: str
@@ -73,6 +93,17 @@ class SuiteComparison:
     direction: Direction = "higher"
     p_adjusted: float | None = None
     information: Information | None = None
+    open: OpenVerdict | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether what the labels do not say could turn the verdict."""
+        return self.open is not None and self.open.leaves_open(self.verdict)
+
+    @property
+    def told(self) -> ToldVerdict:
+        """The verdict that people are told."""
+        return "open" if self.is_open else self.verdict
 
     @property
     def has_low_information(self) -> bool:
@@ -129,7 +160,34 @@ def suite_comparison(
         first.direction,
         macro.p_value,
         _information([on_dataset.results for on_dataset in by_dataset.values()]),
+        _open_verdict([on_dataset.results for on_dataset in by_dataset.values()], first.direction),
     )
+
+
+def _open_verdict(results: Sequence[PairedResults | None], direction: Direction) -> OpenVerdict | None:
+    """Return what unjudged items leave open of the macro mean: its t-test with each dataset at one end."""
+    paired = [of_dataset for of_dataset in results if of_dataset is not None]
+    opened = [of_dataset.open for of_dataset in paired if of_dataset.open is not None]
+    if len(paired) < len(results) or not opened:
+        return None
+    undecided = next((left for left in opened if left.stop in UNDECIDED), None)
+    if undecided is not None:
+        return OpenVerdict(0, None, None, undecided.stop, undecided.hands, undecided.shown_runs)
+    n_items = sum(left.n_items for left in opened)
+    low, high = (_possible(paired, end, direction) for end in ("low", "high"))
+    return OpenVerdict(n_items, low, high, next((left.stop for left in opened if left.stop), None), (), ())
+
+
+def _possible(paired: Sequence[PairedResults], end: str, direction: Direction) -> PossibleDelta:
+    """Return the macro mean with unjudged items at one end of what they may be worth."""
+    strata = []
+    for results in paired:
+        moved = None if results.open is None else getattr(results.open, end)
+        delta = results.pairing.delta if moved is None else moved
+        strata.append(stratum_mean(results.chance.shifted(delta - results.pairing.delta).test(delta, None)[0], delta))
+    macro = stratified(strata, [1.0] * len(strata))
+    verdict = verdict_of(macro.mean, macro.p_value, direction)
+    return PossibleDelta(macro.mean, macro.ci, macro.p_value, macro.p_value, verdict)
 
 
 def _delta(dataset: str, on_dataset: OnDataset, p_adjusted: float | None) -> SuiteDelta:
@@ -166,6 +224,7 @@ def _information(results: Sequence[PairedResults | None]) -> Information | None:
 
 def adjusted_jointly(comparisons: Sequence[SuiteComparison]) -> tuple[SuiteComparison, ...]:
     """Return the comparisons with p-values of their macro means corrected together (Holm), and their verdicts."""
+    p_values = [comparison.macro.p_value for comparison in comparisons]
     return tuple(
         replace(
             comparison,
@@ -173,10 +232,9 @@ def adjusted_jointly(comparisons: Sequence[SuiteComparison]) -> tuple[SuiteCompa
             verdict="identical"
             if comparison.verdict == "identical"
             else verdict_of(comparison.macro.mean, p, comparison.direction),
+            open=adjusted_open(comparison.open, p_values, place),
         )
-        for comparison, p in zip(
-            comparisons, holm([comparison.macro.p_value for comparison in comparisons]), strict=True
-        )
+        for place, (comparison, p) in enumerate(zip(comparisons, holm(p_values), strict=True))
     )
 
 

@@ -171,6 +171,12 @@ class OpenVerdict:
         end = {"regressed": self.high, "improved": self.low}.get(verdict or "")
         return None if end is None or end.verdict == verdict else end
 
+    def leaves_open(self, verdict: Verdict | None) -> bool:
+        """Whether what the labels do not say could turn a verdict."""
+        if self.stop in UNDECIDED:
+            return verdict in ("improved", "regressed")
+        return self.turning(verdict) is not None
+
 
 @dataclass(frozen=True, slots=True)
 class EarlierBounds:
@@ -353,16 +359,9 @@ class MetricComparison:
     open: OpenVerdict | None = None
 
     @property
-    def turning(self) -> PossibleDelta | None:
-        """The end of what unjudged items may be worth at which the verdict is another, None where it holds."""
-        return None if self.open is None else self.open.turning(self.verdict)
-
-    @property
     def is_open(self) -> bool:
         """Whether what the labels do not say could turn the verdict."""
-        if self.open is not None and self.open.stop in UNDECIDED:
-            return self.verdict in ("improved", "regressed")
-        return self.turning is not None
+        return self.open is not None and self.open.leaves_open(self.verdict)
 
     @property
     def is_range_told(self) -> bool:

@@ -13,7 +13,9 @@ from ndcg_tracker.compare.results import (
     GroupCounts,
     GroupDelta,
     MetricComparison,
+    OpenVerdict,
     RunRef,
+    Verdict,
 )
 from ndcg_tracker.compare.say_tables import (
     IDENTICAL,
@@ -332,14 +334,16 @@ def finding(metric: MetricComparison) -> str:
         few = "; low information" if metric.has_low_information else ""
         return f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
     unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
-    return f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{_unless(metric)}"
+    return (
+        f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{unless(metric.verdict, metric.open)}"
+    )
 
 
-def _unless(metric: MetricComparison) -> str:
-    """Return under which condition the verdict holds, where what the labels do not say could turn it."""
-    left, turning = metric.open, metric.turning
-    if left is None or not metric.is_open:
+def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
+    """Return under which condition a verdict holds, where what the labels do not say could turn it."""
+    if left is None or not left.leaves_open(verdict):
         return ""
+    turning = left.turning(verdict)
     if turning is None:
         return " if all hands label alike" if left.stop == "hands" else " if unknown is not relevant"
     whose = "candidate" if turning is left.high else "baseline"

@@ -9,7 +9,7 @@ from typing import Any
 from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, SuiteNote, verdict_of
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_reports, interval_name, metric_footnotes, test_name
+from ndcg_tracker.compare.say import comparison_reports, interval_name, metric_footnotes, test_name, unless
 from ndcg_tracker.compare.say_tables import delta_cell, in_neither
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.dialects import familiar_name
@@ -73,7 +73,8 @@ def _delta_shape(delta: SuiteDelta) -> Mapping[str, object]:
 
 @shape_of(SuiteComparison)
 def _comparison_shape(comparison: SuiteComparison) -> Mapping[str, object]:
-    return fields_of(comparison, "information") | {"low_information": comparison.has_low_information}
+    shape = fields_of(comparison, "information", *(["open"] if comparison.open is None else []))
+    return shape | {"low_information": comparison.has_low_information, "is_open": comparison.is_open}
 
 
 def suite_comparison_reports(
@@ -110,8 +111,8 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
         [
             comparison.candidate,
             familiar_name(comparison.metric),
-            comparison.verdict.replace("_", " ") + (" (low information)" if comparison.has_low_information else ""),
-            delta_cell(comparison.macro.mean, comparison.verdict),
+            comparison.told.replace("_", " ") + (" (low information)" if comparison.has_low_information else ""),
+            delta_cell(comparison.macro.mean, comparison.told),
             interval(comparison.macro.ci, signed=True),
             p_text(comparison.p_adjusted),
         ]
@@ -157,6 +158,7 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
     verdict = _VERDICTS[comparison.verdict].format(size + few)
     if comparison.has_low_information and not is_open:
         verdict += " (low information: not a safe verdict)"
+    verdict += unless(comparison.verdict, comparison.open)
     facts = _facts(comparison, spelled)
     if comparison.p_adjusted != comparison.macro.p_value:
         told_p = f"p {p_text(comparison.p_adjusted)}, Holm-corrected over all metrics and candidates"
@@ -170,6 +172,7 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
         legend=["macro: each dataset counts once, the verdict rests on its first row; micro: each query counts once"],
         facts=facts,
         notes=suite_notes(comparison.notes),
+        is_headline_wrapped=comparison.is_open,
     )
 
 
@@ -192,7 +195,7 @@ def delta_table(comparison: SuiteComparison) -> Table:
             f"{delta.n:,}",
             points(delta.baseline_mean),
             points(delta.candidate_mean),
-            delta_cell(delta.delta, delta.verdict),
+            delta_cell(delta.delta, delta.told),
             interval(delta.ci, signed=True),
             p_text(delta.p_adjusted),
             f"{delta.wins:,}/{delta.ties:,}/{delta.losses:,}",

@@ -84,7 +84,8 @@ def best(
 ) -> RunRecord:
     """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
 
-    A UserWarning tells where most of the first ranks are unjudged, or clearly more of some runs. Parameters and raises: see ``leaderboard``.
+    A UserWarning tells where most of the first ranks are unjudged, or clearly more of some runs. Parameters and raises:
+    see ``leaderboard``.
     """
     import warnings
 
