@@ -408,7 +408,7 @@ def forest(bars: Sequence[Bar], title: str = "Differences with their 95% interva
     low = {"field": "low", "type": "quantitative", "axis": signed_axis(), "title": None}
     lines = layer("rule", {"x": low, "x2": {"field": "high"}, **shared}, strokeWidth=2.5)
     dots = layer("circle", {"x": {"field": "delta", "type": "quantitative"}, **shared}, size=90, opacity=1)
-    words = "grey: no difference detected"
+    words = "grey: no difference detected" + (", or open" if any(bar.verdict == "open" for bar in bars) else "")
     if any(_is_lost_by_correction(bar) for bar in bars):
         words += "; p-values are corrected for all tests, intervals are not"
     return chart(title, [zero, lines, dots], rows, subtitle=words, height={"step": row_height})
