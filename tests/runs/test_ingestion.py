@@ -462,3 +462,33 @@ def test_labels_that_no_metric_of_relevance_counts_are_told(tracker: nt.Tracker)
         "on",
     )
     assert tracker.ingest(watched, name="shares", metrics=["ndcg@5"]).notes == ()
+
+
+@pytest.mark.both_engines
+def test_a_run_with_far_fewer_judged_items_than_others_is_told(tracker: nt.Tracker) -> None:
+    """Half of its ids are misspelt: a mean of half the size, which is no worse system."""
+    items = [f"d{number}" for number in range(10)]
+    labels = {f"q{number}": dict.fromkeys(items, 1) for number in range(8)}
+    for name in ("one", "two", "three"):
+        tracker.ingest({group: dict.fromkeys(items, 1.0) for group in labels}, name=name, labels=labels, dataset="d")
+    misspelt = {group: {f"{'D' if place % 2 else 'd'}{place}": 1.0 - place for place in range(10)} for group in labels}
+    result = tracker.ingest(misspelt, name="new", dataset="d")
+    told = (
+        "50.0% of the first 10 of new are judged, of other runs 100.0%: are its ids spelled as in the labels? See those "
+        "with: ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'd' LIMIT 5\""
+    )
+    assert told in result.notes
+    assert told in tracker.compare("one", "new", dataset="d").notes
+    assert not any("of other runs" in note for note in tracker.compare("one", "two", dataset="d").notes)
+
+
+@pytest.mark.both_engines
+def test_a_run_that_lists_few_labelled_items_is_told(tracker: nt.Tracker) -> None:
+    labels = {f"q{number}": {f"d{place}": 1 for place in range(50)} for number in range(4)}
+    run = {
+        group: {("d0" if place == 0 else f"other-{place}"): -float(place) for place in range(10)} for group in labels
+    }
+    told = "4 of 200 labels are of items that the run lists, and few of its first items are judged: are the ids spelled"
+    assert any(note.startswith(told) for note in tracker.ingest(run, name="new", labels=labels).notes)
+    whole = {group: {f"d{place}": -float(place) for place in range(10)} for group in labels}
+    assert not any("of items that the run lists" in note for note in tracker.ingest(whole, name="whole").notes)

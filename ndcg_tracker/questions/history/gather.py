@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 _NAMES = (name for name in HistoryRow.__annotations__ if name != "suite")  # a frame is of one dataset
 _COLUMNS = [column for name in _NAMES for column in (("ci_low", "ci_high") if name == "ci" else (name,))]
 STUDY_TAG = "study"
+GOES_WITH = 0.75
+"""A change goes with the judged share if a loss in proportion to it would be this part of the change or more."""
 _ENOUGH = 0.9
 """A run with results for a smaller share of the others' groups is left out, since it would leave few shared groups."""
 
@@ -263,8 +265,8 @@ def judged_shares_of(tx: ReadTransaction, records: Sequence[HistoryRecord], metr
 def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
     """Mark the steps and drifts that unjudged items alone may have made; return the runs around the last, None of none.
 
-    The share of the first ranks that lost or won its labels, at the mean of the run that has more, is as large as the
-    change, and goes its way.
+    The share of judged first ranks that was lost or won, of the mean of the run that has more, makes three quarters of
+    the change or more, and goes its way.
     """
     place = {row["run"]: at for at, row in enumerate(rows)}
     marked = None
@@ -279,8 +281,10 @@ def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
         first, last = rows[begin].get("judged"), rows[end].get("judged")
         if first is None or last is None:
             continue
-        moved = (last - first) * max(rows[begin]["mean"] or 0.0, rows[end]["mean"] or 0.0)
-        if moved * change > 0 and abs(last - first) > COVERAGE_GAP and abs(moved) >= abs(change):
+        moved = (
+            (last - first) / max(first, last, COVERAGE_GAP) * max(rows[begin]["mean"] or 0.0, rows[end]["mean"] or 0.0)
+        )
+        if moved * change > 0 and abs(last - first) > COVERAGE_GAP and abs(moved) >= GOES_WITH * abs(change):
             row["goes_with_judged"], marked = (first, last), (rows[begin]["run"], rows[end]["run"])
     return marked
 
