@@ -474,8 +474,8 @@ def test_a_run_with_far_fewer_judged_items_than_others_is_told(tracker: nt.Track
     misspelt = {group: {f"{'D' if place % 2 else 'd'}{place}": 1.0 - place for place in range(10)} for group in labels}
     result = tracker.ingest(misspelt, name="new", dataset="d")
     told = (
-        "50.0% of the first 10 of new are judged, of other runs 100.0%: are its ids spelled as in the labels? See those "
-        "with: ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'd' LIMIT 5\""
+        "50.0% of the first 10 of new are judged, of other runs 100.0%: are its ids spelled as in the labels? See "
+        "those with: ndcg-track sql \"SELECT group_key, item_key FROM labels WHERE dataset = 'd' LIMIT 5\""
     )
     assert told in result.notes
     assert told in tracker.compare("one", "new", dataset="d").notes
