@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from datetime import UTC, datetime, time
 from itertools import compress, pairwise
 from operator import not_
@@ -13,16 +13,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, is_checkpoint
-from ndcg_tracker.compare.results import COVERAGE_GAP
+from ndcg_tracker.compare.options import Version
+from ndcg_tracker.compare.results import COVERAGE_GAP, LabelSetRef
 from ndcg_tracker.compare.run_pair import known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
+from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
-from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.storage.records import MEANS_AGREE, NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -113,22 +115,21 @@ def history_of(
 ) -> History:
     """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
 
+    These are labels of the judge that counts, or that the filter names, or those of the version that it names.
     ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups.
     ``without_run_id``: a run that is left out of the wanted ones. Raises: ReferenceNotFoundError for an unknown
     dataset; MetricError for a wrong text.
     """
     dataset_id = tx.datasets.known(dataset).id
-    text = str(known_metric(tx, dataset_id, parse_metric(metric)))
-    newest = {
-        record.run_id: record for record in tx.evaluations.history(dataset_id, text)
-    }  # they come by run and label version
+    parsed = known_metric(tx, dataset_id, parse_metric(metric))
+    text = str(parsed)
+    judge, newest = wanted.under_labels(tx, dataset_id, dataset, parsed)
     runs = tx.runs.all(dataset)
     chosen = wanted.chosen([run for run in runs if run.id in newest])
     details = {run.id: run for run in chosen if run.id != without_run_id}
     records = [newest[run_id] for run_id in details]
-    notes = different_labels(records, dataset, metric)
+    notes = different_labels(records, dataset, metric, judge)
     versions = sorted({record.label_set_version for record in records})
-    parsed = parse_metric(text)
     steps: dict[int, FoundStep] = {}
     if most_steps is not None and len(records) > most_steps:
         for version in versions:
@@ -140,26 +141,34 @@ def history_of(
     # iterations of a training are no retrainings
     if all(run.tags.get("stage") == "iteration" for run in details.values()):
         notes = [note for note in notes if note.kind != "few_runs"]
-    notes += lacking_groups(list(details.values()), records, parsed)
-    notes += _study(list(details.values()), records, dataset, metric)
+    notes += lacking_groups(list(details.values()), records, parsed, judge)
+    notes += _study(list(details.values()), records, dataset, metric, judge)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     shares = judged_shares_of(tx, records, parsed)
     rows = [
-        history_row(record, details, parsed, steps.get(record.run_id), no_interval, judged=shares.get(record.run_id))
+        history_row(
+            record,
+            details,
+            parsed,
+            steps.get(record.run_id),
+            no_interval,
+            judged=shares.get(record.run_id),
+            judge=judge,
+        )
         for record in records
     ]
     marked = mark_judged(rows)
     if marked is not None:
-        command = ("ndcg-track", "labels", "needed", *marked, "--metric", metric, "--dataset", dataset, "--all")
-        notes.append(Note("goes_with_judged", {}, command))
-    others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id))
+        words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge))
+        notes.append(Note("goes_with_judged", {}, ("ndcg-track", "labels", "needed", *words)))
+    others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
     return History(tuple(rows), tuple(notes), len(newest), len(runs), others)
 
 
-def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str) -> list[Note]:
+def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str, judge: str = "") -> list[Note]:
     """Return a note on runs that are evaluated under several versions of the labels, with the way around it."""
     counts = sorted(Counter(record.label_set_version for record in records).items())
-    command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric)
+    command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *judge_option(judge))
     return [Note("different_labels", {"versions": tuple(counts)}, command)] if len(counts) > 1 else []
 
 
@@ -197,6 +206,7 @@ def history_row(
     no_interval: bool,
     *,
     judged: float | None,
+    judge: str,
 ) -> HistoryRow:
     """Return one run as JSON has it; ``judged``: which share of its first ranks is judged."""
     run, limits = details[record.run_id], metric.limits
@@ -244,6 +254,7 @@ def history_row(
         "judged": judged,
         "goes_with_judged": None,
         "cutoff": metric.cutoff,
+        "judge": judge,
     }
 
 
@@ -285,7 +296,9 @@ def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
     return marked
 
 
-def lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:
+def lacking_groups(
+    runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric, judge: str = ""
+) -> list[Note]:
     """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
     if not metric.counts_missing:
         return []
@@ -305,12 +318,14 @@ def lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], 
         "metric": metric.requested_as,
     }
     skipping = str(metric.with_axes(missing="skip"))
-    command = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, "--metric", skipping)
-    again = ("ndcg-track", "history", "--dataset", runs[0].dataset, "--metric", skipping)
+    of_all = ("--dataset", runs[0].dataset, "--metric", skipping, *judge_option(judge))
+    command, again = ("ndcg-track", "rescore", "--all", *of_all), ("ndcg-track", "history", *of_all)
     return [Note("history_lacking", facts, command), Note("after_that", command=again)]
 
 
-def _study(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset: str, metric: str) -> tuple[Note, ...]:
+def _study(
+    runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset: str, metric: str, judge: str
+) -> tuple[Note, ...]:
     """Return what to ask instead where most of the runs are trials of one search."""
     trials: dict[str, list[HistoryRecord]] = {}
     for run, record in zip(runs, records, strict=True):
@@ -320,7 +335,8 @@ def _study(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset:
     if len(most) < 2 or 2 * len(most) <= len(runs):
         return ()
     best, following = sorted(most, key=lambda record: (-float(record.mean or 0.0), record.run_id))[:2]
-    command = ("ndcg-track", "compare", following.run, best.run, "--dataset", dataset, "--metric", metric)
+    both = (following.run, best.run, "--dataset", dataset, "--metric", metric)
+    command = ("ndcg-track", "compare", *both, *judge_option(judge))
     return (Note("study", {"n": len(most), "n_runs": len(runs), "study": name}, command),)
 
 
@@ -336,11 +352,12 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[
 
 @dataclass(frozen=True, slots=True)
 class HistoryFilter:
-    """Which runs a history shows; an empty filter takes all.
+    """Which runs a history shows, and under which labels; an empty filter takes all.
 
     ``tags``: all of them, with these values; ``branch``: the tag of this name. ``commit``: how its git commit begins.
     ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, UTC unless they say
-    otherwise. ``last``: only so many of the newest among these. Raises: InputError for anything else.
+    otherwise. ``last``: only so many of the newest among these. ``labels``: a version, or "newest", whose means are
+    shown; ``judge``: whose labels, by default those that count. Raises: InputError for anything else.
 
     >>> HistoryFilter(since="2025-02-30")
     Traceback (most recent call last):
@@ -353,6 +370,8 @@ class HistoryFilter:
     until: str | None = None
     last: int | None = None
     branch: InitVar[str | None] = None
+    labels: Version = None
+    judge: str | None = None
 
     def __post_init__(self, branch: str | None) -> None:
         if branch is not None:
@@ -372,7 +391,31 @@ class HistoryFilter:
         """
         texts = [f"tag {key}={value}" for key, value in self.tags.items()]
         named = {"commit": self.commit or None, "since": self.since, "until": self.until, "last": self.last}
+        named |= {"labels": self.labels, "judge": self.judge}
         return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
+
+    def of_judge(self, labels: LabelSetRef) -> HistoryFilter:
+        """Return the same filter on the labels of whose some are."""
+        return replace(self, judge=None if labels.judge in NO_LABELS_HERE else labels.judge)
+
+    def under_labels(
+        self, tx: ReadTransaction, dataset_id: int, dataset: str, metric: Metric
+    ) -> tuple[str, dict[int, HistoryRecord]]:
+        """Return whose labels are meant, and what each run has under the newest of them that it was evaluated under.
+
+        Metrics of other engines rest on no labels. Raises: InputError for a judge without labels, and where it is not
+        clear whose labels count; ReferenceNotFoundError for an unknown version.
+        """
+        judge, label_set = "", None
+        if not metric.is_external:
+            if self.labels is None and not self.judge:
+                judge = counting_judge(tx, dataset_id, dataset, self.judge)
+            else:
+                version = self.labels if isinstance(self.labels, int) else None
+                numbered = numbered_labels(tx, dataset_id, dataset, version, self.judge)
+                judge, label_set = numbered.judge, None if self.labels is None else numbered.id
+        records = tx.evaluations.history(dataset_id, str(metric), label_set, judge)
+        return judge, {record.run_id: record for record in records}  # they come by run and label version
 
     def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
         """Return the runs that the filter takes, in their order."""

@@ -32,7 +32,7 @@ _CSV_COLUMNS = paths(
     "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
     "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
     "drift_last=drift_between.1 drift_runs direction judged "
-    "judged_before=goes_with_judged.0"
+    "judged_before=goes_with_judged.0 judge"
 )
 
 
@@ -49,7 +49,7 @@ class HistoryRow(TypedDict):
     the last run of the drift; ``drift_runs``: how many these are. ``direction``: which values of the metric are better.
     ``suite``: the suite of which this is a macro mean. ``judged``: which share of the first ranks, down to ``cutoff``,
     is judged; ``goes_with_judged``: that share before and after a step or drift which unjudged items alone may have
-    made.
+    made. ``judge``: who gave the labels, "" for no named one.
     """
 
     run: str
@@ -81,6 +81,7 @@ class HistoryRow(TypedDict):
     judged: NotRequired[float | None]
     goes_with_judged: NotRequired[Sequence[float] | None]
     cutoff: NotRequired[int | None]
+    judge: NotRequired[str]
 
 
 def history_said(
@@ -133,10 +134,10 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
     judged = [f">{_judged(rows[-1])}"] if shares and max(shares) - min(shares) > COVERAGE_GAP else []
     ends = dict.fromkeys(map(percent, (min(shares), max(shares)))) if shares and min(shares) < 1 else ()
     below = [f"{_judged(rows[-1])}: {' to '.join(ends)}"] if ends and not judged else []
-    suite = rows[-1].get("suite")
+    suite, judge = rows[-1].get("suite"), rows[-1].get("judge")
     cut = f"the newest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(
-        metric if suite is None else f"macro {metric} on suite {suite}",
+        (metric if suite is None else f"macro {metric} on suite {suite}") + (f" (judge {judge!r})" if judge else ""),
         asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),
         tables=[
             Table(

@@ -98,7 +98,7 @@ def _runs_report(
     return RunsReport(
         reports.pairs,
         reports.deltas,
-        history_of(tx, comparison.dataset, comparison.metrics[0].metric, wanted).rows,
+        history_of(tx, comparison.dataset, comparison.metrics[0].metric, wanted.of_judge(comparison.label_set)).rows,
         decisions,
         {name for name, decision in decisions.items() if decision.label_set_id != pairs[0].both.candidate.label_set.id},
         command,
@@ -116,6 +116,7 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
         ("--ci", options.methods.ci, "t"),
         ("--cluster", options.cluster, None),
         ("--labels", None if options.labels is None else str(options.labels), None),
+        ("--judge", options.judge, None),
     )
     others = [word for option, value, default in chosen if value and value != default for word in (option, value)]
     others += ["--texts"] if texts else []
