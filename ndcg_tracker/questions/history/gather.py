@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field, replace
-from datetime import UTC, datetime, time
+from dataclasses import dataclass
 from itertools import compress, pairwise
 from operator import not_
 from typing import TYPE_CHECKING
@@ -13,18 +12,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, is_checkpoint
-from ndcg_tracker.compare.options import Version
-from ndcg_tracker.compare.results import COVERAGE_GAP, LabelSetRef
+from ndcg_tracker.compare.results import COVERAGE_GAP
 from ndcg_tracker.compare.run_pair import known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.history import HistoryFilter as HistoryFilter
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
-from ndcg_tracker.storage.records import MEANS_AGREE, NO_LABELS_HERE
+from ndcg_tracker.storage.records import MEANS_AGREE
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -104,6 +103,26 @@ class HistoryResult:
         return pd.DataFrame(table, columns=_COLUMNS)
 
 
+def under_labels(
+    tx: ReadTransaction, wanted: HistoryFilter, dataset_id: int, dataset: str, metric: Metric
+) -> tuple[str, dict[int, HistoryRecord]]:
+    """Return whose labels are meant, and what each run has under the newest of them that it was evaluated under.
+
+    Metrics of other engines rest on no labels. Raises: InputError for a judge without labels, and where it is not
+    clear whose labels count; ReferenceNotFoundError for an unknown version.
+    """
+    judge, label_set = "", None
+    if not metric.is_external:
+        if wanted.labels is None and not wanted.judge:
+            judge = counting_judge(tx, dataset_id, dataset, wanted.judge)
+        else:
+            version = wanted.labels if isinstance(wanted.labels, int) else None
+            numbered = numbered_labels(tx, dataset_id, dataset, version, wanted.judge)
+            judge, label_set = numbered.judge, None if wanted.labels is None else numbered.id
+    records = tx.evaluations.history(dataset_id, str(metric), label_set, judge)
+    return judge, {record.run_id: record for record in records}  # they come by run and label version
+
+
 def history_of(
     tx: ReadTransaction,
     dataset: str,
@@ -123,7 +142,7 @@ def history_of(
     dataset_id = tx.datasets.known(dataset).id
     parsed = known_metric(tx, dataset_id, parse_metric(metric))
     text = str(parsed)
-    judge, newest = wanted.under_labels(tx, dataset_id, dataset, parsed)
+    judge, newest = under_labels(tx, wanted, dataset_id, dataset, parsed)
     runs = tx.runs.all(dataset)
     chosen = wanted.chosen([run for run in runs if run.id in newest])
     details = {run.id: run for run in chosen if run.id != without_run_id}
@@ -348,108 +367,6 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[
     """
     pairs = {key: (before.get(key), after.get(key)) for key in sorted({*before, *after})}
     return {key: values for key, values in pairs.items() if values[0] != values[1]}
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryFilter:
-    """Which runs a history shows, and under which labels; an empty filter takes all.
-
-    ``tags``: all of them, with these values; ``branch``: the tag of this name. ``commit``: how its git commit begins.
-    ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, UTC unless they say
-    otherwise. ``last``: only so many of the newest among these. ``labels``: a version, or "newest", whose means are
-    shown; ``judge``: whose labels, by default those that count. Raises: InputError for anything else.
-
-    >>> HistoryFilter(since="2025-02-30")
-    Traceback (most recent call last):
-    ndcg_tracker.errors.InputError: since '2025-02-30' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC
-    """
-
-    tags: Mapping[str, str] = field(default_factory=dict)
-    commit: str = ""
-    since: str | None = None
-    until: str | None = None
-    last: int | None = None
-    branch: InitVar[str | None] = None
-    labels: Version = None
-    judge: str | None = None
-
-    def __post_init__(self, branch: str | None) -> None:
-        if branch is not None:
-            object.__setattr__(self, "tags", {**self.tags, "branch": branch})
-        first, end = self._times()
-        if first is not None and end is not None and first > end:
-            raise InputError(f"since {self.since!r} is later than until {self.until!r}", advice="swap them")
-        if self.last is not None and self.last < 1:
-            raise InputError(f"last {self.last} leaves no run", advice="write 1 or more")
-
-    @property
-    def words(self) -> str:
-        """The filter as one writes it, "" for an empty one.
-
-        >>> HistoryFilter(tags={"branch": "main"}, last=20).words
-        'tag branch=main, last 20'
-        """
-        texts = [f"tag {key}={value}" for key, value in self.tags.items()]
-        named = {"commit": self.commit or None, "since": self.since, "until": self.until, "last": self.last}
-        named |= {"labels": self.labels, "judge": self.judge}
-        return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
-
-    def of_judge(self, labels: LabelSetRef) -> HistoryFilter:
-        """Return the same filter on the labels of whose some are."""
-        return replace(self, judge=None if labels.judge in NO_LABELS_HERE else labels.judge)
-
-    def under_labels(
-        self, tx: ReadTransaction, dataset_id: int, dataset: str, metric: Metric
-    ) -> tuple[str, dict[int, HistoryRecord]]:
-        """Return whose labels are meant, and what each run has under the newest of them that it was evaluated under.
-
-        Metrics of other engines rest on no labels. Raises: InputError for a judge without labels, and where it is not
-        clear whose labels count; ReferenceNotFoundError for an unknown version.
-        """
-        judge, label_set = "", None
-        if not metric.is_external:
-            if self.labels is None and not self.judge:
-                judge = counting_judge(tx, dataset_id, dataset, self.judge)
-            else:
-                version = self.labels if isinstance(self.labels, int) else None
-                numbered = numbered_labels(tx, dataset_id, dataset, version, self.judge)
-                judge, label_set = numbered.judge, None if self.labels is None else numbered.id
-        records = tx.evaluations.history(dataset_id, str(metric), label_set, judge)
-        return judge, {record.run_id: record for record in records}  # they come by run and label version
-
-    def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
-        """Return the runs that the filter takes, in their order."""
-        first, end = self._times()
-        kept = [run for run in runs if self._takes(run, first, end)]
-        return kept if self.last is None else kept[-self.last :]
-
-    def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
-        if any(key not in run.tags or str(run.tags[key]) != value for key, value in self.tags.items()):
-            return False
-        if not (run.git_commit or "").lower().startswith(self.commit.lower()):
-            return False
-        if first is None and end is None:
-            return True
-        stored = _time("created_at_utc", run.created_at_utc)
-        return (first is None or first <= stored) and (end is None or stored <= end)
-
-    def _times(self) -> tuple[datetime | None, datetime | None]:
-        first = None if self.since is None else _time("since", self.since)
-        end = None if self.until is None else _time("until", self.until, to_the_end=True)
-        return first, end
-
-
-def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
-    """Return the time that a text names; of a date its first moment, or its last."""
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise InputError(
-            f"{name} {text!r} is not a date", advice="write 2025-01-31 or 2025-01-31T09:30, in UTC"
-        ) from None
-    if to_the_end and len(text.strip()) <= len("2025-01-31"):
-        moment = datetime.combine(moment.date(), time.max)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from ndcg_tracker.questions.history.gather import (
     lacking_groups,
     mark_judged,
     scatter_notes,
+    under_labels,
 )
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, suite_row
 from ndcg_tracker.questions.leaderboard.gather_suite import cell_of
@@ -116,7 +117,7 @@ def _systems(
     pairs_of: dict[str, list[tuple[RunRecord, HistoryRecord]]] = {}
     judges = []
     for dataset in suite.datasets:
-        judge, newest = wanted.under_labels(tx, tx.datasets.known(dataset).id, dataset, metric)
+        judge, newest = under_labels(tx, wanted, tx.datasets.known(dataset).id, dataset, metric)
         judges.append(judge)
         for system, run in by_system(tx, dataset, by_tag).items():
             if run.id in newest and newest[run.id].mean is not None:

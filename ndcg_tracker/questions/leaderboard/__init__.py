@@ -141,4 +141,4 @@ def ranked_runs(
         question = LeaderboardQuestion((), (parse_metric(metric),), dataset, dict(tags or {}), judge=judge)
         ranked, share = by_mean(tx, question)
     names = [of_run.run.name for of_run in ranked if of_run.mean is not None]
-    return ranked, in_words(judged_notes(share, names, ranked[0].run.dataset, metric))
+    return ranked, in_words(judged_notes(share, names, ranked[0].run.dataset, metric, judge or ""))

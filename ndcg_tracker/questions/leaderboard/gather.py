@@ -155,7 +155,9 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         if question.by is not None and not slices:
             slices, of_slices = _slices(tx, question, metric, (ranked, ids, repeats, weights))
             notes += of_slices
-    notes += judged_notes(boards[0].judged, [arm.runs[0].name for arm in ranked], dataset, boards[0].metric)
+    notes += judged_notes(
+        boards[0].judged, [arm.runs[0].name for arm in ranked], dataset, boards[0].metric, label_set.judge
+    )
     return Leaderboard(
         dataset,
         label_set_ref(label_set),
@@ -180,14 +182,16 @@ def _mean_share(arm: Arm, shares: Mapping[int, float]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def judged_notes(share: JudgedShare | None, names: Sequence[str], dataset: str, metric: str) -> list[Note]:
+def judged_notes(
+    share: JudgedShare | None, names: Sequence[str], dataset: str, metric: str, judge: str = ""
+) -> list[Note]:
     """Return a note where unjudged items may change the order of runs.
 
     Parameters: ``share``: the least and the greatest judged share. ``names``: of one run each, the best first.
     """
     if share is None or not share.is_open or len(names) < 2:
         return []
-    words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric)
+    words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric, *judge_option(judge))
     return [Note("order_open", {"cutoff": share.cutoff, "low": share.baseline, "high": share.candidate}, words)]
 
 

@@ -94,11 +94,13 @@ def _runs_report(
     command: tuple[str, ...],
 ) -> RunsReport:
     comparison = pairs[0].comparison
+    judge = comparison.label_set.judge
+    wanted = replace(wanted, judge=None if judge in NO_LABELS_HERE else judge)
     decisions = _newest_decisions(tx, pairs)
     return RunsReport(
         reports.pairs,
         reports.deltas,
-        history_of(tx, comparison.dataset, comparison.metrics[0].metric, wanted.of_judge(comparison.label_set)).rows,
+        history_of(tx, comparison.dataset, comparison.metrics[0].metric, wanted).rows,
         decisions,
         {name for name, decision in decisions.items() if decision.label_set_id != pairs[0].both.candidate.label_set.id},
         command,
