@@ -28,7 +28,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, metric_board, order_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.labels import counting_judge, numbered_labels
+from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words

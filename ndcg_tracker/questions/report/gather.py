@@ -34,6 +34,7 @@ from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.report.page import RunsReport
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.runs.groups import texts_of
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
