@@ -290,7 +290,9 @@ def advice_for_lacking(
         for run in runs
     ]
     shared = sorted(name for name in set.intersection(*of_runs) if name)
-    alike = " or ".join(name for name in shared if name not in asked and name.rpartition(":")[2].lower() in asked)
+    alike = " or ".join(
+        name for name in shared if name.lower() not in asked and name.rpartition(":")[2].lower() in asked
+    )
     typed = f"type: {shlex.join(rescore)}"
     without = [run for run in runs if not run.n_items]
     if not without:

@@ -278,10 +278,10 @@ class TurnedVerdict:
 class JudgesAgreement:
     """Two judges of one dataset, by the newest labels of each.
 
-    ``diff``: their labels side by side. ``kappa``: None where it is undefined. ``runs``: those with the metric and with
-    stored items, evaluated under the labels that both judges gave, best first under the first judge; other labels do
-    not count, as they would tell the judges apart by what they saw. ``kendall_tau``: of the two orders (tau-b), None
-    where there is none. ``n_pairs``: of runs that were compared under both; ``turned``: those with another verdict.
+    ``diff``: their labels side by side. ``kappa``: None where it is undefined. ``runs``: those with stored items,
+    evaluated under the labels that both judges gave, best first under the first judge; other labels do not count, as
+    they would tell the judges apart by what they saw. ``kendall_tau``: of the two orders (tau-b), None where there is
+    none. ``n_pairs``: of runs that were compared under both; ``turned``: those with another verdict.
     """
 
     diff: LabelsDiff

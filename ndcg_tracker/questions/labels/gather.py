@@ -267,7 +267,7 @@ class LabelsNeededResult(Answer):
 def judges_agreement(
     tx: ReadTransaction, dataset_name: str, judges: Sequence[str], metric: Metric, *, top: int = 10
 ) -> JudgesAgreement:
-    """Return how far the newest labels of two judges agree, and how the runs that have a metric fare under each.
+    """Return how far the newest labels of two judges agree, and how the runs fare under each by a metric.
 
     The runs are evaluated under the labels that both judges gave. ``judges``: two; one is compared with the only other
     one, or with the unnamed judge; none: the only two there are. ``top``: how many labels to keep of those whose grades
@@ -278,13 +278,9 @@ def judges_agreement(
     first, second = sets = [numbered_labels(tx, dataset.id, dataset.name, judge=judge) for judge in two]
     first_lists, second_lists = (tx.labels.lists(label_set.id) for label_set in sets)
     text = str(metric)
-    evaluated = [
-        run
-        for run in tx.runs.all(dataset.name)
-        if any(evaluation.metric == text for evaluation in tx.evaluations.of_run(run.id))
-    ]
-    runs = [run for run in evaluated if "items" in tx.runs.holds(run.id)]
-    without = [run.name for run in evaluated if run not in runs]
+    every = tx.runs.all(dataset.name)
+    runs = [run for run in every if run.n_items and "items" in tx.runs.holds(run.id)]
+    without = [run.name for run in every if run not in runs]
     notes = [Note("agreement_without_items", {"n": len(without), "first": without[0]})] if without else []
     both = labels_of_both(first_lists, second_lists)
     if not both[0].n_items:

@@ -201,12 +201,12 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         kappa = f"weighted kappa {agreement.kappa.value:.3f}{ci}"
     sentences = [labels.headline or ""]
     if agreement.kendall_tau is not None:
-        n_runs = counted(len(agreement.runs), "run")
-        n_alone = len(agreement.turned) - agreement.n_opposite
         sentences.append(
-            f"{metric} of {n_runs} under the {counted(diff.labels.in_both, 'label')} that both gave: Kendall's tau of "
-            f"their order {agreement.kendall_tau:.3f}"
+            f"{metric} of {counted(len(agreement.runs), 'run')} under the {counted(diff.labels.in_both, 'label')} that "
+            f"both gave: Kendall's tau of their order {agreement.kendall_tau:.3f}"
         )
+    if agreement.n_pairs:
+        n_alone = len(agreement.turned) - agreement.n_opposite
         sentences.append(
             f"verdicts on {counted(agreement.n_pairs, 'pair')} of runs: {agreement.n_opposite:,} opposite, {n_alone:,} "
             "under one judge alone"
