@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
-from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, Judge, MetricText, OnlyTagged, Option
 from ndcg_tracker.compare.options import Version, labels_version
-from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.questions.history.gather import History, HistoryResult
-    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.questions.history.say import HistoryFilter
     from ndcg_tracker.storage.store import HasStore
 
 
@@ -35,85 +31,6 @@ ShownLabels = Annotated[
     ),
 ]
 NewSteps = Annotated[bool, Option("Show only the steps that the newest run brings to light.")]
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryFilter:
-    """Which runs a history shows, and under which labels; an empty filter takes all.
-
-    ``tags``: all of them, with these values; ``branch``: the tag of this name. ``commit``: how its git commit begins.
-    ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, UTC unless they say
-    otherwise. ``last``: only so many of the newest among these. ``labels``: a version, or "newest", whose means are
-    shown; ``judge``: whose labels, by default those that count. Raises: InputError for anything else.
-
-    >>> HistoryFilter(since="2025-02-30")
-    Traceback (most recent call last):
-    ndcg_tracker.errors.InputError: since '2025-02-30' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC
-    """
-
-    tags: Mapping[str, str] = field(default_factory=dict)
-    commit: str = ""
-    since: str | None = None
-    until: str | None = None
-    last: int | None = None
-    branch: InitVar[str | None] = None
-    labels: Version = None
-    judge: str | None = None
-
-    def __post_init__(self, branch: str | None) -> None:
-        if branch is not None:
-            object.__setattr__(self, "tags", {**self.tags, "branch": branch})
-        first, end = self._times()
-        if first is not None and end is not None and first > end:
-            raise InputError(f"since {self.since!r} is later than until {self.until!r}", advice="swap them")
-        if self.last is not None and self.last < 1:
-            raise InputError(f"last {self.last} leaves no run", advice="write 1 or more")
-
-    @property
-    def words(self) -> str:
-        """The filter as one writes it, "" for an empty one.
-
-        >>> HistoryFilter(tags={"branch": "main"}, last=20).words
-        'tag branch=main, last 20'
-        """
-        texts = [f"tag {key}={value}" for key, value in self.tags.items()]
-        named = {"commit": self.commit or None, "since": self.since, "until": self.until, "last": self.last}
-        named |= {"labels": self.labels, "judge": self.judge}
-        return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
-
-    def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
-        """Return the runs that the filter takes, in their order."""
-        first, end = self._times()
-        kept = [run for run in runs if self._takes(run, first, end)]
-        return kept if self.last is None else kept[-self.last :]
-
-    def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
-        if any(key not in run.tags or str(run.tags[key]) != value for key, value in self.tags.items()):
-            return False
-        if not (run.git_commit or "").lower().startswith(self.commit.lower()):
-            return False
-        if first is None and end is None:
-            return True
-        stored = _time("created_at_utc", run.created_at_utc)
-        return (first is None or first <= stored) and (end is None or stored <= end)
-
-    def _times(self) -> tuple[datetime | None, datetime | None]:
-        first = None if self.since is None else _time("since", self.since)
-        end = None if self.until is None else _time("until", self.until, to_the_end=True)
-        return first, end
-
-
-def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
-    """Return the time that a text names; of a date its first moment, or its last."""
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise InputError(
-            f"{name} {text!r} is not a date", advice="write 2025-01-31 or 2025-01-31T09:30, in UTC"
-        ) from None
-    if to_the_end and len(text.strip()) <= len("2025-01-31"):
-        moment = datetime.combine(moment.date(), time.max)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 def history(
@@ -141,6 +58,8 @@ def history(
     newest that each run has; ``judge``: whose labels (see ``compare``). Raises: InputError for a date that is none;
     ReferenceNotFoundError for an unknown dataset.
     """
+    from ndcg_tracker.questions.history.say import HistoryFilter
+
     chosen = HistoryFilter(tags or {}, commit, since, until, last, branch, labels, judge)
     return history_report(self, metric, dataset=dataset, wanted=chosen, new_steps=new_steps).to_frame()
 
@@ -155,6 +74,7 @@ def history_report(
 ) -> HistoryResult:
     """Return the history as plain rows with its notes (see ``history``); with ``new_steps`` which steps are new."""
     from ndcg_tracker.questions.history.gather import HistoryResult, history_of, new_steps_of
+    from ndcg_tracker.questions.history.say import HistoryFilter
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
@@ -183,6 +103,7 @@ def history_of_suite(
     """
     from ndcg_tracker.questions.history.gather import HistoryResult, new_steps_of
     from ndcg_tracker.questions.history.gather_suite import history_on_suite
+    from ndcg_tracker.questions.history.say import HistoryFilter
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:

@@ -17,7 +17,7 @@ from ndcg_tracker.compare.run_pair import known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.history import HistoryFilter as HistoryFilter
+from ndcg_tracker.questions.history.say import HistoryFilter as HistoryFilter
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
