@@ -179,13 +179,14 @@ def _named(keys: Keys, places: Index) -> tuple[str, ...]:
 class VersionVerdict:
     """What was found under one version of the labels, and whether it stands on low information.
 
-    ``judge``: who gave these labels, "" for no named one.
+    ``judge``: who gave these labels, "" for no named one. ``is_open``: whether unjudged items alone could turn it.
     """
 
     version: int
     verdict: Verdict
     low_information: bool = False
     judge: str = ""
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +237,8 @@ class VersionsComparison:
                 if metric.verdict is not None:
                     told = verdicts_of.setdefault((comparison.candidate.name, metric.metric), [])
                     of = comparison.label_set
-                    told.append(VersionVerdict(of.version, metric.verdict, metric.has_low_information, of.judge))
+                    facts = metric.has_low_information, of.judge, metric.is_open
+                    told.append(VersionVerdict(of.version, metric.verdict, *facts))
         return tuple(Conclusion(*of, tuple(verdicts)) for of, verdicts in verdicts_of.items())
 
 

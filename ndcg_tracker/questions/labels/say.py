@@ -378,7 +378,8 @@ def _sentence(conclusion: Conclusion) -> str:
     """
     of: dict[str, list[VersionVerdict]] = {}
     for of_version in conclusion.verdicts:
-        of.setdefault(_verdict(of_version.verdict, low=of_version.low_information), []).append(of_version)
+        words = _verdict(of_version.verdict, low=of_version.low_information)
+        of.setdefault(words + (" (open)" if of_version.is_open else ""), []).append(of_version)
     if len(of) == 1:
         n = len(conclusion.verdicts)
         return f"{conclusion.metric}: {next(iter(of))} under {'both' if n == 2 else f'all {n}'} versions of the labels"

@@ -151,7 +151,13 @@ def test_all_versions_and_what_is_missing(newer: CommandLine) -> None:
             "changes": False,
             "turns_between_judges": False,
             "verdicts": [
-                {"version": n, "verdict": "no_difference_detected", "low_information": True, "judge": ""}
+                {
+                    "version": n,
+                    "verdict": "no_difference_detected",
+                    "low_information": True,
+                    "judge": "",
+                    "is_open": False,
+                }
                 for n in (1, 2)
             ],
         }
