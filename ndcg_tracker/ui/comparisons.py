@@ -262,7 +262,8 @@ def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[st
     charts: dict[str, Any] = {}
     try:
         charts["moves"] = rank_moves(visible_lists(_lists(tx, chosen, key)), *names)
-        explanation = group_explanation(tx, explained_pair(tx, chosen.baseline, candidate, metric), key)
+        both = explained_pair(tx, chosen.baseline, candidate, metric, judge=chosen.here.judge or None)
+        explanation = group_explanation(tx, both, key)
         assert isinstance(explanation, GroupExplanation)
         values["has_texts"] = bool(explanation.texts.items)
         values["explained"] = Markup(reports_html([explanation_report(explanation)], CLASSES))
