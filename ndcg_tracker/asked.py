@@ -16,6 +16,8 @@ DEFAULT_DATABASE = "ndcg-track.db"
 DEFAULT_DATASET = "default"
 DEFAULT_METRIC = "ndcg@10"
 SQL_TIMEOUT_SECONDS = 60.0
+EVERY_JUDGE = "*"
+"""Stands for all judges of a dataset where several may be named."""
 REPRO_EVAL_CUTOFFS, REPRO_EVAL_P = (10, 100, 1000), 0.95
 
 
@@ -96,7 +98,10 @@ OnlyTagged = Annotated[
     Mapping[str, str] | None,
     Option("key=value: only runs with this tag; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),
 ]
-Judge = Annotated[str | None, Option("Whose labels, if a judge is named.", metavar="NAME")]
+Judge = Annotated[
+    str | None,
+    Option("Whose labels count.", metavar="NAME", default="no named judge's, else those of the only one"),
+]
 ByTag = Annotated[str | None, Option("Runs of one system share this tag's value, not their name.", metavar="KEY")]
 Run = Annotated[
     str, Option("Name, id, @alias, latest, latest~2 or a unique prefix.", metavar="RUN", is_positional=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -16,7 +16,7 @@ from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, header_of
 from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_frame
-from ndcg_tracker.ingest.reading import in_blocks_or_whole, may_have_columns, read_labels
+from ndcg_tracker.ingest.reading import JUDGE, in_blocks_or_whole, may_have_columns, read_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -36,7 +36,7 @@ from ndcg_tracker.runs.scoring import (
     unordered_notes,
 )
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
-from ndcg_tracker.words.texts import shown
+from ndcg_tracker.words.texts import shown, shown_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -281,6 +281,39 @@ def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS) -> LabelLis
         return labels
     path = path_of(labels)
     return read_label_frame(labels, columns) if path is None else read_labels(path, columns=columns)
+
+
+def labels_of_judges(
+    by_judge: Mapping[str, LabelLists], judge: str | None, path: str, where: Mapping[str, str] | None = None
+) -> dict[str, LabelLists]:
+    """Return the labels of a file by judge: all where no ``judge`` is named, else that one's.
+
+    A file that names nobody has those of ``judge``, as have rows that ``where`` chose by their judge. Raises:
+    InputError for a judge whom a file does not name.
+    """
+    if not judge or judge in by_judge:
+        return dict(by_judge) if not judge else {judge: by_judge[judge]}
+    if set(by_judge) == {""} or (where and JUDGE in where and len(by_judge) == 1):
+        return {judge: next(iter(by_judge.values()))}
+    names = ", ".join(map(repr, filter(None, by_judge)))
+    raise InputError(
+        f"the column {JUDGE!r} names {names}, not {judge!r}",
+        where=shown_name(path),
+        advice=f"name one of these with {argument('judge')}, or leave it out",
+    )
+
+
+def labels_of_one_judge(by_judge: Mapping[str, LabelLists], judge: str | None, path: str) -> tuple[str, LabelLists]:
+    """Return whose labels a file has and these, where they are one judge's (see ``labels_of_judges``; InputError)."""
+    of_judges = labels_of_judges(by_judge, judge, path)
+    if len(of_judges) > 1:
+        names = ", ".join(repr(name) if name else "nobody" for name in of_judges)
+        raise InputError(
+            f"the column {JUDGE!r} names {names}",
+            where=shown_name(path),
+            advice=f"choose one with {argument('judge')}, or store all with: ndcg-track labels add FILE",
+        )
+    return next(iter(of_judges.items()))
 
 
 SliceRow = tuple[str, str | None, int, float | None, float | None, float | None]

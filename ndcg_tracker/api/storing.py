@@ -51,6 +51,7 @@ def ingest(
     created_at: str | datetime | None = None,
     metadata: str | os.PathLike[str] | None = None,
     replace: bool = False,
+    judge: str | Sequence[str] | None = None,
 ) -> IngestResult:
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
@@ -60,7 +61,9 @@ def ingest(
     entries of an ir_metadata header are tags, too, and those of ``metadata``, a file of ir_metadata beside the
     run, as tirex-tracker writes it. ``created_at``: when the run was made, by default now: a
     datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take the place of other content under this
-    name. Returns: what became of it. Raises: InputError for a frame that
+    name. ``judge``: who gave ``labels``, or those that the run has; without such labels whose stored ones count,
+    one judge's, several, or "*" for all: by default those of no named judge, else those of the only one. Returns: what
+    became of it. Raises: InputError for a frame that
     cannot be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
     """
     from ndcg_tracker.api.evaluation import Input, Names, path_of
@@ -93,7 +96,7 @@ def ingest(
         columns=columns,
         scores=scores,
     )
-    return given.used_by(partial(ingest_stream, self, details=details, metrics=metrics, replace=replace))
+    return given.used_by(partial(ingest_stream, self, details=details, metrics=metrics, replace=replace, judge=judge))
 
 
 def log_results(
@@ -226,6 +229,7 @@ def ingest_stream(
     *,
     replace: bool = False,
     scores: Scores | None = None,
+    judge: str | Sequence[str] | None = None,
 ) -> IngestResult:
     """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``).
 
@@ -243,7 +247,8 @@ def ingest_stream(
         if scores is None and len(whole) == 1:  # and it is scored before others have to wait for it
             scores = ready_run(whole[0], labels, parsed).scores
     with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
-        return store_run(self.store(create=True), read, labels, details, parsed, replace=replace, scores=scores)
+        store = self.store(create=True)
+        return store_run(store, read, labels, details, parsed, replace=replace, scores=scores, judges=judge)
 
 
 def ingest_table(
@@ -266,19 +271,19 @@ def rescore(
     metrics: str | Sequence[str] = (),
     dataset: str | None = None,
     labels: int | None = None,
-    judge: str | None = None,
+    judge: str | Sequence[str] | None = None,
 ) -> list[RescoredRun]:
     """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
 
     ``metrics``: text forms; by default the metrics that each run has. ``labels``: another version of the labels.
-    ``judge``: the newest labels of a named judge. Raises: ReferenceNotFoundError for a run or a version that is not
-    there; InputError for a judge without labels, and for a named run that was pruned (of all runs, those are left
-    out, with the time in ``pruned_at_utc``).
+    ``judge``: the newest labels of a judge, or of each of several, "*" of all. Raises: ReferenceNotFoundError for a run
+    or a version that is not there; InputError for a judge without labels, and for a named run that was pruned (of all
+    runs, those are left out, with the time in ``pruned_at_utc``).
     """
     from ndcg_tracker.runs.rescore import rescore_stored
 
     parsed = parse_metrics(metrics)
-    return rescore_stored(self.store(), references, parsed, dataset=dataset, version=labels, judge=judge)
+    return rescore_stored(self.store(), references, parsed, dataset=dataset, version=labels, judges=judge)
 
 
 def add_labels(
@@ -295,31 +300,49 @@ def add_labels(
     rescore: bool = False,
     added_by: str = "",
     from_runs: Sequence[str] = (),
+    where: Mapping[str, str] | None = None,
 ) -> LabelsAdded:
     """Make labels the newest version of a dataset; return the version and whether it is new.
 
-    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; ``group``, ``item`` and ``label``:
-    names of its columns. ``source``: where they come from, by default the path. ``judge``: who gave them, such as a
-    model's name; labels of a named judge count only where it is named. ``extend``: they are added to those of the
-    judge's newest version, instead of taking their place. ``rescore``: evaluate the dataset's stored runs under
-    them in the same transaction; what became of each is in ``rescored`` of the result, and pruned runs are left out.
+    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; ``group``, ``item`` and ``label``: names
+    of its columns. ``source``: where they come from, by default the path. ``judge``: who gave them, such as a model's
+    name; beside labels of no named judge they count only where it is named. ``extend``: they are added to those of the
+    judge's newest version, instead of taking their place. ``rescore``: evaluate the dataset's stored runs under them in
+    the same transaction; what became of each is in ``rescored`` of the result, and pruned runs are left out.
     ``added_by``: who gave these labels, where that is not the judge whose version they extend. ``from_runs``: names of
-    the runs that users were shown, whose logs these labels come from.
+    the runs that users were shown, whose logs these labels come from. ``where``: of a file only the rows with these
+    values in these columns. A file with a column ``judge`` gives each judge a version, one after the other, those
+    beside the first in ``further`` of the result; with ``judge`` only its rows.
     """
-    from ndcg_tracker.api.evaluation import labels_given, path_of
+    from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
     from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.reading import read_labels_by_judge
     from ndcg_tracker.runs.ingest import source_name
     from ndcg_tracker.runs.rescore import store_labels
     from ndcg_tracker.storage.records import LabelOrigin
 
-    given = labels_given(labels, Columns(group=group, item=item, label=label))
-    path = path_of(labels)
+    columns, path = Columns(group=group, item=item, label=label), path_of(labels)
+    if path is None and where:
+        raise InputError(f"{argument('where')} chooses rows of a file", advice="give those rows alone")
+    if path is None:
+        of_judges = {judge: labels_given(labels, columns)}
+    else:
+        of_judges = labels_of_judges(read_labels_by_judge(path, columns=columns, where=where), judge, path, where)
     source = source_name(path) if source is None and path is not None else source
     store = self.store(create=True)
-    origin = LabelOrigin(
-        source, judge, added_by=added_by or None, from_runs={"runs": list(from_runs)} if from_runs else None
+    runs_shown = {"runs": list(from_runs)} if from_runs else None
+    first, *further = (
+        store_labels(
+            store,
+            dataset,
+            given,
+            LabelOrigin(source, name, added_by=added_by or None, from_runs=runs_shown),
+            extend=extend,
+            rescore=rescore,
+        )
+        for name, given in of_judges.items()
     )
-    return store_labels(store, dataset, given, origin, extend=extend, rescore=rescore)
+    return first.beside(further)
 
 
 def set_groups(

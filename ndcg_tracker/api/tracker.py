@@ -194,13 +194,13 @@ class Tracker:
         ``unjudged_bounds``: find the least and the greatest difference over all grades of the unjudged items in the
         first ranks of either run, and the difference without them. ``test``: where p-values come from, "t" (paired
         t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: where the 95%
-        intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin, within which delta is to be
-        shown to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``): compare slice by slice as
-        well. ``cluster``: a group attribute whose values mark groups that depend on each other, such as those of one
-        user or session. ``tag:KEY=VALUE`` in the place of a run is an arm: all runs with that tag, as repeats of one
-        system. ``labels``: a version of the labels, or "newest" (see also ``compare_versions``). ``judge``: whose
-        labels, by default those of no named judge. Raises: ReferenceNotFoundError; InputError for methods that do not
-        apply and an unknown attribute; NotComparableError, with the command that fixes it.
+        intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin, within which delta is to be shown
+        to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``): compare slice by slice as well.
+        ``cluster``: a group attribute whose values mark groups that depend on each other, such as those of one user or
+        session. ``tag:KEY=VALUE`` in the place of a run is an arm: all runs with that tag, as repeats of one system.
+        ``labels``: a version of the labels, or "newest" (see also ``compare_versions``). ``judge``: whose labels, by
+        default those of no named judge, else those of the only one. Raises: ReferenceNotFoundError; InputError for
+        methods that do not apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult, compared
         from ndcg_tracker.compare.inference import Methods
@@ -233,12 +233,17 @@ class Tracker:
             pairs = compared(tx, baseline, candidates, options)
             return pair_reports(tx, pairs, n_lists=0, with_cutoffs=kind == "cutoffs")
 
-    def conventions(self, reference: str, *, cutoff: int = 10, dataset: str | None = None) -> list[Convention]:
-        """Return a run's NDCG as every tool computes it, each with the axes that move it."""
+    def conventions(
+        self, reference: str, *, cutoff: int = 10, dataset: str | None = None, judge: str | None = None
+    ) -> list[Convention]:
+        """Return a run's NDCG as every tool computes it, each with the axes that move it.
+
+        ``judge``: see ``compare``.
+        """
         from ndcg_tracker.questions.show.gather import conventions
 
         with self.store().read() as tx:
-            return conventions(tx, tx.runs.resolve(reference, dataset), cutoff)
+            return conventions(tx, tx.runs.resolve(reference, dataset), cutoff, judge)
 
     def runs(self, dataset: str | None = None) -> list[RunRecord]:
         """Return the stored runs, oldest first."""
@@ -259,6 +264,7 @@ class Tracker:
         missing: MissingGroups = "error",
         cluster: ClusterBy = None,
         labels: LabelsVersion = None,
+        judge: Judge = None,
     ) -> tuple[list[RunRecord], list[tuple[RunRecord, NdcgTrackerError]]]:
         """Return the other runs of a run's dataset that ``compare`` takes, oldest first, and why it refuses the rest.
 
@@ -266,7 +272,9 @@ class Tracker:
         """
         from ndcg_tracker.compare.gather import CompareOptions, comparable_others
 
-        options = CompareOptions(tuple(parse_metrics(metrics)), dataset, missing, top=0, cluster=cluster, labels=labels)
+        options = CompareOptions(
+            tuple(parse_metrics(metrics)), dataset, missing, top=0, cluster=cluster, labels=labels, judge=judge
+        )
         with self.store().read() as tx:
             return comparable_others(tx, reference, options)
 

@@ -214,6 +214,7 @@ def show_conventions(
     run: options.Run,
     cutoff: Annotated[int, typer.Option(min=1, help="The cutoff of NDCG.")] = 10,
     dataset: options.AnyDataset = None,
+    judge: options.Judge = None,
     format: options.Output = "text",
 ) -> None:
     """Show one stored run's NDCG as every tool computes it.
@@ -225,7 +226,7 @@ def show_conventions(
     from ndcg_tracker.render.report import Column
 
     with options.tracker() as tracker:
-        conventions = tracker.conventions(run, cutoff=cutoff, dataset=dataset)
+        conventions = tracker.conventions(run, cutoff=cutoff, dataset=dataset, judge=judge)
     if format == "json":
         keys = paths("text metric mean refusal effects open_ties")
         objects = [picked(keys, convention) | {"refusal": convention.refusal or None} for convention in conventions]

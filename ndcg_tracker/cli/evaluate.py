@@ -40,6 +40,10 @@ def evaluate(
     stream: options.Stream = None,
     engine: options.Engine = "here",
     metrics_json: options.MetricsJson = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Whose labels, where the column judge of --labels names several."),
+    ] = None,
     format: options.Output = "text",
 ) -> None:
     """Compute metrics of runs without storing anything."""
@@ -62,6 +66,8 @@ def evaluate(
         raise InputError(
             "--metrics-json is for one run, but several files are given", advice="evaluate them one by one"
         )
+    if judge is not None and labels is None:
+        raise InputError("--judge needs --labels FILE", advice="leave it out, or give the file that names the judge")
     if (by is None) != (groups is None):
         half, other = ("--by", "--groups FILE") if groups is None else ("--groups", "--by ATTRIBUTE")
         raise InputError(f"{half} needs {other}", advice="give both")
@@ -77,10 +83,10 @@ def evaluate(
     evaluations = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         if engine == "spark":
-            refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream, weight=weight)
+            refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream, weight=weight, judge=judge)
             evaluated = spark_evaluations(labels, metrics, group=group, item=item, score=score, label=label)
         else:
-            given = None if labels is None else labels_of(labels, columns=label_columns)
+            given = None if labels is None else labels_of(labels, columns=label_columns, judge=judge)[1]
             evaluated = partial(
                 in_blocks_or_whole,
                 stream=stream,

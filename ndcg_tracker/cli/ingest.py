@@ -103,18 +103,20 @@ def ingest(
     disjoint_clusters: Annotated[
         bool, typer.Option("--disjoint-clusters", help="No cluster has groups in several files of --summaries.")
     ] = False,
+    judge: options.Judges = None,
     format: options.Output = "text",
 ) -> None:
     """Store runs with their metrics, down to single groups.
 
-    Each file is stored in one transaction. Storing the same run again is fine and adds nothing.
+    Each file is stored in one transaction. Storing the same run again is fine and adds nothing. With --labels FILE,
+    or labels in the run's own file, --judge says who gave them; else whose stored labels the run is evaluated under.
     """
     tags, of_file = _tags(tag, measure)
     if results is not None or summaries is not None:
         alone = "--results FILE" if results is not None else "--summaries FILE"
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
         taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
-        taken |= {"--engine": "" if engine == "here" else engine, "--items": items}
+        taken |= {"--engine": "" if engine == "here" else engine, "--items": items, "--judge": judge}
         if summaries is not None:
             taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
             taken |= {"--results": results, "--direction": direction, "--range": range}
@@ -210,7 +212,8 @@ def ingest(
 
             paths, of_labels = files, labels
             if items is not None:
-                refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream, jobs=jobs, weight=weight)
+                of_files = {"reader": reader, "columns": columns, "scores": scores, "weight": weight, "judge": judge}
+                refused_by_spark(stream=stream, jobs=jobs, **of_files)
                 given_facts = (metric or [DEFAULT_METRIC], commit, parameters, tags, created_at)
                 logging = SparkLogging(dataset, items, *given_facts, replace)
                 by_role = {"group": group, "item": item, "score": score, "label": label}
@@ -221,7 +224,11 @@ def ingest(
                 refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream)
                 paths, of_labels = stack.enter_context(staged_by_spark(files, labels, run_columns, label_columns))
                 run_columns = label_columns = Columns()
-            given = None if of_labels is None else labels_of(of_labels, columns=label_columns)
+            given = None
+            if of_labels is not None:
+                one = judge[0] if judge and len(judge) == 1 else None
+                whose, given = labels_of(of_labels, columns=label_columns, judge=one)
+                judge = judge or ([whose] if whose else None)
             metrics = metric or [DEFAULT_METRIC]
 
             def ready(path: str) -> ReadyRun:
@@ -235,7 +242,14 @@ def ingest(
                 of_run = {**run_metadata(path), **tags}
                 facts = (source_name(name_given), commit, parameters, of_run, labels_source, created)
                 details = RunDetails(run_name, dataset, *facts)
-                store = partial(tracker.ingest_stream, labels=given, details=details, metrics=metrics, replace=replace)
+                store = partial(
+                    tracker.ingest_stream,
+                    labels=given,
+                    details=details,
+                    metrics=metrics,
+                    replace=replace,
+                    judge=judge,
+                )
                 if ahead is not None:
                     with ahead.in_turn() as run:
                         result = store([run.table], scores=run.scores)
@@ -311,7 +325,7 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
             "metric added" if metric.is_new and result.outcome == "already stored" else result.outcome,
             result.n_groups,
             result.n_items,
-            result.label_set_version,
+            under.label_set_version,
             options.shown_metric(format, metric.metric, metric.requested_as),
             metric.mean,
             metric.n_missing,
@@ -319,6 +333,8 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
             metric.requested_as,
         )
         for result in results
-        for metric in result.metrics
+        for under in result.under
+        for metric in under.metrics
     ]
-    return options.with_requests(format, _COLUMNS, rows, {"label_set_version": "labels"})
+    judges = [under.judge for result in results for under in result.under for _ in under.metrics]
+    return options.with_requests(format, _COLUMNS, rows, {"label_set_version": "labels"}, judges=judges)

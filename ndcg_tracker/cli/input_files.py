@@ -168,13 +168,26 @@ def columns_of(
     return of_run, Columns(group=group, item=item, label=label, is_shared=True)
 
 
-def labels_of(path: str, *, reader: str | None = None, columns: Columns | None = None) -> LabelLists:
-    """Return the labels in a file, ``-`` being standard input."""
+def labels_by_judge(
+    path: str,
+    *,
+    reader: str | None = None,
+    columns: Columns | None = None,
+    where: Mapping[str, str] | None = None,
+) -> dict[str, LabelLists]:
+    """Return the labels in a file, ``-`` being standard input, by judge (see ``read_labels_by_judge``)."""
     from ndcg_tracker.ingest.columns import Columns
-    from ndcg_tracker.ingest.reading import read_labels
+    from ndcg_tracker.ingest.reading import read_labels_by_judge
 
     with _progress(path) as progress, _warnings_as_notes():
-        return read_labels(path, reader=reader, columns=columns or Columns(), progress=progress)
+        return read_labels_by_judge(path, reader=reader, columns=columns or Columns(), where=where, progress=progress)
+
+
+def labels_of(path: str, *, columns: Columns | None = None, judge: str | None = None) -> tuple[str, LabelLists]:
+    """Return whose labels a file has, "" where it does not say, and these (InputError for those of several judges)."""
+    from ndcg_tracker.api.evaluation import labels_of_one_judge
+
+    return labels_of_one_judge(labels_by_judge(path, columns=columns), judge, path)
 
 
 @contextmanager

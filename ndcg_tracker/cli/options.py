@@ -109,6 +109,18 @@ EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, i
 Replace = Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
+OfJudge = Annotated[
+    str | None, typer.Option("--judge", metavar="NAME", help="Who gave them: a person, a pool, a model.")
+]
+Judges = Annotated[
+    asked.Texts,
+    typer.Option(
+        "--judge",
+        metavar="NAME",
+        help="Whose labels count; repeatable, '*' for all.",
+        show_default="no named judge's, else those of the only one",
+    ),
+]
 Names = Annotated[list[str] | None, typer.Option("--name", help="Name of the run, one per file; else the file's.")]
 Reader = Annotated[
     str | None, typer.Option(help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.")
@@ -190,11 +202,14 @@ def with_requests(
     names: Sequence[str],
     rows: Sequence[Sequence[object]],
     headings: Mapping[str, str] = MappingProxyType({}),
+    *,
+    judges: Sequence[str] = (),
 ) -> str:
     """Return a table with one metric per row, and the text it was requested as in the last column.
 
     ``names``: of the columns, "metric" and "mean" among them; the last value of each row, the text that the metric was
-    requested as, has none, and people see it if it differs. ``headings``: what people read over columns.
+    requested as, has none, and people see it if it differs. ``headings``: what people read over columns. ``judges``:
+    who gave the labels of each row, a column more, which people see where one is named.
     """
     from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.render.report import Column
@@ -202,11 +217,15 @@ def with_requests(
     columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
     told = [(str(row[list(names).index("metric")]), str(row[-1])) for row in rows]
     if is_for_people(format) and all(metric == asked_for for metric, asked_for in told):
-        return rows_as(format, columns, [row[:-1] for row in rows], color=wants_color())
-    last = Column("requested_as", "asked for as" if is_for_people(format) else None)
-    if is_for_people(format):
-        rows = [(*row[:-1], "" if text == metric else text) for row, (metric, text) in zip(rows, told, strict=True)]
-    return rows_as(format, [*columns, last], rows, color=wants_color())
+        rows = [row[:-1] for row in rows]
+    else:
+        columns.append(Column("requested_as", "asked for as" if is_for_people(format) else None))
+        if is_for_people(format):
+            rows = [(*row[:-1], "" if text == metric else text) for row, (metric, text) in zip(rows, told, strict=True)]
+    if any(judges) or (judges and not is_for_people(format)):
+        columns.append(Column("judge"))
+        rows = [(*row, judge) for row, judge in zip(rows, judges, strict=True)]
+    return rows_as(format, columns, rows, color=wants_color())
 
 
 def show(text: str) -> None:

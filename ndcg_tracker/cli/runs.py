@@ -30,6 +30,7 @@ def list_runs(
     sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = "time",
     top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the newest N of them.")] = None,
+    judge: options.Judge = None,
     format: options.Output = "text",
 ) -> None:
     """List the runs, oldest first."""
@@ -50,14 +51,14 @@ def list_runs(
         notes: tuple[str, ...] = ()
         if metric is not None and sort == "mean":
             newest = {run.id for run in chosen}
-            ranked, notes = tracker.ranked_runs(metric, dataset=dataset, tags=tags)
+            ranked, notes = tracker.ranked_runs(metric, dataset=dataset, tags=tags, judge=judge)
             chosen = [of_run.run for of_run in ranked if of_run.run.id in newest]
             means = {of_run.run.id: of_run.mean for of_run in ranked}
             judged = {of_run.run.id: of_run.judged for of_run in ranked}
         elif metric is not None:
             for of_dataset in dict.fromkeys(run.dataset for run in chosen):
                 with suppress(NotComparableError):  # no run of this dataset has the metric
-                    ranked, _ = tracker.ranked_runs(metric, dataset=of_dataset, tags=tags)
+                    ranked, _ = tracker.ranked_runs(metric, dataset=of_dataset, tags=tags, judge=judge)
                     means |= {of_run.run.id: of_run.mean for of_run in ranked}
                     judged |= {of_run.run.id: of_run.judged for of_run in ranked}
             if chosen and all(means.get(run.id) is None for run in chosen):
@@ -247,12 +248,13 @@ def rescore(
     labels: Annotated[
         int | None, typer.Option(metavar="VERSION", help="A version of the labels.", show_default="the newest")
     ] = None,
-    judge: options.Judge = None,
+    judge: options.Judges = None,
     format: options.Output = "text",
 ) -> None:
     """Evaluate stored runs under newer labels or more metrics.
 
-    Without --labels, the labels are the newest; without --metric, the metrics are those that each run already has.
+    Without --labels, the labels are the newest of each --judge; without --metric, the metrics are those that each run
+    already has. rescore --all --judge '*' evaluates every run under the newest labels of every judge.
     """
     from ndcg_tracker.errors import InputError
 
@@ -287,7 +289,9 @@ def rescore(
                 "again under the same name"
             )
         elif not run.metrics:
-            options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}")
+            whose = f" of judge {run.judge!r}" if run.judge else ""
+            options.say(f"{run.run}: nothing new to compute under labels version {run.label_set_version}{whose}")
     names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
     if rows or format == "json":
-        options.show(options.with_requests(format, names, rows))
+        judges = [run.judge for run in rescored for _ in run.metrics]
+        options.show(options.with_requests(format, names, rows, judges=judges))

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.compare.options import labels_version
@@ -52,7 +53,8 @@ def compare(
 
     The labels are the newest version under which both runs have the metrics (all that they share, unless --metric is
     given). The first metric decides the worst and best groups and the slices. --labels all shows whether the
-    conclusion changes from version to version.
+    conclusion changes from version to version, --judge '*' whether the verdict turns between judges: a row for the
+    newest labels of each, and with both for every version of each.
 
     Several candidates, or a pattern such as "dense*", are shown in one table, each with its tables where an option
     asks for them: --details, --by, --top, --equivalence, --tie-bounds, --unjudged-bounds.
@@ -71,6 +73,8 @@ def compare(
 
         if labels == "all":
             raise InputError("--labels all takes one dataset", advice="name a version, or newest, beside --suite")
+        if asked.named.get("judge") == EVERY_JUDGE:
+            raise InputError("--judge '*' takes one dataset", advice="name a judge beside --suite")
         with options.tracker() as tracker:
             on_suite = asked.on_suite(
                 tracker.compare_suite,
@@ -85,17 +89,22 @@ def compare(
         )
         options.show_answer(of_suite, format, width)
         return
-    if labels == "all":
+    of_every_judge = asked.named.get("judge") == EVERY_JUDGE
+    if labels == "all" or of_every_judge:
+        if of_every_judge and labels not in (None, "all", "newest"):
+            raise InputError(f"--labels {labels} is of one judge, and --judge '*' is every", advice="leave one out")
+        several = "all" if labels == "all" else "'*'"
         if not asked.named.keys().isdisjoint(("by", "tie_bounds")):
             raise InputError(
-                "--by and --tie-bounds need one version of the labels", advice="name it in the place of all"
+                "--by and --tie-bounds need one version of the labels", advice=f"name it in the place of {several}"
             )
         if "unjudged_bounds" in asked.named:
-            raise InputError("--unjudged-bounds needs one version of the labels", advice="name it in the place of all")
+            advice = f"name it in the place of {several}"
+            raise InputError("--unjudged-bounds needs one version of the labels", advice=advice)
         from ndcg_tracker.questions.labels.say import versions_said
 
         with options.tracker() as tracker:
-            versions = asked.of(tracker.compare_versions).found
+            versions = asked.of(tracker.compare_versions, newest_only=labels != "all").found
         comparisons = versions.comparisons
         options.show_answer(versions_said(versions), format, width)
     else:

@@ -250,8 +250,7 @@ def closing_note(
 def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
     """Return the command that tells how far unjudged items leave the difference open; of an arm it names one run."""
     names = (run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate))
-    judge = ("--judge", runs.label_set.judge) if runs.label_set.judge else ()
-    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *judge, *runs.asked, "--unjudged-bounds"
+    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *runs.asked, "--unjudged-bounds"
 
 
 def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:

@@ -41,7 +41,10 @@ class SuiteNote:
 
 @dataclass(frozen=True, slots=True)
 class SuiteDelta:
-    """A comparison on one dataset; ``p_adjusted``: Holm-corrected over the datasets; ``metric``: all of it."""
+    """A comparison on one dataset.
+
+    ``p_adjusted``: Holm-corrected over the datasets; ``metric``: all of it; ``judge``: who gave the labels.
+    """
 
     dataset: str
     label_set_version: int | None
@@ -60,6 +63,7 @@ class SuiteDelta:
     losses: int
     low_information: bool
     metric: MetricComparison
+    judge: str = ""
 
     @property
     def told(self) -> ToldVerdict:
@@ -115,13 +119,14 @@ class SuiteComparison:
 class OnDataset:
     """The comparison on one dataset: the runs by name, the version of their labels, the metric and its results.
 
-    ``results``: None where only sums are known.
+    ``results``: None where only sums are known. ``judge``: who gave the labels.
     """
 
     runs: tuple[str, str]
     label_set_version: int
     metric: MetricComparison
     results: PairedResults | None
+    judge: str = ""
 
 
 def suite_comparison(
@@ -211,6 +216,7 @@ def _delta(dataset: str, on_dataset: OnDataset, p_adjusted: float | None) -> Sui
         losses=metric.losses,
         low_information=metric.has_low_information,
         metric=metric,
+        judge=on_dataset.judge,
     )
 
 

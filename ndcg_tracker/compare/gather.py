@@ -97,10 +97,11 @@ class CompareOptions:
     unjudged: Unjudged | None = None
 
     def words(self) -> tuple[str, ...]:
-        """Return these options as a command takes them: metrics, version of the labels, missing groups, clusters."""
+        """Return these options as a command takes them: metrics, labels, missing groups, clusters."""
         metrics = [word for metric in self.metrics for word in ("--metric", metric.requested_as)]
         chosen = (
             ("--labels", None if self.labels is None else str(self.labels)),
+            ("--judge", self.judge),
             ("--missing", None if self.missing == "error" else self.missing),
             ("--cluster", self.cluster),
         )
@@ -330,11 +331,12 @@ def _missing_that_count(both: RunPair, results: Sequence[PairedResults], options
         n = max(paired.missing_in_baseline, paired.missing_in_candidate)
         if n:
             facts: dict[str, Fact] = {"n": n, "metric": familiar_name(str(metric), metric.requested_as)}
+            judge = both.baseline.label_set.judge
             skipping, runs = metric.with_axes(missing="skip"), [side.run for side in both.sides]
             words = replace(options, metrics=(skipping,), missing="intersect").words()
             again = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", runs[0].dataset, *words)
             return [
-                Note("missing_that_count", facts, adding_command(runs, [str(skipping)])),
+                Note("missing_that_count", facts, adding_command(runs, [str(skipping)], judge=judge)),
                 Note("after_that", command=again),
             ]
     return []

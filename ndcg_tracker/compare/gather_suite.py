@@ -27,6 +27,7 @@ from ndcg_tracker.errors import InputError, NotComparableError, ReferenceNotFoun
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.storage.references import ARM, is_pattern
 
 if TYPE_CHECKING:
@@ -158,6 +159,7 @@ def compared_pairs(
         if without is not None:
             why = NOT_COMPARABLE[without.not_comparable or "no_group"]
             command = ("ndcg-track", "compare", *(arm.name for arm in both.arms), "--dataset", dataset)
+            command = (*command, *judge_option(options.judge or ""))
             raise NotComparableError(
                 f"{systems[1]!r} cannot be compared with {systems[0]!r} by {without.metric} on {dataset!r}: {why}",
                 advice=f"see: {shlex.join(command)}",
@@ -182,6 +184,7 @@ def comparisons_of(
                     pair.comparison.label_set.version,
                     pair.comparison.metrics[place],
                     None if pair.sums is not None else pair.results[place],
+                    pair.comparison.label_set.judge,
                 )
                 for dataset, pair in compared.items()
             },

@@ -14,7 +14,7 @@ from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
-from ndcg_tracker.runs.labels import numbered_labels
+from ndcg_tracker.runs.labels import counting_judge, numbered_labels
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE
 from ndcg_tracker.words.notes import Note
 
@@ -138,7 +138,7 @@ def resolved_pair(
 ) -> RunPair:
     """Return two arms under the requested labels, with the requested metrics or else all that they share.
 
-    ``judge``: whose labels, None for those of no named judge; a version may be of any judge.
+    ``judge``: whose labels, None for those that count (``counting_judge``); a version may be of any judge.
 
     Raises: NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
@@ -163,15 +163,18 @@ def shared_labels(
     asked_metrics = [known_metric(tx, runs[0].dataset_id, metric) for metric in metrics]
     wanted = list(dict.fromkeys(map(str, asked_metrics)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
+    is_external = bool(wanted) and all(text.startswith(EXTERNAL) for text in wanted)
+    named = judge
+    if labels is None and not is_external:
+        judge = counting_judge(tx, runs[0].dataset_id, runs[0].dataset, judge)
     label_sets = asked = tx.labels.sets(runs[0].dataset_id, judge or "")
     if labels is not None or (judge and not label_sets):
         version = labels if isinstance(labels, int) else None
         asked = [numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, version, judge)]
         label_sets = tx.labels.sets(runs[0].dataset_id, asked[0].judge)
-    is_external = bool(wanted) and all(text.startswith(EXTERNAL) for text in wanted)
     without = [
         label_set
-        for of_judge in (NO_LABELS_HERE if is_external or (labels is None and not judge) else ())
+        for of_judge in (NO_LABELS_HERE if is_external or (labels is None and not named) else ())
         for label_set in tx.labels.sets(runs[0].dataset_id, of_judge)
     ]
     for label_set in [*without, *([] if is_external else asked)][::-1]:
@@ -190,8 +193,8 @@ def shared_labels(
     under = "one version" if labels is None else f"version {asked[0].version}"
     older = None if labels in (None, "newest") or asked == label_sets[-1:] else asked[0].version
     whose = asked[0].judge if asked else ""
-    named = [repr(run.name) for run in runs]
-    each = f"runs {', '.join(named[:-1])} and {named[-1]} do not {'both' if len(runs) == 2 else 'all'}"
+    names = [repr(run.name) for run in runs]
+    each = f"runs {', '.join(names[:-1])} and {names[-1]} do not {'both' if len(runs) == 2 else 'all'}"
     raise NotComparableError(
         f"{each} have {what} under {under} of the labels{f' of judge {whose!r}' if whose else ''}",
         advice=advice_for_lacking(tx, runs, asked_metrics, adding_command(runs, texts, older, whose)),
@@ -287,7 +290,9 @@ def advice_for_lacking(
         for run in runs
     ]
     shared = sorted(name for name in set.intersection(*of_runs) if name)
-    alike = " or ".join(name for name in shared if name not in asked and name.rpartition(":")[2].lower() in asked)
+    alike = " or ".join(
+        name for name in shared if name.lower() not in asked and name.rpartition(":")[2].lower() in asked
+    )
     typed = f"type: {shlex.join(rescore)}"
     without = [run for run in runs if not run.n_items]
     if not without:

@@ -87,7 +87,7 @@ _CSV_COLUMNS = {
         "greatest_verdict=unjudged_bounds.greatest.verdict condensed_delta=unjudged_bounds.condensed.delta "
         "condensed_verdict=unjudged_bounds.condensed.verdict direction baseline_judged=judged.baseline "
         "candidate_judged=judged.candidate delta_low=open.low.delta delta_high=open.high.delta "
-        "verdict_low=open.low.verdict verdict_high=open.high.verdict is_open"
+        "verdict_low=open.low.verdict verdict_high=open.high.verdict is_open judge=label_set.judge"
     ),
 }
 
@@ -133,7 +133,8 @@ def slice_rows(comparison: Comparison) -> list[dict[str, Any]]:
     as_json = as_object(comparison)
     first = as_json["metrics"][0]
     shared = {**with_runs(as_json), "metric": first["metric"], "requested_as": first["requested_as"]}
-    wanted = {**RUN_COLUMNS, **_RESULT_COLUMNS, **_SLICE_COLUMNS, **paths("verdict requested_as warnings")}
+    wanted = {**RUN_COLUMNS, **_RESULT_COLUMNS, **_SLICE_COLUMNS}
+    wanted |= paths("verdict requested_as warnings judge=label_set.judge")
     return [
         picked(wanted, {**shared, "ci_method": "t", "test": "t", **row, "warnings": row["warning"] or ""})
         for row in as_json.get("slices", ())

@@ -23,7 +23,7 @@ OTHER_QUERIES = "other queries of these datasets"
 OTHER_DATASETS = "other datasets like these"
 _DELTA_COLUMNS = paths(
     "dataset label_set_version baseline candidate n baseline_mean candidate_mean delta ci_low=ci.0 ci_high=ci.1 "
-    "p_value p_adjusted verdict wins ties losses low_information metric"
+    "p_value p_adjusted verdict wins ties losses low_information metric judge"
 )
 _VERDICTS = {
     "improved": "improved by {}",

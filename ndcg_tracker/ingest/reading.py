@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Self, TypedDict, TypeVar, Unpack
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import Places, RowPlaces
+from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats import json_documents
@@ -23,6 +24,7 @@ from ndcg_tracker.ingest.formats.parquet import parquet_blocks
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
+from ndcg_tracker.ingest.records import opened_records
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score, ranked_table
@@ -131,10 +133,112 @@ def read_labels(
             )
         return ir_datasets_labels(path.removeprefix(IR_DATASETS))
     with Source(path, stdin=stdin, progress=progress) as source:
+        return _labels_in(source, reader, columns)
+
+
+def _labels_in(source: Source, reader: str | None, columns: Columns) -> LabelLists:
+    head, name = _reader(source, reader, columns)
+    _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
+    [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
+    return block.assembled(label_lists)
+
+
+JUDGE = "judge"
+"""The column of a file of labels that says who gave each."""
+_LINES = ("csv", "tsv", "jsonl")
+
+
+def read_labels_by_judge(
+    path: str,
+    *,
+    reader: str | None = None,
+    columns: Columns = DEFAULT_COLUMNS,
+    where: Mapping[str, str] | None = None,
+    stdin: BinaryIO | None = None,
+    progress: Progress | None = None,
+) -> dict[str, LabelLists]:
+    """Return the labels that a file holds by the judge who gave them, as its column ``judge`` says.
+
+    Those of a file without such a column, and those whose cell is empty, are of "": no named judge. Parameters:
+    ``where``: only the rows with these values in these columns; the others, and errors: see ``read_labels``.
+    """
+    if path.startswith(IR_DATASETS) and not where:
+        return {"": read_labels(path, columns=columns)}
+    with Source(path, stdin=stdin, progress=progress) as source:
         head, name = _reader(source, reader, columns)
-        _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
-        [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
-        return block.assembled(label_lists)
+        if name not in (*_LINES, "parquet"):
+            if where:
+                what = f"a {name} file has no column {shown(next(iter(where)))} to choose rows by"
+                raise source.error(what, advice=f"leave out {argument('where')}")
+            return {"": _labels_in(source, reader, columns)}
+        if not where and not _may_name_judges(source, name, head, columns):
+            return {"": _labels_in(source, reader, columns)}  # as nearly all files
+        content = source.content()
+        held = partial(Source, "-", name=source.name)
+        with opened_records("-", "labels", reader=name, header=columns.header, stdin=BytesIO(content)) as records:
+            absent = next((column for column in where or () if column not in records.header), None)
+            if absent is not None:
+                there = ", ".join(map(shown, records.header))
+                raise source.error(f"there is no column {shown(absent)}", advice=f"there is {there}")
+            is_split = JUDGE in records.header
+            chosen = [*(where or ()), *([JUDGE] if is_split else [])]
+            if not chosen:
+                with held(stdin=BytesIO(content)) as whole:
+                    return {"": _labels_in(whole, name, columns)}
+            rows_of: dict[str, list[int]] = {}
+            n_rows = 0
+            cells = records.rows([records.header.index(column) for column in chosen])
+            for row, values in enumerate(cells):
+                texts = ["" if value is None else str(value) for value in values]
+                n_rows += 1
+                if texts[: len(where or ())] == list((where or {}).values()):
+                    rows_of.setdefault(texts[-1] if is_split else "", []).append(row)
+            if not rows_of:
+                asked = " and ".join(f"{column}={value}" for column, value in (where or {}).items())
+                raise source.error(f"no row has {asked}" if asked else "there are no rows", advice="check the values")
+            if isinstance(records.places, LinePlaces):
+                first = list(map(records.places.line_of, range(n_rows)))
+                parts = {judge: _lines_of(content, first, rows) for judge, rows in rows_of.items()}
+            else:
+                parts = {judge: _parquet_rows(content, rows) for judge, rows in rows_of.items()}
+    of_judges = {}
+    for judge, part in parts.items():
+        with held(stdin=BytesIO(part)) as of_judge:
+            of_judges[judge] = _labels_in(of_judge, name, columns)
+    return of_judges
+
+
+def _may_name_judges(source: Source, name: str, head: bytes, columns: Columns) -> bool:
+    """Return whether a file may have a column ``judge``, as its beginning tells."""
+    path = source.file_path()
+    if name == "parquet":
+        import pyarrow.parquet as pq
+
+        return path is None or JUDGE in pq.read_schema(path).names
+    return JUDGE in (columns.header or ()) or JUDGE.encode() in head
+
+
+def _lines_of(content: bytes, first: Sequence[int], rows: Sequence[int]) -> bytes:
+    """Return a text with the header and some of its rows; the lines of the others are empty.
+
+    ``first``: the line, from 1, in which each row begins.
+    """
+    lines = content.split(b"\n")
+    kept = lines[: first[0] - 1] + [b""] * (len(lines) - first[0] + 1)
+    for row in rows:
+        begin = first[row] - 1
+        end = first[row + 1] - 1 if row + 1 < len(first) else len(lines)
+        kept[begin:end] = lines[begin:end]
+    return b"\n".join(kept)
+
+
+def _parquet_rows(content: bytes, rows: Sequence[int]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    written = BytesIO()
+    pq.write_table(pq.read_table(pa.BufferReader(content)).take(rows), written)
+    return written.getvalue()
 
 
 def may_have_columns(path: str) -> bool:

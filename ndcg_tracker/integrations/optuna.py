@@ -90,7 +90,7 @@ class StudyRuns:
                     for evaluation in rx.evaluations.of_run(result.run_id)
                     if evaluation.metric == first.metric
                     and evaluation.label_set_version == result.label_set_version
-                    and not evaluation.judge
+                    and evaluation.judge == result.judge
                 )
                 values = rx.evaluations.results(stored.id).values
         if first.mean is None:

@@ -16,7 +16,7 @@ from ndcg_tracker.integrations.batches import run_and_labels, usable_metrics, wh
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails, StagedRun, publish_run
-from ndcg_tracker.runs.labels import NO_LABELS, StoredLabels, group_keys_of, union_of_labels
+from ndcg_tracker.runs.labels import NO_LABELS, StoredLabels, group_keys_of, newest_for_run, union_of_labels
 from ndcg_tracker.runs.scoring import NO_ITEMS, scored
 from ndcg_tracker.runs.staged import StagedGroups, to_bytes
 from ndcg_tracker.storage.database_url import Location
@@ -133,7 +133,7 @@ def logged(
         with store.read() as tx:
             dataset = tx.datasets.named(details.dataset)
             if labels != "apart" and dataset is not None:
-                label_set = tx.labels.newest(dataset.id)
+                label_set = newest_for_run(tx, dataset, has_labels=labels == "with")
         if labels == "stored" and label_set is None:
             raise NoLabelsError
         staging = Staging(store.location, staged_id, tuple(metrics), dataset, label_set, kept_share)

@@ -65,7 +65,8 @@ def stored_run(
     import pyarrow.parquet as pq
 
     run, evaluations = tracker.run(reference, dataset)
-    version = max((evaluation.label_set_version for evaluation in evaluations if not evaluation.judge), default=0)
+    counting = [evaluation for evaluation in evaluations if not evaluation.judge] or evaluations
+    version = max((evaluation.label_set_version for evaluation in counting), default=0)
     chosen = [
         evaluation
         for evaluation in evaluations

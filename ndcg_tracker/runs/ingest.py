@@ -17,7 +17,15 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, joined_weights
-from ndcg_tracker.runs.labels import HeldLabels, RunLabels, WholeLabels, label_source
+from ndcg_tracker.runs.labels import (
+    HeldLabels,
+    JudgeNames,
+    RunLabels,
+    WholeLabels,
+    label_source,
+    newest_for_run,
+    numbered_labels,
+)
 from ndcg_tracker.runs.scoring import (
     Scores,
     StoredMetric,
@@ -36,6 +44,7 @@ from ndcg_tracker.runs.scoring import (
 from ndcg_tracker.runs.staged import StagedBlocks
 from ndcg_tracker.storage.checks import checked_name, stored_time
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
+from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -102,12 +111,22 @@ class RunDetails:
 
 
 @dataclass(frozen=True)
+class MetricsUnder:
+    """The metrics of a run under one version of the labels; ``judge``: who gave them, "" for no named one."""
+
+    label_set_version: int
+    judge: str
+    metrics: StoredMetrics
+
+
+@dataclass(frozen=True)
 class IngestResult:
     """The outcome of ingesting a run.
 
     ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (nothing
     was added but the metrics marked new). ``metrics``: in the order they were asked for, and by their texts:
-    ``metrics["AP"].mean``. ``notes``: what else to know, in words.
+    ``metrics["AP"].mean``. ``notes``: what else to know, in words. ``judge``: who gave the labels, "" for no named one.
+    ``further``: the same metrics under the labels of the other judges that were named.
     """
 
     run: str
@@ -119,10 +138,22 @@ class IngestResult:
     label_set_version: int
     metrics: StoredMetrics
     notes: tuple[str, ...]
+    judge: str = ""
+    further: tuple[MetricsUnder, ...] = ()
+
+    @property
+    def under(self) -> tuple[MetricsUnder, ...]:
+        """The metrics under the labels of each judge."""
+        return (MetricsUnder(self.label_set_version, self.judge, self.metrics), *self.further)
 
     def __str__(self) -> str:
         head = f"{self.outcome}: run {self.run!r} (id {self.run_id}) of dataset {self.dataset!r}"
-        return "\n".join([head, *map(str, self.metrics), *(f"note: {note}" for note in self.notes)])
+        lines = [
+            f"{stored} ({judge_words(of.judge)})" if of.judge or self.further else str(stored)
+            for of in self.under
+            for stored in of.metrics
+        ]
+        return "\n".join([head, *lines, *(f"note: {note}" for note in self.notes)])
 
     def __repr__(self) -> str:
         return str(self)
@@ -238,13 +269,15 @@ def store_run(
     *,
     replace: bool = False,
     scores: Scores | None = None,
+    judges: JudgeNames = None,
 ) -> IngestResult:
     """Store a run with its labels, metrics and group results in one transaction, and return what became of it.
 
     Parameters: ``blocks``: of whole groups; a run that is read whole is one block. Held in memory are the blocks in
     use, ``labels``, and per group its id and its results. The transaction is open while the blocks after the first are
     read; on Postgres others write meanwhile (see ``storage/locks.py``).
-    ``scores``: of all groups of the blocks under ``labels``, if they are known (see ``ready_run``). Raises:
+    ``scores``: of all groups of the blocks under ``labels``, if they are known (see ``ready_run``). ``judges``: whose
+    labels these are, or under whose the run is evaluated (see ``RunLabels``). Raises:
     ConflictError where the name is taken by other content or a label contradicts a stored one; InputError where there
     are no labels; what the blocks raise.
     """
@@ -254,7 +287,7 @@ def store_run(
     )  # before the lock, so that nobody waits for a silent pipe
     with store.write(run=(details.dataset, details.name)) as tx:
         dataset = tx.write.datasets.ensure(details.dataset)
-        coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source))
+        coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source, judges))
         return _stored(tx, dataset, coming, details, metrics, replace, scores)
 
 
@@ -275,7 +308,7 @@ def publish_run(
         else:
             if staged.has_labels:
                 tx.keep_creators_out()  # or others might add labels that the groups were not scored under
-            are_others = tx.labels.newest(dataset.id) != staged.label_set
+            are_others = newest_for_run(tx, dataset, has_labels=staged.has_labels) != staged.label_set
             labels = RunLabels(tx, dataset, None, details.labels_source or details.source)
         ids = partial(tx.write.groups.ensure, dataset.id)
         wanted = list(dict.fromkeys(metrics))
@@ -335,10 +368,22 @@ def _stored(
     if any(stored.mean == 0 for stored in metrics_of_run):
         notes += below_rel_notes(wanted, float(tx.labels.lists(label_set.id).grades.max(initial=0.0)))
     notes += all_one_notes((stored.requested_as, stored.mean, stored.n_groups) for stored in of_ndcg)
-    size = (run.n_groups, run.n_items)
-    return IngestResult(
-        run.name, run.id, dataset.name, outcome, *size, label_set.version, metrics_of_run, in_words(notes)
-    )
+    facts = (run.n_groups, run.n_items, label_set.version, metrics_of_run, in_words(notes), label_set.judge)
+    further = tuple(_under(tx, run, judge, wanted, weights) for judge in coming.labels.further)
+    return IngestResult(run.name, run.id, dataset.name, outcome, *facts, further)
+
+
+def _under(
+    tx: WriteTransaction, run: RunRecord, judge: str, metrics: Sequence[Metric], weights: GroupWeights | None
+) -> MetricsUnder:
+    """Return the metrics of a stored run under the newest labels of a judge; those that it lacks are stored."""
+    label_set = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge)
+    done = _stored_metrics(tx, run, label_set)
+    new = [metric for metric in metrics if str(metric) not in done]
+    if new:
+        scores = stored_scores(tx, run, new, label_source(tx, label_set)())
+        done |= {stored.metric: stored for stored in store_scores(tx, run, label_set, scores, weights, new)}
+    return MetricsUnder(label_set.version, judge, StoredMetrics(done[str(metric)] for metric in metrics))
 
 
 def source_name(path: str) -> str:

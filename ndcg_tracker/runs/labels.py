@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from ndcg_tracker.asked import EVERY_JUDGE
 from ndcg_tracker.errors import ConflictError, DatabaseError, InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
+JudgeNames = str | Sequence[str] | None
+"""One judge or several; none: the one that counts."""
+
 GROUPS_AT_ONCE = 1 << 16
 """How many of the groups that were not asked for are looked up at a time."""
 
@@ -36,7 +40,7 @@ HELD_LABELS = 1 << 22
 def numbered_labels(
     tx: ReadTransaction, dataset_id: int, dataset: str, version: int | None = None, judge: str | None = None
 ) -> LabelSetRecord:
-    """Return a version of a dataset's labels, by default the newest of ``judge``, or else of no named judge.
+    """Return a version of a dataset's labels, by default the newest of the judge that counts (``counting_judge``).
 
     Raises: InputError for a dataset or judge without labels; ReferenceNotFoundError for an unknown version, or one that
     is not of this judge.
@@ -45,11 +49,12 @@ def numbered_labels(
     if not every:
         raise InputError(f"dataset {dataset!r} has no labels", advice="add them with ndcg-track labels add FILE")
     if version is None:
-        of_judge = [label_set for label_set in every if label_set.judge == (judge or "")]
+        counting = counting_judge(tx, dataset_id, dataset, judge)
+        of_judge = [label_set for label_set in every if label_set.judge == counting]
         if not of_judge:
-            judges = ", ".join(dict.fromkeys(judge_words(label_set.judge) for label_set in every))
+            judges = ", ".join(judge_words(other) for other in judges_of(tx, dataset_id))
             raise InputError(
-                f"dataset {dataset!r} has no labels of {judge_words(judge or '')}, but those of {judges}",
+                f"dataset {dataset!r} has no labels of {judge_words(counting)}, but those of {judges}",
                 advice=f"choose with {argument('judge')}",
             )
         return of_judge[-1]
@@ -67,6 +72,51 @@ def numbered_labels(
             advice=see,
         )
     return label_set
+
+
+def judges_of(tx: ReadTransaction, dataset_id: int) -> list[str]:
+    """Return the judges whose labels a dataset has, in the order of their first labels; "" is no named one."""
+    every = dict.fromkeys(label_set.judge for label_set in tx.labels.sets(dataset_id, None))
+    return [judge for judge in every if judge not in NO_LABELS_HERE]
+
+
+def counting_judge(tx: ReadTransaction, dataset_id: int, dataset: str, judge: str | None = None) -> str:
+    """Return whose labels count: those of ``judge``, by default of no named one, or else of the only one there is.
+
+    Raises: InputError where there are several and none is named.
+    """
+    judges = judges_of(tx, dataset_id)
+    if judge is not None or "" in judges or not judges:
+        return judge or ""
+    if len(judges) > 1:
+        named = ", ".join(map(repr, judges[:-1]))
+        raise InputError(
+            f"dataset {dataset!r} has labels of judges {named} and {judges[-1]!r}, and none without a judge",
+            advice=f"choose with {argument('judge', judges[0])}",
+        )
+    return judges[0]
+
+
+def chosen_judges(tx: ReadTransaction, dataset_id: int, dataset: str, judges: JudgeNames) -> list[str]:
+    """Return the judges that are named, each once, all of a dataset for ``EVERY_JUDGE``, else the one that counts."""
+    names = [judges] if isinstance(judges, str) else list(judges or ())
+    if EVERY_JUDGE in names:
+        return judges_of(tx, dataset_id)
+    return list(dict.fromkeys(names)) or [counting_judge(tx, dataset_id, dataset)]
+
+
+def newest_for_run(tx: ReadTransaction, dataset: DatasetRecord, *, has_labels: bool) -> LabelSetRecord | None:
+    """Return the newest labels that count for a run; ``has_labels``: whether it brings some, which are nobody's."""
+    return tx.labels.newest(dataset.id, "" if has_labels else counting_judge(tx, dataset.id, dataset.name))
+
+
+def judge_option(judge: str) -> tuple[str, ...]:
+    """Return how a command names a judge, if there is one to name.
+
+    >>> judge_option(""), judge_option("gpt")
+    ((), ('--judge', 'gpt'))
+    """
+    return ("--judge", judge) if judge and judge not in NO_LABELS_HERE else ()
 
 
 NO_LABELS = LabelLists(Keys.from_bytes([]), np.zeros(1, dtype=np.int64), Keys.from_bytes([]), np.empty(0))
@@ -165,13 +215,24 @@ class RunLabels:
     Labels that are ``given`` become the newest version unless a version equals them; labels of the blocks are not read.
     Without them the newest version counts, which the labels of the blocks must not contradict. Their new pairs make the
     union of both a new version: the lists that grow are written as they come, and all others are copied in the end. The
-    first labels of a dataset are the union with none. Raises: ConflictError for a grade that contradicts the newest
-    version, and where either knows items by row numbers and the other by ids.
+    first labels of a dataset are the union with none. ``judges``: whose labels count, by default those that count for
+    runs without labels (``counting_judge``), and of those that come with a run no named one's; ``further``: of these
+    the others than the first, by whose labels the run is to be evaluated as well. Raises: ConflictError for a grade
+    that contradicts the newest version, and where either knows items by row numbers and the other by ids; InputError
+    for labels that come and several judges, and for a judge without labels.
     """
 
     def __init__(
-        self, tx: WriteTransaction, dataset: DatasetRecord, given: LabelLists | None, source: str | None
+        self,
+        tx: WriteTransaction,
+        dataset: DatasetRecord,
+        given: LabelLists | None,
+        source: str | None,
+        judges: JudgeNames = None,
     ) -> None:
+        self._judges = [judges] if isinstance(judges, str) else list(judges or ())
+        self._judge = ""
+        self.further: list[str] = []
         self._tx = tx
         self._dataset = dataset
         self._source = source
@@ -180,13 +241,40 @@ class RunLabels:
         self._version: LabelSetRecord | None = None
         self._labels: KnownLabels = HeldLabels(NO_LABELS if given is None else given)
         if given is not None:
-            added = add_labels(tx, dataset, given, LabelOrigin(source))
+            added = add_labels(tx, dataset, given, LabelOrigin(source, self._only_judge()))
             self._version = added.label_set
             self._is_new = added.is_new
             return
         self._n_blocks = 0
         self._begun: int | None = None
-        self._begin_with(tx.labels.newest(dataset.id))
+        self._is_settled = False
+
+    def _only_judge(self) -> str:
+        """Return the one judge of labels that come with a run (InputError for several)."""
+        if len(set(self._judges)) > 1 or EVERY_JUDGE in self._judges:
+            raise InputError(
+                f"the labels that come with a run are of one judge, and {len(self._judges)} are named"
+                if EVERY_JUDGE not in self._judges
+                else f"the labels that come with a run are of one judge, and {argument('judge', EVERY_JUDGE)} is every",
+                advice="name one, and add the labels of others with ndcg-track labels add FILE --judge NAME",
+            )
+        return self._judges[0] if self._judges else ""
+
+    def _settle(self, block: RankedTable) -> None:
+        """Find out whose labels count, by whether the first block has some."""
+        self._is_settled = True
+        if block.labels is not None:
+            self._judge = self._only_judge()
+        else:
+            judges = chosen_judges(self._tx, self._dataset.id, self._dataset.name, self._judges)
+            if self._judges:
+                for judge in judges or [""]:
+                    numbered_labels(self._tx, self._dataset.id, self._dataset.name, judge=judge)
+            self._judge, *self.further = judges or [""]
+        self._begin_with(self._newest())
+
+    def _newest(self) -> LabelSetRecord | None:
+        return self._tx.labels.newest(self._dataset.id, self._judge)
 
     def _begin_with(self, newest: LabelSetRecord | None) -> None:
         self._version = newest
@@ -199,6 +287,8 @@ class RunLabels:
         """Return the labels of a block's groups, the stored ones and those that came with it (ConflictError)."""
         if not self._may_grow:
             return self._labels.of(block.ranking.group_keys)
+        if not self._is_settled:
+            self._settle(block)
         if (
             block.labels is not None or not block.by_row_number
         ):  # else the run may have no labels, which is an error of its own
@@ -207,9 +297,9 @@ class RunLabels:
         stored = self._labels.of(group_keys_of(block))
         if block.labels is None:
             return stored
-        both = union_of_labels(stored, block.labels, self._dataset)
+        both = union_of_labels(stored, block.labels, self._dataset, self._judge or None)
         if both is not stored:
-            if self._tx.keep_creators_out() and (newest := self._tx.labels.newest(self._dataset.id)) != self._version:
+            if self._tx.keep_creators_out() and (newest := self._newest()) != self._version:
                 return self._of_newer(block, newest)
             self._append(stored, both)
         return both
@@ -248,7 +338,7 @@ class RunLabels:
                 advice = f"give them with {argument('labels', 'FILE')}{named}"
                 raise InputError(f"dataset {self._dataset.name!r} has no labels yet", advice=advice)
             return self._version, self._is_new
-        existing = stored_version(self._tx, self._dataset, self._digest)
+        existing = stored_version(self._tx, self._dataset, self._digest, self._judge)
         if existing is not None:
             self._tx.write.labels.discard(self._begun)
             return existing, False
@@ -260,7 +350,8 @@ class RunLabels:
         """Write the lists of ``both`` that are longer than those in ``stored``."""
         if self._begun is None:
             by_row_number = both.by_row_number if self._version is None else self._version.by_row_number
-            origin = LabelOrigin(self._source, extends=None if self._version is None else self._version.version)
+            extends = None if self._version is None else self._version.version
+            origin = LabelOrigin(self._source, self._judge, extends=extends)
             self._begun = self._tx.write.labels.begin(self._dataset.id, origin, by_row_number=by_row_number)
         grown = both
         if stored.n_items:
@@ -274,7 +365,12 @@ class RunLabels:
 
 
 class WholeLabels:
-    """Labels that come with the blocks of a run and are complete: the version of their digest, else a new one."""
+    """Labels that come with the blocks of a run and are complete: the version of their digest, else a new one.
+
+    They are of no named judge; ``further``: nobody's labels beside them.
+    """
+
+    further: Sequence[str] = ()
 
     def __init__(self, tx: WriteTransaction, dataset: DatasetRecord, digest: str, source: str | None) -> None:
         earlier = [label_set for label_set in tx.labels.sets(dataset.id, None) if label_set.by_row_number is not None]

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.errors import NdcgTrackerError
+from ndcg_tracker.asked import EVERY_JUDGE
+from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
 from ndcg_tracker.runs.labels import (
     HELD_LABELS,
     HeldLabels,
+    JudgeNames,
     KnownLabels,
     add_labels,
+    chosen_judges,
     label_source,
     numbered_labels,
     settled_lists,
@@ -44,7 +49,8 @@ class RescoredRun:
     """A run after rescoring: the label version it was evaluated against, and the metrics that this added.
 
     ``pruned_at_utc``: None unless the run has no items left to compute further metrics from. ``kept_share``: None
-    unless it was stored with the items of only a share of its groups, at that time.
+    unless it was stored with the items of only a share of its groups, at that time. ``judge``: who gave the labels, ""
+    for no named one.
     """
 
     run: str
@@ -54,28 +60,41 @@ class RescoredRun:
     metrics: StoredMetrics
     pruned_at_utc: str | None = None
     kept_share: float | None = None
+    judge: str = ""
 
 
 class LabelsAdded(tuple[int, bool]):
     """The version of the labels, and whether it is new.
 
     ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that new ones were added to, None
-    for none.
+    for none. ``judge``: who gave them, "" for no named one. ``further``: the labels of other judges in the same file.
     """
 
     rescored: tuple[RescoredRun, ...]
     extends: int | None
+    judge: str
+    further: tuple[LabelsAdded, ...]
 
     def __new__(
-        cls, version: int, is_new: bool, rescored: Sequence[RescoredRun] = (), extends: int | None = None
+        cls,
+        version: int,
+        is_new: bool,
+        rescored: Sequence[RescoredRun] = (),
+        extends: int | None = None,
+        judge: str = "",
+        further: Sequence[LabelsAdded] = (),
     ) -> LabelsAdded:
         """Return the pair, with what became of the runs and what the labels were added to."""
         added = super().__new__(cls, (version, is_new))
-        added.rescored, added.extends = tuple(rescored), extends
+        added.rescored, added.extends, added.judge, added.further = tuple(rescored), extends, judge, tuple(further)
         return added
 
-    def __getnewargs__(self) -> tuple[int, bool, tuple[RescoredRun, ...], int | None]:
-        return self.version, self.is_new, self.rescored, self.extends
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.version, self.is_new, self.rescored, self.extends, self.judge, self.further
+
+    def beside(self, further: Sequence[LabelsAdded]) -> LabelsAdded:
+        """Return the same with the labels of other judges in its file."""
+        return LabelsAdded(self.version, self.is_new, self.rescored, self.extends, self.judge, further)
 
     @property
     def version(self) -> int:
@@ -95,16 +114,17 @@ def rescore_stored(
     *,
     dataset: str | None = None,
     version: int | None = None,
-    judge: str | None = None,
+    judges: JudgeNames = None,
 ) -> list[RescoredRun]:
     """Evaluate stored runs, all of them where none is named (see ``rescore_runs``), in one transaction."""
     refuse_external(metrics)
 
-    def given(tx: ReadTransaction, run: RunRecord) -> _GivenLabels | None:
-        label_set = numbered_labels(tx, run.dataset_id, run.dataset, version, judge)
-        if label_set.n_labels > HELD_LABELS:
-            return None
-        return _GivenLabels(tx.labels.lists(label_set.id), label_set.digest, label_set)
+    def given(tx: ReadTransaction, run: RunRecord) -> list[_GivenLabels]:
+        return [
+            _GivenLabels(tx.labels.lists(label_set.id), label_set.digest, label_set)
+            for label_set in _label_sets(tx, run, version, judges)
+            if label_set.n_labels <= HELD_LABELS
+        ]
 
     with store.read() as rx:
         runs = rx.runs.chosen(references, dataset)
@@ -113,7 +133,7 @@ def rescore_stored(
     ready = _scored_ahead(store, runs, metrics, given)
     with store.write("content") as tx:
         runs = tx.runs.chosen(references, dataset)
-        return rescore_runs(tx, runs, metrics, version, judge, skip_pruned=not references, ready=ready)
+        return rescore_runs(tx, runs, metrics, version, judges, skip_pruned=not references, ready=ready)
 
 
 def store_labels(
@@ -129,7 +149,7 @@ def store_labels(
 
     ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without these.
     """
-    ready: dict[int, ReadyScores] = {}
+    ready: dict[tuple[int, str], ReadyScores] = {}
     if rescore:
         with store.read() as rx:
             record = rx.datasets.named(dataset)
@@ -137,13 +157,13 @@ def store_labels(
             whole = lists if record is None else settled_lists(rx, record, lists, origin.judge, extend=extend)
             label_set = None if record is None else stored_version(rx, record, whole.digest(), origin.judge)
         given = _GivenLabels(whole, whole.digest(), label_set)
-        ready = _scored_ahead(store, runs, (), lambda _tx, _run: given)
+        ready = _scored_ahead(store, runs, (), lambda _tx, _run: [given])
     with store.write("content") as tx:
         added = add_labels(tx, tx.write.datasets.ensure(dataset), lists, origin, extend=extend)
         version = added.label_set.version
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
-    return LabelsAdded(version, added.is_new, rescored, added.extends)
+    return LabelsAdded(version, added.is_new, rescored, added.extends, origin.judge)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,22 +194,20 @@ def _scored_ahead(
     store: Store,
     runs: Sequence[RunRecord],
     metrics: Sequence[Metric],
-    labels_of: Callable[[ReadTransaction, RunRecord], _GivenLabels | None],
-) -> dict[int, ReadyScores]:
-    """Return the scores of runs by their ids, as far as the results may be held, while others can write.
+    labels_of: Callable[[ReadTransaction, RunRecord], list[_GivenLabels]],
+) -> dict[tuple[int, str], ReadyScores]:
+    """Return the scores of runs by ids and labels' digests, as far as the results may be held, while others can write.
 
     Each run is read in a transaction of its own: where SQLite has a rollback journal, a reader keeps others from
-    committing. ``labels_of``: the labels of a run's dataset, None where they are too many to be held.
+    committing. ``labels_of``: the labels of a run's dataset, those that are not too many to be held.
     """
-    ready: dict[int, ReadyScores] = {}
+    ready: dict[tuple[int, str], ReadyScores] = {}
     n_free = HELD_RESULTS
     for dataset_id in dict.fromkeys(run.dataset_id for run in runs):
         of_dataset = [run for run in runs if run.dataset_id == dataset_id]
         with store.read() as tx:
-            labels = labels_of(tx, of_dataset[0])
-        if labels is None:
-            continue
-        for run in of_dataset:
+            every = labels_of(tx, of_dataset[0])
+        for run, labels in product(of_dataset, every):
             with suppress(NdcgTrackerError), store.read() as tx:  # the write transaction raises it again
                 if tx.runs.with_id(run.id).digest != run.digest:
                     continue
@@ -199,7 +217,7 @@ def _scored_ahead(
                     return ready
                 if new:
                     scores = stored_scores(tx, run, new, HeldLabels(labels.lists))
-                    ready[run.id] = ReadyScores(run.digest, labels.digest, frozenset(new), scores)
+                    ready[run.id, labels.digest] = ReadyScores(run.digest, labels.digest, frozenset(new), scores)
                     n_free -= n_results
     return ready
 
@@ -223,40 +241,43 @@ def rescore_runs(
     runs: Sequence[RunRecord],
     metrics: Sequence[Metric],
     version: int | None = None,
-    judge: str | None = None,
+    judges: JudgeNames = None,
     *,
     skip_pruned: bool = False,
-    ready: Mapping[int, ReadyScores] | None = None,
+    ready: Mapping[tuple[int, str], ReadyScores] | None = None,
 ) -> list[RescoredRun]:
     """Evaluate stored runs under a version of their dataset's labels, from their stored items.
 
-    ``metrics``: none for those that each run has under any labels. ``version``: None for the newest of
-    ``judge``. ``skip_pruned``: leave out what would need the items of pruned runs, instead of raising InputError.
-    ``ready``: scores of runs by their ids, which are used where content and labels are still the same.
+    ``metrics``: none for those that each run has under any labels. ``version``: None for the newest of each of
+    ``judges`` (see ``chosen_judges``). ``skip_pruned``: leave out what would need the items of pruned runs, instead of
+    raising InputError. ``ready``: scores of runs by their ids and the labels' digests, which are used where content and
+    labels are still the same.
     """
     refuse_external(metrics)
     if not skip_pruned:
         tx.runs.require("groups", *runs)
     pruned = tx.runs.prunings()
-    labels_of: dict[int, _Labels] = {}
+    labels_of: dict[int, list[_Labels]] = {}
     rescored = []
     for run in runs:
         if run.dataset_id not in labels_of:
-            labels_of[run.dataset_id] = _labels(tx, run, version, judge)
-        of_dataset = labels_of[run.dataset_id]
+            labels_of[run.dataset_id] = _labels(tx, run, version, judges)
+    pairs = [(run, of_dataset) for run in runs for of_dataset in labels_of[run.dataset_id]]
+    for run, of_dataset in pairs:
         label_set = of_dataset.label_set
         new = _missing_metrics(tx, run, metrics, label_set)
         stored: list[StoredMetric] = []
         why = pruned.get(run.id) if new and skip_pruned else None
-        facts = (None, None) if why is None else (why.created_at_utc, why.kept_share)
+        pruned_at, kept_share = (None, None) if why is None else (why.created_at_utc, why.kept_share)
         if new and why is None:
-            ahead = (ready or {}).get(run.id)
+            ahead = (ready or {}).get((run.id, label_set.digest))
             if ahead is not None and ahead.fit(run, label_set, new):
                 scores = ahead.scores
             else:
                 scores = stored_scores(tx, run, new, of_dataset.labels())
             stored = store_scores(tx, run, label_set, scores, of_dataset.weights, new)
-        rescored.append(RescoredRun(run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored), *facts))
+        of_run = (run.name, run.id, run.dataset, label_set.version, StoredMetrics(stored))
+        rescored.append(RescoredRun(*of_run, pruned_at, kept_share, label_set.judge))
     return rescored
 
 
@@ -269,6 +290,22 @@ class _Labels:
     weights: GroupWeights | None
 
 
-def _labels(tx: ReadTransaction, run: RunRecord, version: int | None, judge: str | None) -> _Labels:
-    label_set = numbered_labels(tx, run.dataset_id, run.dataset, version, judge)
-    return _Labels(label_set, label_source(tx, label_set), stored_weights(tx, run.dataset_id))
+def _label_sets(tx: ReadTransaction, run: RunRecord, version: int | None, judges: JudgeNames) -> list[LabelSetRecord]:
+    """Return the labels of a run's dataset that are meant: a version, or the newest of each judge."""
+    numbered = partial(numbered_labels, tx, run.dataset_id, run.dataset, version)
+    if version is not None:
+        given = [judges] if isinstance(judges, str) else list(judges or ())
+        if len(given) > 1 or EVERY_JUDGE in given:
+            raise InputError(
+                f"{argument('labels', version)} is of one judge", advice=f"leave it out, or {argument('judge')}"
+            )
+        return [numbered(given[0] if given else None)]
+    names: list[str | None] = [*chosen_judges(tx, run.dataset_id, run.dataset, judges)]
+    return [numbered(judge) for judge in names or [None]]
+
+
+def _labels(tx: ReadTransaction, run: RunRecord, version: int | None, judges: JudgeNames) -> list[_Labels]:
+    weights = stored_weights(tx, run.dataset_id)
+    return [
+        _Labels(label_set, label_source(tx, label_set), weights) for label_set in _label_sets(tx, run, version, judges)
+    ]

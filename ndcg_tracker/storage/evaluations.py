@@ -25,7 +25,7 @@ from ndcg_tracker.storage.checks import (
 )
 from ndcg_tracker.storage.marks import finite_or_none
 from ndcg_tracker.storage.records import (
-    UNNAMED_JUDGES,
+    NO_LABELS_HERE,
     CoverageRecord,
     EvaluationRecord,
     GroupResultColumns,
@@ -61,11 +61,13 @@ class EvaluationReads:
 
         return self._session.once_each("evaluations", [run_id], read).get(run_id, [])
 
-    def history(self, dataset_id: int, metric: str, label_set_id: int | None = None) -> list[HistoryRecord]:
+    def history(
+        self, dataset_id: int, metric: str, label_set_id: int | None = None, judge: str = ""
+    ) -> list[HistoryRecord]:
         """Return the evaluations of all runs of a dataset under a metric, by run and label set version.
 
-        Parameters: ``metric``, its canonical text. ``label_set_id``: one label set; by default all of no named judge,
-        and the one of results of other engines.
+        Parameters: ``metric``, its canonical text. ``label_set_id``: one label set; by default all of ``judge``, and
+        those without labels here, of results of other engines.
         """
         table, label_sets = schema.evaluations, schema.label_sets
         query = _in_time(
@@ -77,8 +79,8 @@ class EvaluationReads:
             *(table.c[name] for name in ("mean", "std_dev", "n_groups", "n_missing", "n_undefined")),
             _requested_as(),
         )
-        of_unnamed = label_sets.c.judge.in_(UNNAMED_JUDGES)
-        chosen = of_unnamed if label_set_id is None else table.c.label_set_id == label_set_id
+        of_judge = label_sets.c.judge.in_((judge, *NO_LABELS_HERE))
+        chosen = of_judge if label_set_id is None else table.c.label_set_id == label_set_id
         return self._session.records(HistoryRecord, query.where(chosen))
 
     def external(self, dataset_id: int, name: str) -> str | None:
@@ -89,8 +91,8 @@ class EvaluationReads:
         )
         return next((str(text) for (text,) in self._session.rows(query.distinct())), None)
 
-    def metrics(self, dataset_id: int) -> list[MetricUse]:
-        """Return the metrics that runs of a dataset have under labels of no named judge, in the order of first use.
+    def metrics(self, dataset_id: int, judge: str = "") -> list[MetricUse]:
+        """Return the metrics that runs of a dataset have under labels of a judge, in the order of first use.
 
         Those of other engines are among them.
         """
@@ -104,7 +106,7 @@ class EvaluationReads:
             .join_from(table, metrics)
             .join(schema.runs, schema.runs.c.id == table.c.run_id)
             .join(schema.label_sets, schema.label_sets.c.id == table.c.label_set_id)
-            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge.in_(UNNAMED_JUDGES))
+            .where(schema.runs.c.dataset_id == dataset_id, schema.label_sets.c.judge.in_((judge, *NO_LABELS_HERE)))
             .group_by(metrics.c.id, metrics.c.text)
             .order_by(sa.func.min(table.c.id))
         )
@@ -117,15 +119,16 @@ class EvaluationReads:
         query = query.where(schema.runs.c.dataset_id == dataset_id).group_by(table.c.label_set_id)
         return dict(tuple(row) for row in self._session.rows(query))
 
-    def of_group(self, dataset_id: int, metric: str, group_id: int) -> list[GroupValueRecord]:
-        """Return one group in every run of a dataset that has a metric, by run and label set version of no named judge.
+    def of_group(self, dataset_id: int, metric: str, group_id: int, judge: str = "") -> list[GroupValueRecord]:
+        """Return one group in every run of a dataset that has a metric, by run and label set version of a judge.
 
         The value is looked up by its primary key in each evaluation, whatever the number of groups.
         """
         table, results = schema.evaluations, schema.group_results
         of_group = (results.c.evaluation_id == table.c.id) & (results.c.group_id == group_id)
         query = _in_time(dataset_id, metric, results.c.value, table.c.mean).outerjoin(results, of_group)
-        return self._session.records(GroupValueRecord, query.where(schema.label_sets.c.judge.in_(UNNAMED_JUDGES)))
+        of_judge = schema.label_sets.c.judge.in_((judge, *NO_LABELS_HERE))
+        return self._session.records(GroupValueRecord, query.where(of_judge))
 
     def coverages_under(self, label_set_id: int) -> list[CoverageRecord]:
         """Return how much of each run has a label of one label set, by run, newest first."""

@@ -22,8 +22,6 @@ SUMMED_JUDGE = "sums of other engines"
 """The judge of label sets that are known by their digest alone: runs stored as sums were evaluated with them."""
 NO_LABELS_HERE = (EXTERNAL_JUDGE, SUMMED_JUDGE)
 """Judges whose label sets have no labels here."""
-UNNAMED_JUDGES = ("", *NO_LABELS_HERE)
-"""The judges whose evaluations are shown where none is named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ class _Chosen:
         """Return what is compared: the metric of the address, and all that the runs share where it names none."""
         metric = ask.text("metric")
         every = () if metric is None else (parse_metric(metric),)
-        return CompareOptions(every, self.baseline.dataset, _missing_groups(ask))
+        return CompareOptions(every, self.baseline.dataset, _missing_groups(ask), judge=self.here.judge or None)
 
     def address(self, path: str, candidate: RunRecord, ask: Question, metric: str) -> str:
         """Return an address about the baseline and one candidate."""
@@ -135,7 +135,7 @@ def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a metric at each cutoff for two runs, which reads all their lists."""
     chosen = _Chosen.of(tx, ask)
     metric, candidate = chosen.here.wanted(), chosen.candidates[0]
-    options = CompareOptions((parse_metric(metric.metric),), chosen.baseline.dataset, _missing_groups(ask))
+    options = replace(chosen.options(ask), metrics=(parse_metric(metric.metric),))
     compared_pair = compared(tx, chosen.baseline.name, [candidate.name], options)[0]
     pairing = compared_pair.results[0].pairing
     keys = tx.groups.keys(compared_pair.both.dataset_id, pairing.group_ids)
@@ -173,7 +173,8 @@ def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
 
 def _lists(tx: ReadTransaction, chosen: _Chosen, key: str) -> GroupLists:
     metric = parse_metric(chosen.here.wanted().metric)
-    both = resolved_pair(tx, Arm.of(chosen.baseline), Arm.of(chosen.candidates[0]), (metric,))
+    arms = Arm.of(chosen.baseline), Arm.of(chosen.candidates[0])
+    both = resolved_pair(tx, *arms, (metric,), judge=chosen.here.judge or None)
     group_number = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
     return lists_of(tx, both, np.array([group_number], dtype=np.int64))[0]
 
@@ -261,7 +262,8 @@ def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[st
     charts: dict[str, Any] = {}
     try:
         charts["moves"] = rank_moves(visible_lists(_lists(tx, chosen, key)), *names)
-        explanation = group_explanation(tx, explained_pair(tx, chosen.baseline, candidate, metric), key)
+        both = explained_pair(tx, chosen.baseline, candidate, metric, judge=chosen.here.judge or None)
+        explanation = group_explanation(tx, both, key)
         assert isinstance(explanation, GroupExplanation)
         values["has_texts"] = bool(explanation.texts.items)
         values["explained"] = Markup(reports_html([explanation_report(explanation)], CLASSES))

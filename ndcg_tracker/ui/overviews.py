@@ -11,6 +11,7 @@ import numpy as np
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.runs.groups import texts_of
+from ndcg_tracker.runs.labels import judges_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
@@ -56,12 +57,21 @@ def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
     counts = tx.datasets.counts()
     overviews = []
     for dataset in tx.datasets.all():
-        metric = usual_metric(tx.evaluations.metrics(dataset.id))
-        records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric)
+        judge = shown_judge(tx, dataset)
+        metric = usual_metric(tx.evaluations.metrics(dataset.id, judge))
+        records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=judge)
         means = {record.run_id: record.mean for record in records}  # the newest labels come last
         newest = max((record.created_at_utc for record in records), default=None)
         overviews.append(DatasetOverview(dataset, counts[dataset.id], metric, list(means.values()), newest))
     return sorted(overviews, key=lambda overview: overview.newest_utc or "", reverse=True)
+
+
+def shown_judge(tx: ReadTransaction, dataset: DatasetRecord) -> str:
+    """Return whose labels pages show: those of no named judge, or else of the judge of the newest."""
+    judges = judges_of(tx, dataset.id)
+    if "" in judges or not judges:
+        return ""
+    return [label_set.judge for label_set in tx.labels.sets(dataset.id, None) if label_set.judge in judges][-1]
 
 
 def usual_metric(metrics: Sequence[MetricUse], wanted: str | None = None) -> MetricUse | None:
@@ -79,7 +89,9 @@ def usual_metric(metrics: Sequence[MetricUse], wanted: str | None = None) -> Met
 
 def runs_overview(tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse | None) -> list[RunOverview]:
     """Return the runs of a dataset, oldest first."""
-    records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric)
+    records = (
+        [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=shown_judge(tx, dataset))
+    )
     of_run = {record.run_id: record for record in records}
     aliases: dict[int, list[str]] = {}
     for alias in tx.aliases.all(dataset.name):
@@ -94,7 +106,8 @@ def runs_overview(tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse
 
 def group_over_time(tx: ReadTransaction, dataset: DatasetRecord, metric: str, group: int) -> list[GroupValueRecord]:
     """Return a group in every run that has a metric, oldest first, each under its newest labels."""
-    return list({record.run_id: record for record in tx.evaluations.of_group(dataset.id, metric, group)}.values())
+    records = tx.evaluations.of_group(dataset.id, metric, group, shown_judge(tx, dataset))
+    return list({record.run_id: record for record in records}.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +140,9 @@ def groups_containing(
 ) -> tuple[list[SomeGroup], str | None]:
     """Return some groups whose key contains a text, and the name of the newest run that their values are of."""
     groups = tx.groups.containing(dataset.id, text, n, skip)
-    records = [] if metric is None else tx.evaluations.history(dataset.id, metric.metric)
+    records = (
+        [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=shown_judge(tx, dataset))
+    )
     attributes = tx.groups.attributes(dataset.id) if groups else {}
     texts = texts_of(tx, dataset.id, {}, [number for number, _ in groups])
     value_of: dict[int, float] = {}
@@ -166,7 +181,7 @@ class LabelsOverview:
 
 def labels_overview(tx: ReadTransaction, dataset: DatasetRecord) -> LabelsOverview:
     """Return the labels of a dataset and how much of its runs they cover."""
-    label_sets = tx.labels.sets(dataset.id)[::-1]
+    label_sets = tx.labels.sets(dataset.id, shown_judge(tx, dataset))[::-1]
     judged: dict[int, dict[int | None, float]] = {}
     for record in tx.evaluations.coverages_under(label_sets[0].id) if label_sets else ():
         judged.setdefault(record.run_id, {})[record.cutoff] = record.judged_share

@@ -19,7 +19,7 @@ from ndcg_tracker.questions.history.say import HistoryRow, happened, history_cha
 from ndcg_tracker.render.html import themes
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
-from ndcg_tracker.storage.records import UNNAMED_JUDGES
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.ui.overviews import (
     RunOverview,
     datasets_overview,
@@ -27,6 +27,7 @@ from ndcg_tracker.ui.overviews import (
     groups_of_run,
     labels_overview,
     runs_overview,
+    shown_judge,
     usual_metric,
 )
 from ndcg_tracker.ui.rendering import Question, link, metric_name, position, rendered, sparkline
@@ -69,18 +70,20 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """The dataset and the metric that a page is about, and the metrics to choose from."""
+    """The dataset and the metric that a page is about, and the metrics to choose from; ``judge``: whose labels."""
 
     dataset: DatasetRecord
     metrics: Sequence[MetricUse]
     metric: MetricUse | None
+    judge: str = ""
 
     @classmethod
     def of(cls, tx: ReadTransaction, ask: Question, dataset: DatasetRecord | None = None) -> Here:
         """Return what an address is about."""
         dataset = dataset or ask.dataset(tx)
-        metrics = tx.evaluations.metrics(dataset.id)
-        return cls(dataset, metrics, usual_metric(metrics, ask.text("metric")))
+        judge = shown_judge(tx, dataset)
+        metrics = tx.evaluations.metrics(dataset.id, judge)
+        return cls(dataset, metrics, usual_metric(metrics, ask.text("metric")), judge)
 
     @classmethod
     def of_run(cls, tx: ReadTransaction, ask: Question, run: RunRecord) -> Here:
@@ -94,6 +97,7 @@ class Here:
             "metric": None if self.metric is None else self.metric.metric,
             "metric_name": "" if self.metric is None else metric_name(self.metric),
             "metrics": [(use.metric, metric_name(use)) for use in self.metrics],
+            "judge": self.judge,
             "here": here,
         }
 
@@ -251,7 +255,9 @@ def run(tx: ReadTransaction, ask: Question) -> Answer:
     chosen = [
         evaluation
         for evaluation in evaluations
-        if here.metric is not None and evaluation.metric == here.metric.metric and evaluation.judge in UNNAMED_JUDGES
+        if here.metric is not None
+        and evaluation.metric == here.metric.metric
+        and evaluation.judge in (here.judge, *NO_LABELS_HERE)
     ]
     groups, part = [], Part.of(0, 1, "/run", {})
     sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "worst"
@@ -329,7 +335,7 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     metric = here.wanted()
     tags = dict(_pair_of(tag) for tag in ask.texts("tag"))
     last = ask.number("last", RUNS)
-    wanted = HistoryFilter(tags, last=last)
+    wanted = HistoryFilter(tags, last=last, judge=here.judge or None)
     result = history_of(tx, here.dataset.name, metric.metric, wanted, most_steps=MOST_STEPS)
     name = metric_name(metric)
     rows = [cast("HistoryRow", {**row, "run": visible(row["run"])}) for row in result.rows]

@@ -14,7 +14,7 @@ Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
-    "no_alias", "same_run", "not_evaluated", "positives_only", "not_under_judge", "one_repeat", "retraining",
+    "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "other_hands", "one_hand", "never_shown",
     "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "shorter_lists",
@@ -346,9 +346,9 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "no_mean_of_groups": "shown, not compared: its summary is not a mean of groups, and the tests are about such means",
     "fewer_judged": _fewer_judged,
     "none_judged": "the {run} has no judged item there at all: are its ids spelled as in the labels?".format,
-    "not_under_judge": lambda version, judge, n, metrics: (
-        f"{counted(n, 'run')} {'has' if n == 1 else 'have'} no {metrics[0]} under version {version} of the labels"
-        f"{f' (judge {judge!r})' if judge else ''}: left out; to add them"
+    "agreement_without_items": lambda n, first: (
+        f"left out: {counted(n, 'run')} without stored items, such as {first}, which cannot be evaluated under the "
+        "labels that both judges gave"
     ),
     "other_hands": lambda hand, baseline, candidate: (
         f"{judge_words(hand)} labelled {percent(candidate)} of the candidate's judged first ranks, "
@@ -380,9 +380,9 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} whose group results were pruned, such as {first}"
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
-    "not_evaluated": lambda version, runs: (
-        f"no results under version {version} of the labels for {' and '.join(map(repr, runs))} and the baseline "
-        "together; to add them"
+    "not_evaluated": lambda version, runs, judge="": (
+        f"no results under version {version} of the labels{f' (judge {judge!r})' if judge else ''} for "
+        f"{' and '.join(map(repr, runs))} and the baseline together; to add them"
     ),
     "ties": _ties,
     "no_alias": "gate against a pinned alias: small drops add up unseen otherwise; pin this baseline with",

@@ -20,7 +20,7 @@ from ndcg_tracker.statistics.summary import SliceSummary, Summary
 BM25_MEAN, DENSE_MEAN = (results("ndcg@10", run, LABELS).mean or 0.0 for run in (BM25, DENSE))
 KEYS = [
     "run", "run_id", "dataset", "outcome", "n_groups", "n_items", "label_set_version", "metric", "mean", "n_missing",
-    "n_undefined", "requested_as",
+    "n_undefined", "requested_as", "judge",
 ]  # fmt: skip
 
 

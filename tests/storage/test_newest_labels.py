@@ -8,7 +8,7 @@ from rankings_of import labels_of, ranking_of
 
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.database import upgrade
-from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE, UNNAMED_JUDGES, LabelOrigin
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE, SUMMED_JUDGE, LabelOrigin
 from ndcg_tracker.storage.store import Store, WriteTransaction
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}}
@@ -117,7 +117,7 @@ def test_a_truth_value_is_the_same_on_both_engines(rescored: Store) -> None:
 
 def test_results_of_other_engines_count(rescored: Store) -> None:
     """They come under labels of their own, and are no labels of a named judge."""
-    assert UNNAMED_JUDGES == ("", EXTERNAL_JUDGE, SUMMED_JUDGE)
+    assert NO_LABELS_HERE == (EXTERNAL_JUDGE, SUMMED_JUDGE)
     for number, judge in enumerate((EXTERNAL_JUDGE, SUMMED_JUDGE)):
         with rescored.write() as tx:
             dataset_id = tx.datasets.known("shop").id

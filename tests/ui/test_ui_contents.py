@@ -3,12 +3,14 @@
 import html
 import re
 from collections import Counter, deque
+from pathlib import Path
 from urllib.parse import quote, urljoin
 
 import numpy as np
 import pytest
-from served import HOSTILE, Served
-from small_shop import BM25, DENSE, frame_of
+from rankings_of import labels_of
+from served import HOSTILE, Served, served
+from small_shop import BM25, DENSE, LABELS, frame_of
 from thorough import LONG
 
 from ndcg_tracker.api.tracker import Tracker
@@ -297,3 +299,25 @@ def test_pruned_runs_are_shown_by_their_values(filled_url: str, pages: Served) -
     assert "Lists were pruned: run 'old' was pruned at " in text_of(compared)
     assert "The metric at each cutoff" not in text_of(compared)
     assert pages.page(f"/run?run={run_id}")
+
+
+def test_labels_of_named_judges_alone_are_those_of_the_newest(tmp_path: Path) -> None:
+    url = str(tmp_path / "runs.db")
+    with Tracker(url) as tracker:
+        for judge in ("gpt", "human"):
+            tracker.add_labels(labels_of(LABELS), judge=judge)
+        for name, run in (("bm25", BM25), ("dense", DENSE)):
+            tracker.ingest(frame_of(run), name=name, judge="*")
+    with served(url) as pages:
+        for path in (
+            "/runs",
+            "/history",
+            "/labels",
+            "/groups",
+            "/group?group=q1",
+            "/run?run=1",
+            "/compare?run=1&run=2",
+        ):
+            page = pages.page(path)
+            assert "labels of judge human" in text_of(page), path
+            assert "choose with" not in page, path

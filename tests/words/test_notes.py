@@ -120,9 +120,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"version": 2, "runs": ["dense", "splade"]},
         "no results under version 2 of the labels for 'dense' and 'splade' and the baseline together; to add them",
     ),
-    "not_under_judge": (
-        {"version": 3, "judge": "gpt", "n": 2, "metrics": ["ndcg@10"]},
-        "2 runs have no ndcg@10 under version 3 of the labels (judge 'gpt'): left out; to add them",
+    "agreement_without_items": (
+        {"n": 2, "first": "bm25"},
+        "left out: 2 runs without stored items, such as bm25, which cannot be evaluated under the labels that both "
+        "judges gave",
     ),
     "other_hands": (
         {"hand": "people", "baseline": 0.02, "candidate": 0.31},

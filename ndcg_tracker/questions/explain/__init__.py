@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import AnyDataset, Option
-from ndcg_tracker.compare.options import Baseline, Candidate
+from ndcg_tracker.asked import AnyDataset, Judge, Option
+from ndcg_tracker.compare.options import Baseline, Candidate, LabelsVersion
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 
@@ -44,6 +44,8 @@ def explain(
     labels_candidate: LabelsCandidate = None,
     top: TopItems = 10,
     by: BySlices = None,
+    labels: LabelsVersion = None,
+    judge: Judge = None,
 ) -> ExplanationResult:
     """Say which items, grades, ranks or labels the difference of two runs comes from.
 
@@ -53,7 +55,8 @@ def explain(
     ``labels_baseline`` and ``labels_candidate``: versions of the labels for each run; by default the newest under
     which both have the metric. Under two versions the change is also split into what the ranking, the grades and
     the coverage of the labels did. ``top``: how many items to keep at either end over all groups, None for all.
-    ``by``: a group attribute, to say what each slice of all groups did as well.
+    ``by``: a group attribute, to say what each slice of all groups did as well. ``labels``: a version for both runs, or
+    "newest"; ``judge``: whose labels (see ``compare``).
     Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a group
     without a result; NotComparableError, with the command that fixes it.
     """
@@ -64,12 +67,15 @@ def explain(
         run_explanation,
     )
 
+    for version, name in ((labels_baseline, "labels_baseline"), (labels_candidate, "labels_candidate")):
+        if labels is not None and version is not None:
+            raise InputError(f"{argument('labels')} is of both runs", advice=f"leave out {argument(name)}, or it")
     if by is not None and group is not None:
         raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
     parsed = None if metric is None else parse_metric(metric)
     with self.store().read() as tx:
         first, second = tx.runs.resolve_all([baseline, candidate], dataset)
-        both = explained_pair(tx, first, second, parsed, (labels_baseline, labels_candidate))
+        both = explained_pair(tx, first, second, parsed, (labels_baseline, labels_candidate), labels, judge)
         if group is None:
             return ExplanationResult(run_explanation(tx, both, top=top, by=by))
         key = str(group)  # an id that was a whole number is stored as text

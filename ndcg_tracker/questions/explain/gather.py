@@ -14,6 +14,7 @@ import numpy as np
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, item_changes, joined_changes, within_cutoff
+from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset
 from ndcg_tracker.compare.slices import attribute_values
@@ -45,7 +46,7 @@ from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.groups import group_id, texts_of
-from ndcg_tracker.runs.labels import numbered_labels
+from ndcg_tracker.runs.labels import counting_judge, numbered_labels
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
 from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import GroupTexts
@@ -66,11 +67,14 @@ def explained_pair(
     candidate: RunRecord,
     metric: Metric | None,
     versions: tuple[int | None, int | None] = (None, None),
+    labels: Version = None,
+    judge: str | None = None,
 ) -> RunPair:
     """Return two runs with the labels under which their difference is explained.
 
     These are the newest labels under which both runs have the metric, or, where there are none, the newest for each;
-    a version that is given counts whether or not the run was evaluated under it. ``metric`` None: ndcg@10
+    a version that is given counts whether or not the run was evaluated under it. ``labels``: one for both, or "newest".
+    ``judge``: whose, None for those that count. ``metric`` None: ndcg@10
     if both runs have it, else the first cg, dcg or ndcg that they share. Raises: MetricError for a metric that is no
     sum over items; NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
     """
@@ -80,13 +84,18 @@ def explained_pair(
     runs = (baseline, candidate)
     tx.runs.require("groups", *runs)
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
+    numbered = partial(numbered_labels, tx, baseline.dataset_id, baseline.dataset)
+    if labels is not None:
+        of_both = numbered(labels if isinstance(labels, int) else None, judge).version
+        versions = (of_both, of_both)
+    whose = "" if None not in versions else counting_judge(tx, baseline.dataset_id, baseline.dataset, judge)
     if metric is None:
         metric = _shared_metric(baseline, candidate, evaluations)
     stored = [
         {
             evaluation.label_set_version
             for evaluation in of_run
-            if evaluation.metric == str(metric) and not evaluation.judge
+            if evaluation.metric == str(metric) and evaluation.judge == whose
         }
         for of_run in evaluations
     ]
@@ -98,15 +107,15 @@ def explained_pair(
         has = "runs {} have" if len(without) > 1 else "run {} has"
         raise NotComparableError(
             f"{has.format(names)} no {metric} to explain",
-            advice=f"type: {shlex.join(adding_command(without, [str(metric)]))}",
+            advice=f"type: {shlex.join(adding_command(without, [str(metric)], judge=whose))}",
         )
     are_named = versions != (None, None)
     shared = set() if are_named else stored[0] & stored[1]
     sides = []
     for run, version, of_run, has_metric in zip(runs, versions, evaluations, stored, strict=True):
         wanted = max(shared or has_metric) if version is None else version
-        sides.append(Side.of(run, numbered_labels(tx, run.dataset_id, run.dataset, wanted), of_run))
-    newest = numbered_labels(tx, baseline.dataset_id, baseline.dataset)
+        sides.append(Side.of(run, numbered(wanted, None if version is None else judge), of_run))
+    newest = numbered(judge=sides[0].label_set.judge)
     return RunPair.of(sides[0], sides[1], (metric,), newest.version, are_named)
 
 

@@ -30,6 +30,7 @@ from ndcg_tracker.questions.explain.decide import (
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.runs.scoring import GatheredValues, stored_weights
 from ndcg_tracker.words.notes import Note
 
@@ -59,7 +60,8 @@ def explain_command(both: RunPair, *options: str) -> tuple[str, ...]:
     """Return the command that explains two runs under a metric."""
     runs = [side.run.name for side in both.sides]
     dataset, metric = both.baseline.run.dataset, str(both.metric)
-    return ("ndcg-track", "explain", *runs, "--dataset", dataset, "--metric", metric, *options)
+    judge = judge_option(both.baseline.label_set.judge) if both.is_same_labels else ()
+    return ("ndcg-track", "explain", *runs, "--dataset", dataset, "--metric", metric, *judge, *options)
 
 
 def labels_options(both: RunPair) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ndcg_tracker.compare.say_tables import NO_VALUE, SLICES_SHOWN
+from ndcg_tracker.compare.say_tables import NO_VALUE, SLICES_SHOWN, whose
 from ndcg_tracker.questions.explain.decide import (
     ChangeParts,
     ChangeTotals,
@@ -279,10 +279,12 @@ def _change(explanation: Explanation) -> str:
 def _runs(subject: Subject, between: str) -> str:
     """Return both runs, the candidate first, with the labels each is evaluated against."""
     candidate, baseline = subject.candidate_run.name, subject.baseline_run.name
+    labels, other_labels = subject.candidate_labels, subject.baseline_labels
     if subject.is_same_labels:
-        return f"{candidate} {between} {baseline} on {subject.dataset}"
-    version, other_version = subject.candidate_labels.version, subject.baseline_labels.version
-    candidate, baseline = f"{candidate} (labels version {version})", f"{baseline} (labels version {other_version})"
+        judge = f" (judge {labels.judge!r})" if labels.judge else ""
+        return f"{candidate} {between} {baseline} on {subject.dataset}{judge}"
+    candidate = f"{candidate} (labels version {labels.version}{whose(labels)})"
+    baseline = f"{baseline} (labels version {other_labels.version}{whose(other_labels)})"
     return f"{candidate} {between} {baseline} on {subject.dataset}"
 
 

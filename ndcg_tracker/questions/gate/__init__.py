@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset
+from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge
 from ndcg_tracker.compare.options import ClusterBy, LabelsVersion, MissingGroups
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.options import (
@@ -58,21 +58,22 @@ def gate(
     limits: Limits = (),
     labels: LabelsVersion = None,
     unjudged: OfUnjudged = "range",
+    judge: Judge = None,
 ) -> GateResult:
     """Decide whether a candidate may replace a baseline, and record the decision.
 
-    Parameters: ``candidate``, ``baseline``: run references; a baseline given as ``@alias`` is pinned. ``margin``:
-    the drop that is allowed in scope "population", or "auto" to learn it from ``repeats`` (run references) or from
-    the runs with the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way
-    non-inferiority) or "set" (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the
-    probability of a false FAIL over all decisions of this gate, in the place of 1% for each. ``acknowledge``: why a
-    FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``,
-    ``top``, ``cluster``, ``labels``: see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of
-    25 groups or more, is shown to have dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS
-    either where one is not shown to have dropped by less. ``limits``: on measures of the runs, which are tags with
-    numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one
-    whose number is more than 5 lower. Raises: InputError for what does not go together; ReferenceNotFoundError;
-    NotComparableError, with the command that fixes it.
+    Parameters: ``candidate``, ``baseline``: run references; a baseline given as ``@alias`` is pinned. ``margin``: the
+    drop that is allowed in scope "population", or "auto" to learn it from ``repeats`` (run references) or from the runs
+    with the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way non-inferiority) or "set"
+    (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the probability of a false FAIL over all
+    decisions of this gate, in the place of 1% for each. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
+    ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``:
+    see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of 25 groups or more, is shown to have
+    dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS either where one is not shown to have
+    dropped by less. ``limits``: on measures of the runs, which are tags with numbers: ``{"latency_ms": "+10%"}`` FAILs
+    a candidate whose latency is more than a tenth higher, ``"-5"`` one whose number is more than 5 lower. Raises:
+    InputError for what does not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes
+    it.
     """
     from ndcg_tracker.compare.limits import Limit
     from ndcg_tracker.questions.gate.gather import GateResult, gated
@@ -98,6 +99,7 @@ def gate(
         limits=Limit.all_of(limits),
         labels=labels,
         unjudged=unjudged,
+        judge=judge,
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return GateResult(gated(self.store(), question, override, dry_run=dry_run))

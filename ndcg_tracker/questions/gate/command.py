@@ -90,8 +90,8 @@ def gate(
                 on_suite = _gate_on_suite(tracker, asked, suite, by_tag=by_tag, acknowledged_by=by_whom)
                 told = told_suite_gate(on_suite.gated)
                 if report is not None:
-                    labels = asked.named.get("labels")
-                    write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag, labels=labels))
+                    of_page = asked.part(tracker.gate_suite_page)
+                    write_report(tracker.gate_suite_page(on_suite, by_tag=by_tag, **of_page))
             else:
                 result = asked.of(tracker.gate, top=10 if top is None else top, acknowledged_by=by_whom)
                 told = told_gate(result.gated, with_groups=top is not None)

@@ -46,7 +46,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     runs, direction = basis.runs, basis.runs.metric.direction
     if not comparison.is_comparable and comparison.metrics[0].not_comparable in _WITHOUT_JUDGED:
         raise _nothing_judged(runs, question.metric, _WITHOUT_JUDGED[comparison.metrics[0].not_comparable])
-    number = 1 + sum(decision.scope == question.scope for decision in basis.earlier)
+    number = basis.number
     decision = _of_all(question, facts, number).in_direction(direction)
     checks = checked_limits(question.limits, *(arm.tags for arm in runs.arms))
     is_open = _hangs_on_ties(decision, results) and all(check.is_met for check in checks)

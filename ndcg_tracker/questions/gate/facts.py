@@ -23,13 +23,15 @@ class Basis:
     """What a decision rests on and others may change: runs, labels, means, the alias, decisions and repeats.
 
     ``earlier``: the decisions of this gate, oldest first. ``pin``: the alias of the baseline, None where it was given
-    otherwise. ``learned``: None for a margin that was given.
+    otherwise. ``learned``: None for a margin that was given. ``number``: that of the decision among those of this gate
+    in its scope under labels of the same judge, which share an alpha budget.
     """
 
     runs: RunPair
     earlier: tuple[DecisionRecord, ...]
     pin: AliasRecord | None
     learned: LearnedMargin | None
+    number: int = 1
 
 
 @dataclass(frozen=True, slots=True)

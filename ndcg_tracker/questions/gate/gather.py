@@ -69,16 +69,19 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
     """Return what the decision rests on as the database has it now; no group results are read."""
     arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
     check_arms(arms[0], arms[1], question.options)
-    runs = resolved_pair(tx, arms[0], arms[1], [question.metric], question.labels)
+    runs = resolved_pair(tx, arms[0], arms[1], [question.metric], question.labels, question.judge)
     baseline, alias = runs.baseline.run, question.alias
     if question.margin == "auto" and runs.is_repeated:
         raise InputError(
             f"{argument('margin', 'auto')} learns from repeats of a single run, and the test of arms has theirs in it",
             advice="give a margin in absolute points, such as 0.01",
         )
+    earlier = tuple(of_gate(tx.decisions.all(baseline.dataset_id), str(question.metric), alias))
+    judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
+    judge = runs.baseline.label_set.judge
     return Basis(
         runs,
-        tuple(of_gate(tx.decisions.all(baseline.dataset_id), str(question.metric), alias)),
+        earlier,
         None
         if alias is None
         else next(
@@ -87,6 +90,7 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
             if pinned.name == alias and pinned.dataset_id == baseline.dataset_id
         ),
         _learned(tx, question, runs) if question.margin == "auto" else None,
+        1 + sum((of.scope, judge_of[of.label_set_id]) == (question.scope, judge) for of in earlier),
     )
 
 

@@ -21,6 +21,7 @@ from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_reco
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.questions.gate.say_suite import suite_gate_said
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import sentence
 
 if TYPE_CHECKING:
@@ -65,12 +66,19 @@ def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
             f"on every dataset of suite {question.suite!r}",
             advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(question.suite)}",
         )
+    of_gate = str(metric), question.baseline, _judge_of(pairs)
     earlier = [
         record
         for record in tx.decisions.on_suite(question.suite)
-        if (record.metric, record.baseline) == (str(metric), question.baseline)
+        if (record.metric, record.baseline, record.judge) == of_gate
     ]
     return _Basis(pairs, tuple(earlier))
+
+
+def _judge_of(pairs: Mapping[str, RunPair]) -> str:
+    """Return who gave the labels on the datasets of a suite, several one after the other."""
+    judges = dict.fromkeys(both.baseline.label_set.judge for both in pairs.values())
+    return ", ".join(judge for judge in judges if judge and judge not in NO_LABELS_HERE)
 
 
 def _decided(
@@ -163,6 +171,7 @@ def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, 
         unjudged=question.unjudged,
         delta_low=decision.open_delta[0],
         delta_high=decision.open_delta[1],
+        judge=_judge_of(basis.pairs),
     )
     return replace(outcome, decision_id=record.id)
 

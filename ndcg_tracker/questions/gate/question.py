@@ -43,6 +43,7 @@ class GateQuestion:
     limits: tuple[Limit, ...] = ()
     labels: Version = None
     unjudged: Unjudged = "range"
+    judge: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -117,6 +118,7 @@ class GateQuestion:
     def options(self) -> CompareOptions:
         """What the comparison that is decided on is asked for."""
         asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
+        asked |= {"judge": self.judge}
         return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property
@@ -184,6 +186,7 @@ class SuiteGateQuestion:
     labels: Version = None
     limits: tuple[Limit, ...] = ()
     unjudged: Unjudged = "range"
+    judge: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -204,6 +207,7 @@ class SuiteGateQuestion:
     def options(self) -> CompareOptions:
         """What the comparison that is decided on is asked for."""
         asked = {"missing": self.missing, "cluster": self.cluster, "labels": self.labels}
+        asked |= {"judge": self.judge}
         return CompareOptions((self.metric,), top=0, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property

@@ -48,7 +48,7 @@ _CSV_COLUMNS = {
         "n_needed_for margin_needed wins=of_metric.wins ties=of_metric.ties losses=of_metric.losses warnings "
         "alpha_budget decision_id decision_number acknowledged_by=acknowledged.by "
         "acknowledged_reason=acknowledged.reason unjudged=unjudged.worth delta_low=unjudged.low "
-        "delta_high=unjudged.high"
+        "delta_high=unjudged.high judge=label_set.judge"
     ),
 }
 _DECISION_KEYS = paths(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, MetricText, OnlyTagged, Option
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, Judge, MetricText, OnlyTagged, Option
+from ndcg_tracker.compare.options import Version, labels_version
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.questions.history.gather import History, HistoryFilter, HistoryResult
+    from ndcg_tracker.questions.history.gather import History, HistoryResult
+    from ndcg_tracker.questions.history.say import HistoryFilter
     from ndcg_tracker.storage.store import HasStore
 
 
@@ -18,6 +20,16 @@ Commit = Annotated[str, Option("Only runs whose git commit has this prefix.", me
 Since = Annotated[str | None, Option("Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")]
 Until = Annotated[str | None, Option("Only runs stored until this time; a date includes that day.", metavar="DATE")]
 Last = Annotated[int | None, Option("Only the newest N.", metavar="N", least=1)]
+ShownLabels = Annotated[
+    Version,
+    Option(
+        "Labels: a version, or newest.",
+        metavar="VERSION",
+        default="the newest that each run has",
+        typed=str | None,
+        read=labels_version,
+    ),
+]
 NewSteps = Annotated[bool, Option("Show only the steps that the newest run brings to light.")]
 
 
@@ -33,6 +45,8 @@ def history(
     until: Until = None,
     last: Last = None,
     new_steps: NewSteps = False,
+    labels: ShownLabels = None,
+    judge: Judge = None,
 ) -> pd.DataFrame:
     """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval.
 
@@ -40,12 +54,13 @@ def history(
     ``drift_change`` is set at the last run of a slow drift, over the runs ``drift_between``.
     Parameters: ``tags``, ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO
     8601, UTC) and ``last`` choose runs; steps are looked for among these. ``new_steps``: only the rows of steps
-    that the newest of these runs has brought to light. Raises: InputError for a date that is none;
+    that the newest of these runs has brought to light. ``labels``: a version of the labels, or "newest", by default the
+    newest that each run has; ``judge``: whose labels (see ``compare``). Raises: InputError for a date that is none;
     ReferenceNotFoundError for an unknown dataset.
     """
-    from ndcg_tracker.questions.history.gather import HistoryFilter
+    from ndcg_tracker.questions.history.say import HistoryFilter
 
-    chosen = HistoryFilter(tags or {}, commit, since, until, last, branch)
+    chosen = HistoryFilter(tags or {}, commit, since, until, last, branch, labels, judge)
     return history_report(self, metric, dataset=dataset, wanted=chosen, new_steps=new_steps).to_frame()
 
 
@@ -58,7 +73,8 @@ def history_report(
     new_steps: bool = False,
 ) -> HistoryResult:
     """Return the history as plain rows with its notes (see ``history``); with ``new_steps`` which steps are new."""
-    from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult, history_of, new_steps_of
+    from ndcg_tracker.questions.history.gather import HistoryResult, history_of, new_steps_of
+    from ndcg_tracker.questions.history.say import HistoryFilter
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:
@@ -85,8 +101,9 @@ def history_of_suite(
     A system counts from the time when it has a run on every dataset; it is named as in ``suite``, by ``by_tag`` or
     by its runs' name. ``wanted``, ``new_steps``: see ``history_report``. Raises: ReferenceNotFoundError.
     """
-    from ndcg_tracker.questions.history.gather import HistoryFilter, HistoryResult, new_steps_of
+    from ndcg_tracker.questions.history.gather import HistoryResult, new_steps_of
     from ndcg_tracker.questions.history.gather_suite import history_on_suite
+    from ndcg_tracker.questions.history.say import HistoryFilter
 
     chosen = wanted or HistoryFilter()
     with self.store().read() as tx:

@@ -62,7 +62,8 @@ def history(
                 f"no run of dataset {dataset!r} has {metric}: it has results of other engines alone",
                 advice=f"see them with: {command}",
             )
-        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric])
+        of_judge = ["--judge", wanted.judge] if wanted.judge else []
+        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *of_judge])
         raise ReferenceNotFoundError(
             f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
         )

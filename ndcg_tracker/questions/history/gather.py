@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, field
-from datetime import UTC, datetime, time
+from dataclasses import dataclass
 from itertools import compress, pairwise
 from operator import not_
 from typing import TYPE_CHECKING
@@ -18,7 +17,9 @@ from ndcg_tracker.compare.run_pair import known_metric
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.history.say import HistoryFilter as HistoryFilter
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
+from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
@@ -104,6 +105,26 @@ class HistoryResult:
         return pd.DataFrame(table, columns=_COLUMNS)
 
 
+def under_labels(
+    tx: ReadTransaction, wanted: HistoryFilter, dataset_id: int, dataset: str, metric: Metric
+) -> tuple[str, dict[int, HistoryRecord]]:
+    """Return whose labels are meant, and what each run has under the newest of them that it was evaluated under.
+
+    Metrics of other engines rest on no labels. Raises: InputError for a judge without labels, and where it is not
+    clear whose labels count; ReferenceNotFoundError for an unknown version.
+    """
+    judge, label_set = "", None
+    if not metric.is_external:
+        if wanted.labels is None and not wanted.judge:
+            judge = counting_judge(tx, dataset_id, dataset, wanted.judge)
+        else:
+            version = wanted.labels if isinstance(wanted.labels, int) else None
+            numbered = numbered_labels(tx, dataset_id, dataset, version, wanted.judge)
+            judge, label_set = numbered.judge, None if wanted.labels is None else numbered.id
+    records = tx.evaluations.history(dataset_id, str(metric), label_set, judge)
+    return judge, {record.run_id: record for record in records}  # they come by run and label version
+
+
 def history_of(
     tx: ReadTransaction,
     dataset: str,
@@ -115,22 +136,21 @@ def history_of(
 ) -> History:
     """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
 
+    These are labels of the judge that counts, or that the filter names, or those of the version that it names.
     ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups.
     ``without_run_id``: a run that is left out of the wanted ones. Raises: ReferenceNotFoundError for an unknown
     dataset; MetricError for a wrong text.
     """
     dataset_id = tx.datasets.known(dataset).id
-    text = str(known_metric(tx, dataset_id, parse_metric(metric)))
-    newest = {
-        record.run_id: record for record in tx.evaluations.history(dataset_id, text)
-    }  # they come by run and label version
+    parsed = known_metric(tx, dataset_id, parse_metric(metric))
+    text = str(parsed)
+    judge, newest = under_labels(tx, wanted, dataset_id, dataset, parsed)
     runs = tx.runs.all(dataset)
     chosen = wanted.chosen([run for run in runs if run.id in newest])
     details = {run.id: run for run in chosen if run.id != without_run_id}
     records = [newest[run_id] for run_id in details]
-    notes = different_labels(records, dataset, metric)
+    notes = different_labels(records, dataset, metric, judge)
     versions = sorted({record.label_set_version for record in records})
-    parsed = parse_metric(text)
     steps: dict[int, FoundStep] = {}
     if most_steps is not None and len(records) > most_steps:
         for version in versions:
@@ -142,26 +162,34 @@ def history_of(
     # iterations of a training are no retrainings
     if all(run.tags.get("stage") == "iteration" for run in details.values()):
         notes = [note for note in notes if note.kind != "few_runs"]
-    notes += lacking_groups(list(details.values()), records, parsed)
-    notes += _study(list(details.values()), records, dataset, metric)
+    notes += lacking_groups(list(details.values()), records, parsed, judge)
+    notes += _study(list(details.values()), records, dataset, metric, judge)
     no_interval = parsed["weights"] != "none" or parsed.shown_only is not None
     shares = judged_shares_of(tx, records, parsed)
     rows = [
-        history_row(record, details, parsed, steps.get(record.run_id), no_interval, judged=shares.get(record.run_id))
+        history_row(
+            record,
+            details,
+            parsed,
+            steps.get(record.run_id),
+            no_interval,
+            judged=shares.get(record.run_id),
+            judge=judge,
+        )
         for record in records
     ]
     marked = mark_judged(rows)
     if marked is not None:
-        command = ("ndcg-track", "labels", "needed", *marked, "--metric", metric, "--dataset", dataset, "--all")
-        notes.append(Note("goes_with_judged", {}, command))
-    others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id))
+        words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge))
+        notes.append(Note("goes_with_judged", {}, ("ndcg-track", "labels", "needed", *words)))
+    others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
     return History(tuple(rows), tuple(notes), len(newest), len(runs), others)
 
 
-def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str) -> list[Note]:
+def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str, judge: str = "") -> list[Note]:
     """Return a note on runs that are evaluated under several versions of the labels, with the way around it."""
     counts = sorted(Counter(record.label_set_version for record in records).items())
-    command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric)
+    command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *judge_option(judge))
     return [Note("different_labels", {"versions": tuple(counts)}, command)] if len(counts) > 1 else []
 
 
@@ -199,6 +227,7 @@ def history_row(
     no_interval: bool,
     *,
     judged: float | None,
+    judge: str,
 ) -> HistoryRow:
     """Return one run as JSON has it; ``judged``: which share of its first ranks is judged."""
     run, limits = details[record.run_id], metric.limits
@@ -246,6 +275,7 @@ def history_row(
         "judged": judged,
         "goes_with_judged": None,
         "cutoff": metric.cutoff,
+        "judge": judge,
     }
 
 
@@ -289,7 +319,9 @@ def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
     return marked
 
 
-def lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric) -> list[Note]:
+def lacking_groups(
+    runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric, judge: str = ""
+) -> list[Note]:
     """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
     if not metric.counts_missing:
         return []
@@ -309,12 +341,14 @@ def lacking_groups(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], 
         "metric": metric.requested_as,
     }
     skipping = str(metric.with_axes(missing="skip"))
-    command = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, "--metric", skipping)
-    again = ("ndcg-track", "history", "--dataset", runs[0].dataset, "--metric", skipping)
+    of_all = ("--dataset", runs[0].dataset, "--metric", skipping, *judge_option(judge))
+    command, again = ("ndcg-track", "rescore", "--all", *of_all), ("ndcg-track", "history", *of_all)
     return [Note("history_lacking", facts, command), Note("after_that", command=again)]
 
 
-def _study(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset: str, metric: str) -> tuple[Note, ...]:
+def _study(
+    runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset: str, metric: str, judge: str
+) -> tuple[Note, ...]:
     """Return what to ask instead where most of the runs are trials of one search."""
     trials: dict[str, list[HistoryRecord]] = {}
     for run, record in zip(runs, records, strict=True):
@@ -324,7 +358,8 @@ def _study(runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset:
     if len(most) < 2 or 2 * len(most) <= len(runs):
         return ()
     best, following = sorted(most, key=lambda record: (-float(record.mean or 0.0), record.run_id))[:2]
-    command = ("ndcg-track", "compare", following.run, best.run, "--dataset", dataset, "--metric", metric)
+    both = (following.run, best.run, "--dataset", dataset, "--metric", metric)
+    command = ("ndcg-track", "compare", *both, *judge_option(judge))
     return (Note("study", {"n": len(most), "n_runs": len(runs), "study": name}, command),)
 
 
@@ -336,81 +371,6 @@ def _changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[
     """
     pairs = {key: (before.get(key), after.get(key)) for key in sorted({*before, *after})}
     return {key: values for key, values in pairs.items() if values[0] != values[1]}
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryFilter:
-    """Which runs a history shows; an empty filter takes all.
-
-    ``tags``: all of them, with these values; ``branch``: the tag of this name. ``commit``: how its git commit begins.
-    ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, UTC unless they say
-    otherwise. ``last``: only so many of the newest among these. Raises: InputError for anything else.
-
-    >>> HistoryFilter(since="2025-02-30")
-    Traceback (most recent call last):
-    ndcg_tracker.errors.InputError: since '2025-02-30' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC
-    """
-
-    tags: Mapping[str, str] = field(default_factory=dict)
-    commit: str = ""
-    since: str | None = None
-    until: str | None = None
-    last: int | None = None
-    branch: InitVar[str | None] = None
-
-    def __post_init__(self, branch: str | None) -> None:
-        if branch is not None:
-            object.__setattr__(self, "tags", {**self.tags, "branch": branch})
-        first, end = self._times()
-        if first is not None and end is not None and first > end:
-            raise InputError(f"since {self.since!r} is later than until {self.until!r}", advice="swap them")
-        if self.last is not None and self.last < 1:
-            raise InputError(f"last {self.last} leaves no run", advice="write 1 or more")
-
-    @property
-    def words(self) -> str:
-        """The filter as one writes it, "" for an empty one.
-
-        >>> HistoryFilter(tags={"branch": "main"}, last=20).words
-        'tag branch=main, last 20'
-        """
-        texts = [f"tag {key}={value}" for key, value in self.tags.items()]
-        named = {"commit": self.commit or None, "since": self.since, "until": self.until, "last": self.last}
-        return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
-
-    def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
-        """Return the runs that the filter takes, in their order."""
-        first, end = self._times()
-        kept = [run for run in runs if self._takes(run, first, end)]
-        return kept if self.last is None else kept[-self.last :]
-
-    def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
-        if any(key not in run.tags or str(run.tags[key]) != value for key, value in self.tags.items()):
-            return False
-        if not (run.git_commit or "").lower().startswith(self.commit.lower()):
-            return False
-        if first is None and end is None:
-            return True
-        stored = _time("created_at_utc", run.created_at_utc)
-        return (first is None or first <= stored) and (end is None or stored <= end)
-
-    def _times(self) -> tuple[datetime | None, datetime | None]:
-        first = None if self.since is None else _time("since", self.since)
-        end = None if self.until is None else _time("until", self.until, to_the_end=True)
-        return first, end
-
-
-def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
-    """Return the time that a text names; of a date its first moment, or its last."""
-    try:
-        moment = datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise InputError(
-            f"{name} {text!r} is not a date", advice="write 2025-01-31 or 2025-01-31T09:30, in UTC"
-        ) from None
-    if to_the_end and len(text.strip()) <= len("2025-01-31"):
-        moment = datetime.combine(moment.date(), time.max)
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)

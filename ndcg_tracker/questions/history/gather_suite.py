@@ -25,6 +25,7 @@ from ndcg_tracker.questions.history.gather import (
     lacking_groups,
     mark_judged,
     scatter_notes,
+    under_labels,
 )
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, suite_row
 from ndcg_tracker.questions.leaderboard.gather_suite import cell_of
@@ -43,11 +44,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _System:
-    """A system on every dataset of a suite: its runs and what is stored of them, in the order of the datasets."""
+    """A system on every dataset of a suite: its runs and what is stored of them, in the order of the datasets.
+
+    ``judges``: whose labels these rest on, on each dataset.
+    """
 
     name: str
     runs: tuple[RunRecord, ...]
     records: tuple[HistoryRecord, ...]
+    judges: tuple[str, ...]
 
     @property
     def latest(self) -> RunRecord:
@@ -77,7 +82,7 @@ def history_on_suite(
     """
     suite = tx.suites.known(name)
     metric = suite_metric(tx, suite, parse_metric(metric_text))
-    every = _systems(tx, suite, metric, by_tag)
+    every = _systems(tx, suite, metric, by_tag, wanted)
     chosen = [system for system in every if len(replace(wanted, last=None).chosen(system.runs)) == len(system.runs)]
     systems = [system for system in chosen if system.name != without][-(wanted.last or 0) :]
     if not systems and without is None:
@@ -89,8 +94,9 @@ def history_on_suite(
     notes: list[Note] = []
     for place, dataset in enumerate(suite.datasets):
         records = [system.records[place] for system in systems]
-        notes += different_labels(records, dataset, metric.requested_as)
-        notes += lacking_groups([system.runs[place] for system in systems], records, metric)
+        judge = systems[0].judges[place] if systems else ""
+        notes += different_labels(records, dataset, metric.requested_as, judge)
+        notes += lacking_groups([system.runs[place] for system in systems], records, metric, judge)
     steps: dict[int, FoundStep] = {}
     for versions in dict.fromkeys(system.versions for system in systems):
         steps |= _steps(tx, [system for system in systems if system.versions == versions], notes)
@@ -104,18 +110,23 @@ def history_on_suite(
     return History(tuple(rows), tuple(distinct), len(every), len(every))
 
 
-def _systems(tx: ReadTransaction, suite: SuiteRecord, metric: Metric, by_tag: str | None) -> list[_System]:
+def _systems(
+    tx: ReadTransaction, suite: SuiteRecord, metric: Metric, by_tag: str | None, wanted: HistoryFilter
+) -> list[_System]:
     """Return the systems that have the metric on every dataset, by the time of their latest run."""
     pairs_of: dict[str, list[tuple[RunRecord, HistoryRecord]]] = {}
+    judges = []
     for dataset in suite.datasets:
-        newest = {
-            record.run_id: record for record in tx.evaluations.history(tx.datasets.known(dataset).id, str(metric))
-        }
+        judge, newest = under_labels(tx, wanted, tx.datasets.known(dataset).id, dataset, metric)
+        judges.append(judge)
         for system, run in by_system(tx, dataset, by_tag).items():
             if run.id in newest and newest[run.id].mean is not None:
                 pairs_of.setdefault(system, []).append((run, newest[run.id]))
     complete = {system: pairs for system, pairs in pairs_of.items() if len(pairs) == len(suite.datasets)}
-    systems = [_System(name, *zip(*pairs, strict=True)) for name, pairs in complete.items()]
+    systems = [
+        _System(name, tuple(run for run, _ in pairs), tuple(record for _, record in pairs), tuple(judges))
+        for name, pairs in complete.items()
+    ]
     return sorted(systems, key=lambda system: (system.latest.created_at_utc, system.latest.id))
 
 
@@ -145,7 +156,8 @@ def _row(
         std_dev=None,
         n_groups=sum(stored.n_groups for stored in system.records),
     )
-    row = history_row(record, details, metric, steps.get(latest.id), True, judged=share)
+    judge = " ".join(dict.fromkeys(filter(None, system.judges)))
+    row = history_row(record, details, metric, steps.get(latest.id), True, judged=share, judge=judge)
     row["ci"] = None if macro.macro is None else macro.macro.ci
     row["suite"] = suite.name
     return row

@@ -1,19 +1,24 @@
-"""The history of a metric over runs, as a report, as rows and as a chart."""
+"""The history of a metric over runs, as a report, as rows and as a chart; and which runs it is asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, NotRequired, TypedDict, cast
+from dataclasses import InitVar, dataclass, field, replace
+from datetime import UTC, datetime, time
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
+from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import COVERAGE_GAP
-from ndcg_tracker.errors import Spelling, argument, in_python, worded
+from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, paths, picked
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
 from ndcg_tracker.words.notes import Note, told
 from ndcg_tracker.words.texts import UNDEFINED, interval, means_of_blocks, p_equation, percent, points, sparkline
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.records import RunRecord
 
 SPARKLINE_BLOCKS = 60
 """How wide a sparkline may be; each block of a longer history stands for several runs."""
@@ -32,8 +37,87 @@ _CSV_COLUMNS = paths(
     "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
     "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
     "drift_last=drift_between.1 drift_runs direction judged "
-    "judged_before=goes_with_judged.0"
+    "judged_before=goes_with_judged.0 judge"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFilter:
+    """Which runs a history shows, and under which labels; an empty filter takes all.
+
+    ``tags``: all of them, with these values; ``branch``: the tag of this name. ``commit``: how its git commit begins.
+    ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, UTC unless they say
+    otherwise. ``last``: only so many of the newest among these. ``labels``: a version, or "newest", whose means are
+    shown; ``judge``: whose labels, by default those that count. Raises: InputError for anything else.
+
+    >>> HistoryFilter(since="2025-02-30")
+    Traceback (most recent call last):
+    ndcg_tracker.errors.InputError: since '2025-02-30' is not a date; write 2025-01-31 or 2025-01-31T09:30, in UTC
+    """
+
+    tags: Mapping[str, str] = field(default_factory=dict)
+    commit: str = ""
+    since: str | None = None
+    until: str | None = None
+    last: int | None = None
+    branch: InitVar[str | None] = None
+    labels: Version = None
+    judge: str | None = None
+
+    def __post_init__(self, branch: str | None) -> None:
+        if branch is not None:
+            object.__setattr__(self, "tags", {**self.tags, "branch": branch})
+        first, end = self._times()
+        if first is not None and end is not None and first > end:
+            raise InputError(f"since {self.since!r} is later than until {self.until!r}", advice="swap them")
+        if self.last is not None and self.last < 1:
+            raise InputError(f"last {self.last} leaves no run", advice="write 1 or more")
+
+    @property
+    def words(self) -> str:
+        """The filter as one writes it, "" for an empty one.
+
+        >>> HistoryFilter(tags={"branch": "main"}, last=20).words
+        'tag branch=main, last 20'
+        """
+        texts = [f"tag {key}={value}" for key, value in self.tags.items()]
+        named = {"commit": self.commit or None, "since": self.since, "until": self.until, "last": self.last}
+        named |= {"labels": self.labels, "judge": self.judge}
+        return ", ".join([*texts, *(f"{name} {value}" for name, value in named.items() if value is not None)])
+
+    def chosen(self, runs: Sequence[RunRecord]) -> list[RunRecord]:
+        """Return the runs that the filter takes, in their order."""
+        first, end = self._times()
+        kept = [run for run in runs if self._takes(run, first, end)]
+        return kept if self.last is None else kept[-self.last :]
+
+    def _takes(self, run: RunRecord, first: datetime | None, end: datetime | None) -> bool:
+        if any(key not in run.tags or str(run.tags[key]) != value for key, value in self.tags.items()):
+            return False
+        if not (run.git_commit or "").lower().startswith(self.commit.lower()):
+            return False
+        if first is None and end is None:
+            return True
+        stored = _time("created_at_utc", run.created_at_utc)
+        return (first is None or first <= stored) and (end is None or stored <= end)
+
+    def _times(self) -> tuple[datetime | None, datetime | None]:
+        first = None if self.since is None else _time("since", self.since)
+        end = None if self.until is None else _time("until", self.until, to_the_end=True)
+        return first, end
+
+
+def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
+    """Return the time that a text names; of a date its first moment, or its last."""
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InputError(
+            f"{name} {text!r} is not a date", advice="write 2025-01-31 or 2025-01-31T09:30, in UTC"
+        ) from None
+    if to_the_end and len(text.strip()) <= len("2025-01-31"):
+        moment = datetime.combine(moment.date(), time.max)
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 
 class HistoryRow(TypedDict):
@@ -49,7 +133,7 @@ class HistoryRow(TypedDict):
     the last run of the drift; ``drift_runs``: how many these are. ``direction``: which values of the metric are better.
     ``suite``: the suite of which this is a macro mean. ``judged``: which share of the first ranks, down to ``cutoff``,
     is judged; ``goes_with_judged``: that share before and after a step or drift which unjudged items alone may have
-    made.
+    made. ``judge``: who gave the labels, "" for no named one.
     """
 
     run: str
@@ -81,6 +165,7 @@ class HistoryRow(TypedDict):
     judged: NotRequired[float | None]
     goes_with_judged: NotRequired[Sequence[float] | None]
     cutoff: NotRequired[int | None]
+    judge: NotRequired[str]
 
 
 def history_said(
@@ -133,10 +218,10 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
     judged = [f">{_judged(rows[-1])}"] if shares and max(shares) - min(shares) > COVERAGE_GAP else []
     ends = dict.fromkeys(map(percent, (min(shares), max(shares)))) if shares and min(shares) < 1 else ()
     below = [f"{_judged(rows[-1])}: {' to '.join(ends)}"] if ends and not judged else []
-    suite = rows[-1].get("suite")
+    suite, judge = rows[-1].get("suite"), rows[-1].get("judge")
     cut = f"the newest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(
-        metric if suite is None else f"macro {metric} on suite {suite}",
+        (metric if suite is None else f"macro {metric} on suite {suite}") + (f" (judge {judge!r})" if judge else ""),
         asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),
         tables=[
             Table(
@@ -401,8 +486,8 @@ def history_chart(rows: Sequence[HistoryRow], metric: str, *, marked: Collection
     rings = layer("point", {**mean, "tooltip": tooltip}, where=is_marked, **look)
     layers: list[Spec] = [band, line, dots]
     more = [("marked", [rings]), ("step", [steps]), ("new_labels", labels), ("marked", [named])]
-    for field, some in more:
-        if any(row[field] for row in table):  # a layer without rows spoils the scales of the others
+    for column, some in more:
+        if any(row[column] for row in table):  # a layer without rows spoils the scales of the others
             layers += some
     params = [{"name": "names", "value": names}]
     return chart(title, layers, table, subtitle=words, height=height, params=params)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option
-from ndcg_tracker.compare.options import Baseline, Candidates
+from ndcg_tracker.compare.options import Baseline, Candidates, Version, labels_version
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
@@ -23,11 +23,15 @@ OtherVersion = Annotated[
 TopLabels = Annotated[int, Option("How many changed labels to show.", least=0)]
 Judges = Annotated[
     str,
-    Option("A judge; give one or two.", ("--judge",), metavar="NAME", default="the only named one", is_optional=True),
+    Option("A judge; give one or two.", ("--judge",), metavar="NAME", default="the only two", is_optional=True),
 ]
 ByMetric = Annotated[str, Option("By which runs are compared.", ("--metric", "-m"))]
 TopContested = Annotated[int, Option("How many labels to show whose grades differ.", least=0)]
 Budget = Annotated[int | None, Option("How many items at most.", metavar="N")]
+NeededVersion = Annotated[
+    Version,
+    Option("Labels: a version, or newest.", metavar="VERSION", default="newest", typed=str | None, read=labels_version),
+]
 SettledMetric = Annotated[
     str | None,
     Option("The metric to settle.", ("--metric", "-m"), default="the first with bounds that all runs have"),
@@ -73,9 +77,10 @@ def labels_agreement(
 ) -> JudgesAgreement:
     """Return how far two judges agree, by their newest labels, and what becomes of the runs under each.
 
-    Parameters: ``judges``: two; one is held against the unnamed judge; none: the only named one. ``metric``: by
-    which runs are ordered and compared. ``top``: how many labels to keep of those whose grades differ. Raises:
-    InputError where it is not clear which two are meant, or one has no labels.
+    Parameters: ``judges``: two; one is held against the only other one, or the unnamed judge; none: the only two.
+    ``metric``: by which runs are ordered and compared, under the labels of the pairs that both judges labelled.
+    ``top``: how many labels to keep of those whose grades differ. Raises: InputError where it is not clear which two
+    are meant, or one has no labels.
     """
     from ndcg_tracker.questions.labels.gather import judges_agreement
 
@@ -92,6 +97,7 @@ def labels_needed(
     metric: SettledMetric = None,
     dataset: AnyDataset = None,
     judge: Judge = None,
+    labels: NeededVersion = None,
 ) -> LabelsNeededResult:
     """Return which unjudged items to judge next, those first that could move a difference most.
 
@@ -99,11 +105,12 @@ def labels_needed(
     difference over its grades, all others being as they are. Of several candidates, each is compared with the
     baseline, and an item counts by the difference that it could move most.
 
-    Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``budget``: how many items at
-    most, None for all. ``metric``: by default the first that all runs have and that has such ranges. ``judge``:
-    whose labels, by default those of no named judge. Returns: the items; ``save`` writes them for judges,
-    ``add_labels`` with ``extend`` takes the answers. Raises: ReferenceNotFoundError; InputError for a metric without
-    such ranges and a budget below 1; NotComparableError.
+    Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``budget``: how many items at most,
+    None for all. ``metric``: by default the first that all runs have and that has such ranges. ``judge``: whose labels
+    (see ``compare``); for a judge without labels a first batch, the first ranks of every group. ``labels``: a version,
+    by default the newest. Returns: the items; ``save`` writes them for judges, ``add_labels`` with ``extend`` takes the
+    answers. Raises: ReferenceNotFoundError; InputError for a metric without such ranges and a budget below 1;
+    NotComparableError.
     """
     from ndcg_tracker.compare.arms import named_runs
     from ndcg_tracker.metrics.language.text import parse_metric
@@ -113,7 +120,7 @@ def labels_needed(
     with self.store().read() as tx:
         names = named_runs(tx, candidates, dataset, baseline)
         run, *others = tx.runs.resolve_all([baseline, *names], dataset)
-        return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge))
+        return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge, labels))
 
 
 def change_of_labels(
@@ -142,11 +149,13 @@ def compare_versions(
     equivalence: float | None = None,
     judge: str | None = None,
     cluster: str | None = None,
+    newest_only: bool = False,
 ) -> VersionsResult:
     """Compare a baseline with its candidates under every version of the labels: does the conclusion change?
 
-    Parameters and raises: see ``compare``; the versions are those of ``judge``. Versions under which one of the
-    runs lacks the metrics are named, with the command that adds them.
+    Parameters and raises: see ``compare``; the versions are those of ``judge``, "*" for those of all judges.
+    ``newest_only``: of each judge the newest version alone under which both have the metrics: does the verdict turn
+    between judges? Versions under which one of the runs lacks the metrics are named, with the command that adds them.
     """
     from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.inference import Methods
@@ -154,7 +163,14 @@ def compare_versions(
 
     methods = Methods(test, ci, equivalence)
     options = CompareOptions(
-        tuple(parse_metrics(metrics)), dataset, missing, top=0, methods=methods, judge=judge, cluster=cluster
+        tuple(parse_metrics(metrics)),
+        dataset,
+        missing,
+        top=0,
+        methods=methods,
+        judge=judge,
+        cluster=cluster,
+        labels="newest" if newest_only else None,
     )
     with self.store().read() as tx:
         return VersionsResult(compared_versions(tx, baseline, candidates, options))

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from ndcg_tracker.asked import Pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed
@@ -34,47 +35,56 @@ def add_labels(
     item: options.ItemColumn = None,
     label: options.LabelColumn = None,
     columns: options.Header = None,
-    judge: options.Judge = None,
+    judge: options.OfJudge = None,
     added_by: Annotated[
         str | None, typer.Option("--added-by", metavar="NAME", help="Who gave them, where that is not the judge.")
     ] = None,
     from_runs: Annotated[
         list[str] | None, typer.Option("--from-runs", metavar="RUNS", help="Runs whose logs they come from: A,B.")
     ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="Only rows with this value in this column; repeatable."),
+    ] = None,
 ) -> None:
     """Store the labels of a file as a dataset's newest version.
 
     Labels already stored add nothing. An empty label means that the item is unjudged. Those of a named judge, such as a
-    model, count only where --judge names it.
+    model, count where there are none of no named judge, or where --judge names it. A file with a column judge gives a
+    version to each judge that it names.
     """
-    from ndcg_tracker.cli.input_files import labels_of
+    from ndcg_tracker.api.evaluation import labels_of_judges
+    from ndcg_tracker.cli.input_files import labels_by_judge
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.runs.ingest import source_name
 
     names = Columns(group=group, item=item, label=label, header=header_of(columns))
-    lists = labels_of(file, reader=reader, columns=names)
+    chosen = Pairs("--where")(where or ())
+    by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen)
     with options.tracker() as tracker:
-        added = tracker.add_labels(
-            lists,
-            dataset=dataset,
-            source=source_name(file),
-            judge=judge or "",
-            extend=extend,
-            rescore=rescore,
-            added_by=added_by or "",
-            from_runs=[name.strip() for names in from_runs or () for name in names.split(",")],
-        )
-        version, is_new = added
-        state = "stored" if is_new else "already stored"
-        whose = f" of judge {judge!r}" if judge else ""
-        labels = f"{lists.n_items} label{'' if lists.n_items == 1 else 's'}"
-        notes = tracker.change_of_labels(version, dataset=dataset, extends=extend) if is_new else ()
-        beside = "" if added.extends is None else " added to the version before"
-        options.say(f"{state} as version {version} of dataset {dataset!r}: {labels}{whose}{beside}")
-        for note in notes:
-            options.say(f"note: {note}")
-        if rescore:
-            options.say(f"rescored {sum(bool(run.metrics) for run in added.rescored)} of {len(added.rescored)} runs")
+        for name, lists in labels_of_judges(by_judge, judge, file, chosen).items():
+            added = tracker.add_labels(
+                lists,
+                dataset=dataset,
+                source=source_name(file),
+                judge=name,
+                extend=extend,
+                rescore=rescore,
+                added_by=added_by or "",
+                from_runs=[name.strip() for names in from_runs or () for name in names.split(",")],
+            )
+            version, is_new = added
+            state = "stored" if is_new else "already stored"
+            whose = f" of judge {name!r}" if name else ""
+            labels = f"{lists.n_items} label{'' if lists.n_items == 1 else 's'}"
+            notes = tracker.change_of_labels(version, dataset=dataset, extends=extend) if is_new else ()
+            beside = "" if added.extends is None else " added to the version before"
+            options.say(f"{state} as version {version} of dataset {dataset!r}: {labels}{whose}{beside}")
+            for note in notes:
+                options.say(f"note: {note}")
+            if rescore:
+                n_rescored = sum(bool(run.metrics) for run in added.rescored)
+                options.say(f"rescored {n_rescored} of {len(added.rescored)} runs")
 
 
 @app.command("list")
@@ -113,7 +123,8 @@ def judges_agreement(asked: Asked, format: options.Output = "text") -> None:
     """Show how far two judges agree, and which verdicts turn.
 
     Holds the newest labels of a named judge against those of the unnamed one, or of two named ones against each other:
-    weighted kappa, grades against grades, and the order of all runs under each.
+    weighted kappa, grades against grades, and the order of all runs under the labels of each on the pairs that both
+    labelled.
     """
     from ndcg_tracker.questions.labels.say import agreement_said
 
@@ -132,7 +143,8 @@ def needed_labels(
 ) -> None:
     """Say which unjudged items to judge next.
 
-    They are those that could move a difference most. The answers go back with labels add --extend; csv, quepid and
+    They are those that could move a difference most; for a --judge without labels, a first batch over all groups. The
+    answers go back with labels add --extend; csv, quepid and
     elasticsearch have a place for each grade.
     """
     from ndcg_tracker.questions.labels.say import needed_said
@@ -147,7 +159,8 @@ def needed_labels(
         options.show(text)
     else:
         n_items = f"{len(needed.items)} item{'' if len(needed.items) == 1 else 's'}"
-        judge = asked.named.get("judge")
+        judge = needed.label_set.judge
         whose = ("--judge", judge) if judge else ()
-        words = ("ndcg-track", "labels", "add", output, "--extend", "--rescore", "--dataset", needed.dataset, *whose)
+        extend = () if needed.is_first_batch else ("--extend",)
+        words = ("ndcg-track", "labels", "add", output, *extend, "--rescore", "--dataset", needed.dataset, *whose)
         options.say(f"wrote {n_items} to judge; with their grades filled in: {shlex.join(words)}")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, MetricComparison, RunRef, Verdict, corrected_verdict
 from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
@@ -176,20 +177,36 @@ def _named(keys: Keys, places: Index) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class VersionVerdict:
-    """What was found under one version of the labels, and whether it stands on low information."""
+    """What was found under one version of the labels, and whether it stands on low information.
+
+    ``judge``: who gave these labels, "" for no named one. ``is_open``: whether unjudged items alone could turn it.
+    """
 
     version: int
     verdict: Verdict
     low_information: bool = False
+    judge: str = ""
+    is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What was found for a metric of a candidate under each version of the labels, oldest first."""
+    """What was found for a metric of a candidate under each version of the labels, by judge, the oldest first."""
 
     candidate: str
     metric: str
     verdicts: tuple[VersionVerdict, ...]
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The judges of these labels, each once."""
+        return tuple(dict.fromkeys(of_version.judge for of_version in self.verdicts))
+
+    @property
+    def turns_between_judges(self) -> bool:
+        """Whether the newest labels of one judge give another verdict than those of the others (see ``_concluded``)."""
+        newest = {of_version.judge: _concluded(of_version.verdict) for of_version in self.verdicts}
+        return len(set(newest.values())) > 1
 
     @property
     def changes(self) -> bool:
@@ -199,16 +216,17 @@ class Conclusion:
 
 @dataclass(frozen=True, slots=True)
 class VersionsComparison:
-    """A baseline compared with its candidates under every version of the labels.
+    """A baseline compared with its candidates under every version of the labels, of one judge or of all.
 
-    ``comparisons``: by candidate, then by version, oldest first; p-values are corrected as under one version.
+    ``comparisons``: by candidate, then by judge and version, oldest first; p-values are corrected as under one version.
     ``not_evaluated``: candidates and the versions under which they or the baseline lack the metrics, with the commands
-    that add them (as notes).
+    that add them (as notes). ``judge_of``: who gave the labels of each version.
     """
 
     comparisons: tuple[Comparison, ...]
     not_evaluated: tuple[tuple[str, int], ...] = ()
     notes: tuple[Note, ...] = ()
+    judge_of: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
@@ -218,9 +236,9 @@ class VersionsComparison:
             for metric in comparison.metrics:
                 if metric.verdict is not None:
                     told = verdicts_of.setdefault((comparison.candidate.name, metric.metric), [])
-                    told.append(
-                        VersionVerdict(comparison.label_set.version, metric.verdict, metric.has_low_information)
-                    )
+                    of = comparison.label_set
+                    facts = metric.has_low_information, of.judge, metric.is_open
+                    told.append(VersionVerdict(of.version, metric.verdict, *facts))
         return tuple(Conclusion(*of, tuple(verdicts)) for of, verdicts in verdicts_of.items())
 
 
@@ -252,14 +270,20 @@ class TurnedVerdict:
     first: PairVerdict
     second: PairVerdict
 
+    @property
+    def is_opposite(self) -> bool:
+        """Whether one judge's labels say improved and the other's regressed; else only one of them says either."""
+        return {self.first.verdict, self.second.verdict} == {"improved", "regressed"}
+
 
 @dataclass(frozen=True, slots=True)
 class JudgesAgreement:
     """Two judges of one dataset, by the newest labels of each.
 
-    ``diff``: their labels side by side. ``kappa``: None where it is undefined. ``runs``: those that are evaluated under
-    both, best first under the first judge. ``kendall_tau``: of their two orders (tau-b), None where there is none.
-    ``n_pairs``: of runs that were compared under both; ``turned``: those with another verdict.
+    ``diff``: their labels side by side. ``kappa``: None where it is undefined. ``runs``: those with stored items,
+    evaluated under the labels that both judges gave, best first under the first judge; other labels do not count, as
+    they would tell the judges apart by what they saw. ``kendall_tau``: of the two orders (tau-b), None where there is
+    none. ``n_pairs``: of runs that were compared under both; ``turned``: those with another verdict.
     """
 
     diff: LabelsDiff
@@ -270,6 +294,32 @@ class JudgesAgreement:
     n_pairs: int
     turned: tuple[TurnedVerdict, ...]
     notes: tuple[Note, ...] = ()
+
+    @property
+    def n_opposite(self) -> int:
+        """How many pairs of runs one judge's labels call improved and the other's regressed."""
+        return sum(pair.is_opposite for pair in self.turned)
+
+
+def labels_of_both(first: LabelLists, second: LabelLists) -> tuple[LabelLists, LabelLists]:
+    """Return the labels of the pairs of group and item that both have, by each.
+
+    >>> keys = Keys.from_strings
+    >>> one = LabelLists.from_rows(keys("qqr"), keys("abc"), np.array([1.0, 0.0, 2.0]))
+    >>> two = LabelLists.from_rows(keys("qqs"), keys("abd"), np.array([1.0, 2.0, 1.0]))
+    >>> [lists.grades.tolist() for lists in labels_of_both(one, two)]
+    [[1.0, 0.0], [1.0, 2.0]]
+    """
+    rows = matching_rows(first, second)
+    return tuple(  # type: ignore[return-value]
+        replace(
+            LabelLists.from_rows(
+                lists.group_keys.take(group_codes(lists.offsets)[of]), lists.item_keys.take(of), lists.grades[of]
+            ),
+            by_row_number=lists.by_row_number,
+        )
+        for lists, of in zip((first, second), rows, strict=True)
+    )
 
 
 def judges_kappa(first: LabelLists, second: LabelLists) -> Kappa | None:
@@ -295,13 +345,17 @@ def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
 def turned_verdicts(
     pairs: Sequence[tuple[str, str]], first: Sequence[MetricComparison], second: Sequence[MetricComparison]
 ) -> tuple[TurnedVerdict, ...]:
-    """Return the pairs of runs whose verdicts differ, each judge's p-values corrected over all pairs."""
+    """Return the pairs of runs whose verdicts differ, the opposite ones first.
+
+    Each judge's p-values are corrected over all pairs.
+    """
     each = zip(pairs, _corrected(first), _corrected(second), strict=True)
-    return tuple(
+    turned = [
         TurnedVerdict(*runs, of_first, of_second)
         for runs, of_first, of_second in each
         if _concluded(of_first.verdict) != _concluded(of_second.verdict)
-    )
+    ]
+    return tuple(sorted(turned, key=lambda pair: not pair.is_opposite))
 
 
 def _concluded(verdict: Verdict | None) -> Verdict | None:
@@ -319,19 +373,23 @@ def _corrected(metrics: Sequence[MetricComparison]) -> list[PairVerdict]:
 
 @dataclass(frozen=True, slots=True)
 class NeededLabel:
-    """An unjudged item: its group, its id, and how far its grade could move the mean difference of two of the runs."""
+    """An unjudged item: its group, its id, and how far its grade could move the mean difference of two of the runs.
+
+    ``could_move``: None in a first batch, where no label says what a grade is worth.
+    """
 
     group: str
     item: str
-    could_move: float
+    could_move: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class NeededLabels:
     """What to judge next for a baseline and its candidates under one metric.
 
-    ``label_set``: the newest, in which the items have no label. ``n_unjudged``: how many items there are in all in the
-    first ranks of the runs. ``items``: those that could move a difference most come first.
+    ``label_set``: the labels, by default the newest, in which the items have no label; version 0 where the judge has
+    none yet. ``n_unjudged``: how many items there are in all in the first ranks of the runs. ``items``: those that
+    could move a difference most come first, in a first batch those of the first rank in every group.
     """
 
     baseline: RunRef
@@ -341,6 +399,31 @@ class NeededLabels:
     metric: str
     n_unjudged: int
     items: tuple[NeededLabel, ...]
+
+    @property
+    def is_first_batch(self) -> bool:
+        """Whether the judge has no labels yet."""
+        return not self.label_set.version
+
+
+def first_batch(
+    ranks: Sequence[Mapping[tuple[str, str], int]], order: Mapping[str, int], budget: int | None
+) -> tuple[NeededLabel, ...]:
+    """Return what a judge without labels is to judge first, ``budget`` items at most, None for all.
+
+    Parameters: ``ranks``: of each run, the first items by group and id with their ranks. ``order``: of the groups. The
+    best rank in any run comes first, in every group before the next rank in any.
+
+    >>> ranks = {("q", "a"): 1, ("q", "b"): 2, ("r", "c"): 1}, {("q", "b"): 1}
+    >>> [item.item for item in first_batch(ranks, {"r": 0, "q": 1}, None)]
+    ['c', 'a', 'b']
+    """
+    best: dict[tuple[str, str], int] = {}
+    for of_run in ranks:
+        for pair, rank in of_run.items():
+            best[pair] = min(rank, best.get(pair, rank))
+    ordered = sorted(best, key=lambda pair: (best[pair], order[pair[0]], pair[1]))[:budget]
+    return tuple(NeededLabel(group, item, None) for group, item in ordered)
 
 
 def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | None) -> tuple[NeededLabel, ...]:

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import arm_or_run, named_runs
-from ndcg_tracker.compare.decide import adjusted_jointly, compare_metrics
+from ndcg_tracker.compare.decide import PairedResults, adjusted_jointly, compare_metrics
 from ndcg_tracker.compare.gather import CompareOptions, compared
-from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.results import Comparison, RunRef
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset, label_set_ref
+from ndcg_tracker.compare.gather_results import NO_INFERENCE, limits_of_delta
+from ndcg_tracker.compare.options import Version
+from ndcg_tracker.compare.pair import pair
+from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
+from ndcg_tracker.compare.run_pair import adding_command, check_one_dataset, label_set_ref
 from ndcg_tracker.errors import InputError, NotComparableError, argument
-from ndcg_tracker.metrics.kernel.mean import GroupValues, aligned_weights
+from ndcg_tracker.metrics.kernel.mean import GroupResults, GroupValues, aligned_weights
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -33,18 +36,21 @@ from ndcg_tracker.questions.labels.decide import (
     NeededLabels,
     RunUnderJudges,
     VersionsComparison,
+    first_batch,
     judges_kappa,
     kendall_tau,
     labels_diff,
+    labels_of_both,
     most_needed,
     turned_verdicts,
 )
 from ndcg_tracker.questions.labels.say import NeededFormat, needed_said, versions_said
+from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, numbered_labels
-from ndcg_tracker.runs.scoring import stored_weights
-from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, HeldLabels, chosen_judges, judges_of, numbered_labels
+from ndcg_tracker.runs.scoring import stored_scores, stored_weights
+from ndcg_tracker.storage.records import MEANS_AGREE, NO_LABELS_HERE
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
@@ -53,6 +59,10 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
+
+
+_FIRST_RANKS = 10
+"""How many ranks a first batch has where the metric has no cutoff."""
 
 
 def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:
@@ -110,6 +120,7 @@ def labels_needed(
     metric: Metric | None,
     budget: int | None,
     judge: str | None = None,
+    version: Version = None,
 ) -> NeededLabels:
     """Return which items to judge next (see ``Tracker.labels_needed``).
 
@@ -122,7 +133,10 @@ def labels_needed(
         raise InputError("what to judge next takes two runs or more", advice="name a candidate after the baseline")
     for candidate in candidates:
         check_one_dataset(baseline, candidate, "judged together")
-    label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, judge=judge)
+    if judge is not None and version is None and judge not in judges_of(tx, baseline.dataset_id):
+        return _first_batch(tx, baseline, candidates, metric, budget, judge)
+    number = version if isinstance(version, int) else None
+    label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, number, judge)
     labels, weights = tx.labels.lists(label_set.id), stored_weights(tx, baseline.dataset_id)
     metric = _metric(tx, [baseline, *candidates], metric, np.unique(labels.grades), labels.n_groups)
     judged_baseline = judged(tx.runs.ranking(baseline.id), labels)
@@ -139,6 +153,45 @@ def labels_needed(
         str(metric),
         len(unjudged),
         most_needed(moves, budget),
+    )
+
+
+def _first_batch(
+    tx: ReadTransaction,
+    baseline: RunRecord,
+    candidates: Sequence[RunRecord],
+    metric: Metric | None,
+    budget: int | None,
+    judge: str,
+) -> NeededLabels:
+    """Return what a judge without labels is to judge first: the first ranks of all runs, in every group.
+
+    Groups come in the order of a hash of their ids, so that a budget for some of them takes no sort of groups.
+    """
+    runs = [baseline, *candidates]
+    if metric is None:
+        shared = [{evaluation.metric for evaluation in tx.evaluations.of_run(run.id)} for run in runs]
+        texts = [text for text in (DEFAULT_METRIC, *sorted(set.intersection(*shared))) if text in shared[0]]
+        own = [parsed for parsed in map(parse_metric, texts or [DEFAULT_METRIC]) if not parsed.is_external]
+        metric = next((parsed for parsed in own if parsed.cutoff is not None), parse_metric(DEFAULT_METRIC))
+    ranks, order = [], dict[str, int]()
+    for run in runs:
+        ranking = tx.runs.ranking(run.id)
+        groups = group_codes(ranking.offsets)
+        places = np.arange(ranking.n_items) - ranking.offsets[:-1][groups]
+        rows = np.flatnonzero(places < (metric.cutoff or _FIRST_RANKS))
+        names = ranking.group_keys.take(groups[rows]).to_list(), ranking.item_keys.take(rows).to_list()
+        ranks.append(dict(zip(zip(*names, strict=True), (places[rows] + 1).tolist(), strict=True)))
+        order |= dict(zip(ranking.group_keys.to_list(), ranking.group_keys.hashes().tolist(), strict=True))
+    items = first_batch(ranks, order, budget)
+    return NeededLabels(
+        RunRef(baseline.name, baseline.id),
+        tuple(RunRef(candidate.name, candidate.id) for candidate in candidates),
+        baseline.dataset,
+        LabelSetRef(0, "", judge),
+        str(metric),
+        len({pair for of_run in ranks for pair in of_run}),
+        items,
     )
 
 
@@ -214,32 +267,30 @@ class LabelsNeededResult(Answer):
 def judges_agreement(
     tx: ReadTransaction, dataset_name: str, judges: Sequence[str], metric: Metric, *, top: int = 10
 ) -> JudgesAgreement:
-    """Return how far the newest labels of two judges agree, and how the runs that have a metric fare under each.
+    """Return how far the newest labels of two judges agree, and how the runs fare under each by a metric.
 
-    ``judges``: two; one is compared with the unnamed judge, as is the only named one if none is given. ``top``: how
-    many labels to keep of those whose grades differ. Raises: InputError where it is not clear which two, or one has no
-    labels.
+    The runs are evaluated under the labels that both judges gave. ``judges``: two; one is compared with the only other
+    one, or with the unnamed judge; none: the only two there are. ``top``: how many labels to keep of those whose grades
+    differ. Raises: InputError where it is not clear which two, or one has no labels.
     """
     dataset = tx.datasets.known(dataset_name)
     two = _two(tx, dataset.id, dataset.name, judges)
     first, second = sets = [numbered_labels(tx, dataset.id, dataset.name, judge=judge) for judge in two]
     first_lists, second_lists = (tx.labels.lists(label_set.id) for label_set in sets)
-    text, runs = str(metric), tx.runs.all(dataset.name)
-    evaluations = [tx.evaluations.of_run(run.id) for run in runs]
-    sides = [
-        [Side.of(run, label_set, of_run) for run, of_run in zip(runs, evaluations, strict=True)] for label_set in sets
-    ]
-    has_metric = [{side.run.id for side in of_set if text in side.evaluations} for of_set in sides]
-    notes = [
-        _left_out(label_set, [run for run in runs if run.id in there - here], text)
-        for label_set, here, there in zip(sets, has_metric, reversed(has_metric), strict=True)
-        if there - here
-    ]
-    evaluated = [[side for side in of_set if side.run.id in has_metric[0] & has_metric[1]] for of_set in sides]
-    order = _means(evaluated[0], evaluated[1], text)
-    pairs = list(combinations(range(len(evaluated[0])), 2))
-    verdicts = [[_compared(tx, of_set[i], of_set[j], metric) for i, j in pairs] for of_set in evaluated]
-    names = [(evaluated[0][i].run.name, evaluated[0][j].run.name) for i, j in pairs]
+    text = str(metric)
+    every = tx.runs.all(dataset.name)
+    runs = [run for run in every if run.n_items and "items" in tx.runs.holds(run.id)]
+    without = [run.name for run in every if run not in runs]
+    notes = [Note("agreement_without_items", {"n": len(without), "first": without[0]})] if without else []
+    both = labels_of_both(first_lists, second_lists)
+    if not both[0].n_items:
+        runs = []
+    weights = stored_weights(tx, dataset.id)
+    results = [[_results_under(tx, run, metric, lists, weights) for run in runs] for lists in both]
+    order = _means([run.name for run in runs], *results)
+    pairs = list(combinations(range(len(runs)), 2))
+    verdicts = [[_compared(of_judge[i], of_judge[j]) for i, j in pairs] for of_judge in results]
+    names = [(runs[i].name, runs[j].name) for i, j in pairs]
     return JudgesAgreement(
         labels_diff(dataset.name, (label_set_ref(first), label_set_ref(second)), first_lists, second_lists, top=top),
         judges_kappa(first_lists, second_lists),
@@ -252,11 +303,16 @@ def judges_agreement(
     )
 
 
-def _left_out(label_set: LabelSetRecord, runs: Sequence[RunRecord], metric: str) -> Note:
-    """Return a note on runs that lack a metric under the labels of one judge."""
-    command = adding_command(runs, [metric], judge=label_set.judge)
-    facts: dict[str, Fact] = {"version": label_set.version, "judge": label_set.judge, "n": len(runs)}
-    return Note("not_under_judge", {**facts, "metrics": [metric]}, command)
+def _results_under(
+    tx: ReadTransaction, run: RunRecord, metric: Metric, lists: LabelLists, weights: GroupWeights | None
+) -> GroupResults:
+    """Return the results of a run under some labels, the groups in the order of these."""
+    scores = stored_scores(tx, run, [metric], HeldLabels(lists))
+    ((results, _),) = scores.results(weights)
+    places = places_of(lists.group_keys, results.group_keys)
+    taken = {name: getattr(results, name)[places] for name in ("values", "dcg", "ideal_dcg", "reasons")}
+    of_groups = None if results.weights is None else results.weights[places]
+    return replace(results, group_keys=lists.group_keys, weights=of_groups, **taken)
 
 
 def _two(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Sequence[str]) -> Sequence[str]:
@@ -267,11 +323,15 @@ def _two(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Sequence[st
     if len(judges) == 2:
         return judges
     if judges:
-        return ["", *judges]
-    named = list(dict.fromkeys(label_set.judge for label_set in tx.labels.sets(dataset_id, None) if label_set.judge))
+        others = [judge for judge in judges_of(tx, dataset_id) if judge != judges[0]]
+        return [others[0], *judges] if len(others) == 1 else ["", *judges]
+    every = judges_of(tx, dataset_id)
+    named = [judge for judge in every if judge]
     if not named:
         advice = "add some with ndcg-track labels add FILE --judge NAME"
         raise InputError(f"dataset {dataset!r} has no labels of a named judge", advice=advice)
+    if len(every) == 2:
+        return ["", *named] if len(named) == 1 else named
     if len(named) > 1:
         raise InputError(
             f"dataset {dataset!r} has labels of judges {', '.join(map(repr, named))}",
@@ -280,19 +340,41 @@ def _two(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Sequence[st
     return ["", *named]
 
 
-def _means(first: Sequence[Side], second: Sequence[Side], metric: str) -> tuple[RunUnderJudges, ...]:
+def _means(
+    names: Sequence[str], first: Sequence[GroupResults], second: Sequence[GroupResults]
+) -> tuple[RunUnderJudges, ...]:
     """Return the runs that have a mean under both, best first under the first judge."""
-    runs = []
-    for under_first, under_second in zip(first, second, strict=True):
-        means = under_first.evaluations[metric].mean, under_second.evaluations[metric].mean
-        if means[0] is not None and means[1] is not None:
-            runs.append(RunUnderJudges(under_first.run.name, means[0], means[1]))
-    return tuple(sorted(runs, key=lambda run: -run.first))
+    runs = [
+        RunUnderJudges(name, under_first.mean, under_second.mean)
+        for name, under_first, under_second in zip(names, first, second, strict=True)
+        if under_first.mean is not None and under_second.mean is not None
+    ]
+    sign = -1.0 if not first or first[0].metric.direction == "higher" else 1.0
+    return tuple(sorted(runs, key=lambda run: sign * run.first))
 
 
-def _compared(tx: ReadTransaction, baseline: Side, candidate: Side, metric: Metric) -> MetricComparison:
-    both = RunPair.of(baseline, candidate, (metric,), baseline.label_set.version, are_labels_named=True)
-    return compare_metrics([paired_results(tx, both, metric, "intersect")])[0]
+def _compared(baseline: GroupResults, candidate: GroupResults) -> MetricComparison:
+    """Return the comparison of two runs under the same labels."""
+    metric, ids = baseline.metric, np.arange(baseline.values.size)
+    pairing = pair(ids, baseline.values, ids, candidate.values, missing="intersect", metric=str(metric))
+    weights = None if baseline.weights is None else baseline.weights[pairing.group_ids]
+    means, no_inference = None, None if metric.shown_only is None else Note(metric.shown_only)
+    at = [np.average(values, weights=weights) for values in (pairing.baseline, pairing.candidate) if values.size]
+    of_runs = baseline.mean, candidate.mean
+    if None not in of_runs and not np.allclose(at, [mean or 0.0 for mean in of_runs], rtol=0, atol=MEANS_AGREE):
+        means, no_inference = (of_runs[0] or 0.0, of_runs[1] or 0.0), no_inference or NO_INFERENCE
+    limits = limits_of_delta(metric, (pairing.baseline, pairing.candidate))
+    results = PairedResults(
+        str(metric),
+        pairing,
+        weights=weights,
+        means=means,
+        no_inference=no_inference,
+        limits=limits,
+        shown_only=metric.shown_only,
+        direction=metric.direction,
+    )
+    return compare_metrics([results])[0]
 
 
 def compared_versions(
@@ -300,30 +382,48 @@ def compared_versions(
 ) -> VersionsComparison:
     """Return the comparison of a run or an arm with each candidate under every version of the labels that has both.
 
-    Without metrics, those that all versions of a candidate have, if any, so that p-values are corrected over the same
-    ones. Parameters and raises: as ``compared``.
+    These are the versions of one judge (see ``counting_judge``), or of all where ``judge`` is ``EVERY_JUDGE``; with
+    ``labels`` "newest" the newest of each that has both. Without metrics, those that all versions of a candidate have,
+    if any, so that p-values are corrected over the same ones. Parameters and raises: as ``compared``.
     """
     names = named_runs(tx, candidates, options.dataset, baseline)
     arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
-    versions = [
-        label_set.version for label_set in tx.labels.sets(arms[baseline].runs[0].dataset_id, options.judge or "")
-    ]
+    of_run = arms[baseline].runs[0]
+    judges = chosen_judges(tx, of_run.dataset_id, of_run.dataset, options.judge)
+    versions = {
+        label_set.version: label_set for judge in judges for label_set in tx.labels.sets(of_run.dataset_id, judge)
+    }
     comparisons_of: dict[str, dict[int, Comparison]] = {name: {} for name in names}
     lacking: list[tuple[str, int]] = []
-    for name, version in product(names, versions):
-        try:
-            (pair,) = compared(tx, baseline, [name], replace(options, labels=version))
-            comparisons_of[name][version] = pair.comparison
-        except NotComparableError:
-            lacking.append((name, version))
+    for name, judge in product(names, judges):
+        of_judge = [version for version, label_set in versions.items() if label_set.judge == judge]
+        for version in of_judge[::-1]:
+            try:
+                (pair,) = compared(tx, baseline, [name], replace(options, labels=version, judge=judge))
+                comparisons_of[name][version] = pair.comparison
+            except NotComparableError:
+                lacking.append((name, version))
+            else:
+                if options.labels == "newest":
+                    lacking = [(other, of) for other, of in lacking if (other, versions[of].judge) != (name, judge)]
+                    break
+    places = {version: place for place, version in enumerate(versions)}
+    lacking.sort(key=lambda entry: (names.index(entry[0]), places[entry[1]]))
+    if options.labels == "newest":  # of what was never evaluated, the newest labels alone are told
+        newest = {label_set.judge: version for version, label_set in versions.items()}
+        lacking = [(name, version) for name, version in lacking if newest[versions[version].judge] == version]
     if not any(comparisons_of.values()):
-        compared(tx, baseline, candidates, options)  # raises the reason
+        compared(tx, baseline, candidates, replace(options, labels=None, judge=judges[0]))  # raises the reason
+    comparisons_of = {
+        name: dict(sorted(of_name.items(), key=lambda entry: places[entry[0]]))
+        for name, of_name in comparisons_of.items()
+    }
     for name, of_name in comparisons_of.items():
         texts = [[metric.metric for metric in comparison.metrics] for comparison in of_name.values()]
         shared = [text for text in texts[-1] if all(text in of_version for of_version in texts)] if texts else []
         for version, comparison in of_name.items():
             if shared and len(comparison.metrics) > len(shared):
-                chosen = replace(options, labels=version, metrics=tuple(map(parse_metric, shared)))
+                chosen = replace(options, labels=version, judge=None, metrics=tuple(map(parse_metric, shared)))
                 (pair,) = compared(tx, baseline, [name], chosen)
                 of_name[version] = pair.comparison
     for version in versions:
@@ -339,10 +439,13 @@ def compared_versions(
         without = [arms[name] for name, of in lacking if of == version]
         runs = [run for arm in (arms[baseline], *without) for run in arm.runs]
         command = adding_command(runs, metrics, version)
-        notes.append(Note("not_evaluated", {"version": version, "runs": [arm.name for arm in without]}, command))
-    return VersionsComparison(
-        tuple(every), tuple((arms[name].name, version) for name, version in lacking), tuple(notes)
-    )
+        facts: dict[str, Fact] = {"version": version, "runs": [arm.name for arm in without]}
+        if versions[version].judge:
+            facts["judge"] = versions[version].judge
+        notes.append(Note("not_evaluated", facts, command))
+    left_out = tuple((arms[name].name, version) for name, version in lacking)
+    judge_of = {version: label_set.judge for version, label_set in versions.items()}
+    return VersionsComparison(tuple(every), left_out, tuple(notes), judge_of)
 
 
 @dataclass(frozen=True, repr=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -17,7 +17,7 @@ from ndcg_tracker.compare.say import (
     sign,
     style_of,
 )
-from ndcg_tracker.compare.say_tables import VERDICT_STYLES, delta_cell, whose
+from ndcg_tracker.compare.say_tables import VERDICT_STYLES, delta_cell, labels_text, whose
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
@@ -27,7 +27,9 @@ from ndcg_tracker.questions.labels.decide import (
     NeededLabel,
     NeededLabels,
     PairVerdict,
+    TurnedVerdict,
     VersionsComparison,
+    VersionVerdict,
 )
 from ndcg_tracker.render.csv import csv_text, safe_cell
 from ndcg_tracker.render.formats import Said, as_object, fields_of, rows_as, shape_of
@@ -176,6 +178,16 @@ def agreement_said(agreement: JudgesAgreement) -> Said:
     return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), _GRADE_COLUMNS)
 
 
+@shape_of(TurnedVerdict)
+def _turned_shape(pair: TurnedVerdict) -> dict[str, object]:
+    return {**fields_of(pair), "is_opposite": pair.is_opposite}
+
+
+@shape_of(JudgesAgreement)
+def _agreement_shape(agreement: JudgesAgreement) -> dict[str, object]:
+    return {**fields_of(agreement), "n_opposite": agreement.n_opposite}
+
+
 def agreement_report(agreement: JudgesAgreement) -> Report:
     """Return the report of two judges: kappa and grades, the order of the runs under each, and verdicts that turn."""
     from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``compare.for_people``
@@ -189,9 +201,16 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         kappa = f"weighted kappa {agreement.kappa.value:.3f}{ci}"
     sentences = [labels.headline or ""]
     if agreement.kendall_tau is not None:
-        n_runs = counted(len(agreement.runs), "run")
-        turned = f"verdicts on pairs of them that turn: {len(agreement.turned)} of {agreement.n_pairs:,}"
-        sentences.append(f"{metric} of {n_runs}: Kendall's tau of their order {agreement.kendall_tau:.3f}; {turned}")
+        sentences.append(
+            f"{metric} of {counted(len(agreement.runs), 'run')} under the {counted(diff.labels.in_both, 'label')} that "
+            f"both gave: Kendall's tau of their order {agreement.kendall_tau:.3f}"
+        )
+    if agreement.n_pairs:
+        n_alone = len(agreement.turned) - agreement.n_opposite
+        sentences.append(
+            f"verdicts on {counted(agreement.n_pairs, 'pair')} of runs: {agreement.n_opposite:,} opposite, {n_alone:,} "
+            "under one judge alone"
+        )
     tables = list(labels.tables)
     if agreement.runs:
         rows = [
@@ -205,15 +224,22 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
             for run in agreement.runs
         ]
         heads = (*columns("run", f">{first}", ">rank", f">{second}"), Column("other rank", "rank", right=True))
-        tables.append(Table(heads, rows, f"{metric} under the labels of each"))
+        tables.append(Table(heads, rows, f"{metric} under the labels of each that both gave"))
     if agreement.turned:
         turned_rows = [
-            [pair.baseline, pair.candidate, *_pair_cells(pair.first), *_pair_cells(pair.second)]
+            [
+                pair.baseline,
+                pair.candidate,
+                *_pair_cells(pair.first),
+                *_pair_cells(pair.second),
+                "opposite" if pair.is_opposite else "",
+            ]
             for pair in agreement.turned
         ]
         heads = (
             *columns("baseline", "candidate", f">{first}", "verdict", f">{second}"),
             Column("other verdict", "verdict"),
+            Column("opposite", ""),
         )
         tables.append(Table(heads, turned_rows, "verdicts that turn", names=(0, 1)))
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
@@ -247,8 +273,14 @@ def versions_said(versions: VersionsComparison) -> Said:
 
 @shape_of(VersionsComparison)
 def _versions_shape(versions: VersionsComparison) -> dict[str, object]:
-    conclusions = [as_object(conclusion) | {"changes": conclusion.changes} for conclusion in versions.conclusions]
-    lacking = [{"candidate": name, "version": version} for name, version in versions.not_evaluated]
+    conclusions = [
+        as_object(conclusion) | {"changes": conclusion.changes, "turns_between_judges": conclusion.turns_between_judges}
+        for conclusion in versions.conclusions
+    ]
+    lacking = [
+        {"candidate": name, "version": version, "judge": versions.judge_of.get(version, "")}
+        for name, version in versions.not_evaluated
+    ]
     return {
         "versions": versions.comparisons,
         "conclusions": conclusions,
@@ -263,7 +295,11 @@ def versions_reports(versions: VersionsComparison) -> list[Report]:
     conclusions = VersionsComparison(tuple(shown)).conclusions
     reports = []
     for name in dict.fromkeys(comparison.candidate.name for comparison in shown):
-        lacking = [version for candidate, version in versions.not_evaluated if candidate == name]
+        lacking = [
+            LabelSetRef(version, "", versions.judge_of.get(version, ""))
+            for candidate, version in versions.not_evaluated
+            if candidate == name
+        ]
         of_run = [conclusion for conclusion in conclusions if conclusion.candidate == name]
         reports.append(
             _versions_report([comparison for comparison in shown if comparison.candidate.name == name], lacking, of_run)
@@ -271,19 +307,27 @@ def versions_reports(versions: VersionsComparison) -> list[Report]:
     return [*reports[:-1], replace(reports[-1], notes=[told(note) for note in versions.notes])]
 
 
-def _versions_report(of_run: Sequence[Comparison], lacking: Iterable[int], conclusions: Sequence[Conclusion]) -> Report:
+def _versions_report(
+    of_run: Sequence[Comparison], lacking: Sequence[LabelSetRef], conclusions: Sequence[Conclusion]
+) -> Report:
+    judges = dict.fromkeys(labels.judge for labels in (*(of.label_set for of in of_run), *lacking))
+    of_judges = len(judges) > 1
     changing = [conclusion.metric for conclusion in conclusions if conclusion.changes]
-    if changing:
+    turning = [conclusion.metric for conclusion in conclusions if conclusion.turns_between_judges]
+    if of_judges and turning:
+        outcome = f"the verdict on {', '.join(turning)} turns between judges"
+    elif changing:
         outcome = f"the conclusion on {', '.join(changing)} changes"
     elif len(of_run) == 1 or not conclusions:
         outcome = "nothing to hold it against" if conclusions else "nothing that is tested"
     else:
-        outcome = "the conclusion is the same under each"
-    heads = columns(">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
+        outcome = "the verdict is the same under each" if of_judges else "the conclusion is the same under each"
+    whose = ["judge"] if any(judges) else []
+    heads = columns(*whose, ">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
     footnotes: list[str] = []
     rows = [
         (
-            comparison.label_set.version,
+            comparison.label_set,
             [
                 Painted(f"{sign(metric)} {_verdict(metric.told)}", style_of(metric)),
                 *metric_cells(metric),
@@ -293,17 +337,21 @@ def _versions_report(of_run: Sequence[Comparison], lacking: Iterable[int], concl
         for comparison in of_run
         for metric in comparison.metrics
     ]
-    rows += [(version, ["not evaluated", *[UNDEFINED] * (len(heads) - 2)], "") for version in lacking]
-    rows.sort(key=lambda row: row[0])
+    rows += [(labels, ["not evaluated", *[UNDEFINED] * (len(heads) - 2 - len(whose))], "") for labels in lacking]
+    rows.sort(key=lambda row: (list(judges).index(row[0].judge), row[0].version))
     table = Table(
         heads,
-        [[f"{version}", *cells] for version, cells, _ in rows],
-        names=(2,),
+        [[*(labels.judge or "unnamed" for _ in whose), f"{labels.version}", *cells] for labels, cells, _ in rows],
+        names=(2 + len(whose),),
         marks=[signs for _, _, signs in rows],
         footnotes=footnotes,
     )
+    under = f"{counted(len(of_run), 'version')} of the labels"
+    under += f" of {counted(len({of.label_set.judge for of in of_run}), 'judge')}" if of_judges else ""
+    first = of_run[0]
+    of_runs = f"{first.candidate.name} against {first.baseline.name} on {first.dataset}" if of_judges else runs(first)
     return Report(
-        f"{runs(of_run[0])}, {counted(len(of_run), 'version')} of the labels: {outcome}",
+        f"{of_runs}, {under}: {outcome}",
         sentences=[_sentence(conclusion) for conclusion in conclusions if len(of_run) > 1],
         tables=[table],
         legend=legend(of_run[-1:])[:2],
@@ -324,10 +372,14 @@ def _sentence(conclusion: Conclusion) -> str:
     'map: no difference detected (low information) under version 1 of the labels, improved under versions 2 and 3'
     >>> _sentence(Conclusion("dense", "map", (one, two)))
     'map: improved under both versions of the labels'
+    >>> by_gpt = VersionVerdict(4, "regressed", judge="gpt")
+    >>> _sentence(Conclusion("dense", "map", (one, two, by_gpt)))
+    "map: improved under versions 1 and 2 of the labels, regressed under version 4 (judge 'gpt')"
     """
-    of: dict[str, list[int]] = {}
+    of: dict[str, list[VersionVerdict]] = {}
     for of_version in conclusion.verdicts:
-        of.setdefault(_verdict(of_version.verdict, low=of_version.low_information), []).append(of_version.version)
+        words = _verdict(of_version.verdict, low=of_version.low_information)
+        of.setdefault(words + (" (open)" if of_version.is_open else ""), []).append(of_version)
     if len(of) == 1:
         n = len(conclusion.verdicts)
         return f"{conclusion.metric}: {next(iter(of))} under {'both' if n == 2 else f'all {n}'} versions of the labels"
@@ -335,14 +387,17 @@ def _sentence(conclusion: Conclusion) -> str:
     return f"{conclusion.metric}: " + ", ".join([f"{first} of the labels", *rest])
 
 
-def _versions(versions: Sequence[int]) -> str:
-    if len(versions) == 1:
-        return f"version {versions[0]}"
-    return f"versions {', '.join(map(str, versions[:-1]))} and {versions[-1]}"
+def _versions(versions: Sequence[VersionVerdict]) -> str:
+    """Return versions as a sentence names them, those of a named judge with that name."""
+    each = [f"{of.version}" + (f" (judge {of.judge!r})" if of.judge else "") for of in versions]
+    if len(each) == 1:
+        return f"version {each[0]}"
+    return f"versions {', '.join(each[:-1])} and {each[-1]}"
 
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
 _LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
+_FIRST_BATCH = "a first batch: the first ranks of every group, rank after rank; what a label could move shows after it"
 
 
 def needed_said(needed: NeededLabels) -> Said:
@@ -397,6 +452,9 @@ def _report(needed: NeededLabels) -> Report:
         of_all = counted(needed.n_unjudged, "unjudged item")
         title = f"{what}: judge these {len(needed.items):,} of {of_all} next, for {familiar_name(needed.metric)}"
     rows = [[item.group, item.item, points(item.could_move)] for item in needed.items]
-    table = Table(columns("group", "item", ">could move"), rows, names=(0, 1), legend=[_LEGEND])
-    facts = [("labels", f"version {needed.label_set.version}, digest {needed.label_set.digest[:12]}")]
+    legend = [_FIRST_BATCH if needed.is_first_batch else _LEGEND]
+    table = Table(columns("group", "item", ">could move"), rows, names=(0, 1), legend=legend)
+    facts = [
+        ("labels", f"none{whose(needed.label_set)} yet" if needed.is_first_batch else labels_text(needed.label_set))
+    ]
     return Report(title, tables=[table] if rows else [], facts=facts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, MetricTexts, OnlyTagged, Option, Texts
+from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge, MetricTexts, OnlyTagged, Option, Texts
 from ndcg_tracker.compare.options import LabelsVersion, LeaderboardTest, Missing
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
@@ -50,17 +50,18 @@ def leaderboard(
     missing: MissingGroups = "error",
     measures: Measures = (),
     labels: LabelsVersion = None,
+    judge: Judge = None,
 ) -> LeaderboardResult:
     """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
 
     Parameters: ``runs``: references or patterns such as ``"bm25*"``, none for all of ``dataset`` (which need not be
     named where there is one). ``tags``: only runs with these. ``metrics``: text forms; the first orders the runs.
-    ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t). ``by``:
-    a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
-    "error", "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of whole runs to
-    show beside, such as latency, by the name of their tag or parameter. ``labels``: a version of the labels, or
-    "newest"; by default the newest that most runs share. Raises: ReferenceNotFoundError; NotComparableError, with
-    the command that fixes it; InputError for what does not go together.
+    ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t). ``by``: a
+    group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for: "error",
+    "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of whole runs to show beside,
+    such as latency, by the name of their tag or parameter. ``labels``: a version of the labels, or "newest"; by default
+    the newest that most runs share. ``judge``: whose labels (see ``compare``). Raises: ReferenceNotFoundError;
+    NotComparableError, with the command that fixes it; InputError for what does not go together.
     """
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, LeaderboardResult, leaderboard_of
 
@@ -74,13 +75,19 @@ def leaderboard(
         by=by,
         measures=measures,
         labels=labels,
+        judge=judge,
     )
     with self.store().read() as tx:
         return LeaderboardResult(leaderboard_of(tx, question))
 
 
 def best(
-    self: HasStore, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+    self: HasStore,
+    metric: str = DEFAULT_METRIC,
+    *,
+    dataset: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    judge: str | None = None,
 ) -> RunRecord:
     """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
 
@@ -91,7 +98,7 @@ def best(
 
     from ndcg_tracker.compare.results import COVERAGE_GAP
 
-    ranked, notes = ranked_runs(self, metric, dataset=dataset, tags=tags)
+    ranked, notes = ranked_runs(self, metric, dataset=dataset, tags=tags, judge=judge)
     shares = [of_run.judged for of_run in ranked if of_run.judged is not None]
     is_unsure = bool(shares) and (min(shares) < 0.5 or max(shares) - min(shares) > COVERAGE_GAP)
     for note in notes if is_unsure else ():
@@ -100,18 +107,28 @@ def best(
 
 
 def runs_by_mean(
-    self: HasStore, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+    self: HasStore,
+    metric: str = DEFAULT_METRIC,
+    *,
+    dataset: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    judge: str | None = None,
 ) -> list[tuple[RunRecord, float | None]]:
     """Return the runs with their means under the newest labels that most of them have, the best first.
 
     Runs that lack the metric under these labels come last, with None. Parameters and raises: see ``leaderboard``.
     """
-    ranked, _ = ranked_runs(self, metric, dataset=dataset, tags=tags)
+    ranked, _ = ranked_runs(self, metric, dataset=dataset, tags=tags, judge=judge)
     return [(of_run.run, of_run.mean) for of_run in ranked]
 
 
 def ranked_runs(
-    self: HasStore, metric: str = DEFAULT_METRIC, *, dataset: str | None = None, tags: Mapping[str, str] | None = None
+    self: HasStore,
+    metric: str = DEFAULT_METRIC,
+    *,
+    dataset: str | None = None,
+    tags: Mapping[str, str] | None = None,
+    judge: str | None = None,
 ) -> tuple[list[RankedRun], tuple[str, ...]]:
     """Return the runs with their means and judged shares, the best first, and notes on what may change their order.
 
@@ -121,6 +138,7 @@ def ranked_runs(
     from ndcg_tracker.words.notes import in_words
 
     with self.store().read() as tx:
-        ranked, share = by_mean(tx, LeaderboardQuestion((), (parse_metric(metric),), dataset, dict(tags or {})))
+        question = LeaderboardQuestion((), (parse_metric(metric),), dataset, dict(tags or {}), judge=judge)
+        ranked, share = by_mean(tx, question)
     names = [of_run.run.name for of_run in ranked if of_run.mean is not None]
-    return ranked, in_words(judged_notes(share, names, ranked[0].run.dataset, metric))
+    return ranked, in_words(judged_notes(share, names, ranked[0].run.dataset, metric, judge or ""))

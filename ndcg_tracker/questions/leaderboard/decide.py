@@ -244,7 +244,10 @@ class SuiteRow:
 
 @dataclass(frozen=True, slots=True)
 class SuiteTable:
-    """Systems by the macro mean, the best first, those with missing cells last; ``versions``: of labels, by dataset."""
+    """Systems by the macro mean, the best first, those with missing cells last.
+
+    ``versions``: of labels, by dataset; ``judges``: whose these are, "" for no named one.
+    """
 
     suite: str
     metric: str
@@ -253,6 +256,7 @@ class SuiteTable:
     rows: tuple[SuiteRow, ...]
     notes: tuple[SuiteNote, ...] = ()
     direction: Direction = "higher"
+    judges: tuple[str | None, ...] = ()
 
 
 def suite_row(system: str, cells: Sequence[SuiteCell | None], limits: tuple[float, float] | None) -> SuiteRow:

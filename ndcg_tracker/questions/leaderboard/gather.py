@@ -28,10 +28,11 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, metric_board, order_of
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.labels import numbered_labels
+from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words
+from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
@@ -58,6 +59,7 @@ class LeaderboardQuestion:
     labels: Version = None
     suite: str | None = None
     by_tag: str | None = None
+    judge: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse options that are unknown or do not go together (InputError)."""
@@ -92,7 +94,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         tx.runs.require("groups", *runs)
     dataset_id, dataset = runs[0].dataset_id, runs[0].dataset
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
-    label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels)
+    label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels, question.judge)
     runs = [run for run in runs if run.id in records[0]]
     others = [run for run in runs if _has_no_group(label_set, [of_metric[run.id] for of_metric in records])]
     if others and len(others) < len(runs):
@@ -153,7 +155,9 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         if question.by is not None and not slices:
             slices, of_slices = _slices(tx, question, metric, (ranked, ids, repeats, weights))
             notes += of_slices
-    notes += judged_notes(boards[0].judged, [arm.runs[0].name for arm in ranked], dataset, boards[0].metric)
+    notes += judged_notes(
+        boards[0].judged, [arm.runs[0].name for arm in ranked], dataset, boards[0].metric, label_set.judge
+    )
     return Leaderboard(
         dataset,
         label_set_ref(label_set),
@@ -178,14 +182,16 @@ def _mean_share(arm: Arm, shares: Mapping[int, float]) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def judged_notes(share: JudgedShare | None, names: Sequence[str], dataset: str, metric: str) -> list[Note]:
+def judged_notes(
+    share: JudgedShare | None, names: Sequence[str], dataset: str, metric: str, judge: str = ""
+) -> list[Note]:
     """Return a note where unjudged items may change the order of runs.
 
     Parameters: ``share``: the least and the greatest judged share. ``names``: of one run each, the best first.
     """
     if share is None or not share.is_open or len(names) < 2:
         return []
-    words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric)
+    words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric, *judge_option(judge))
     return [Note("order_open", {"cutoff": share.cutoff, "low": share.baseline, "high": share.candidate}, words)]
 
 
@@ -249,7 +255,7 @@ def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Ra
     """
     runs, is_named = _meant(tx, question)
     metric = known_metric(tx, runs[0].dataset_id, question.metrics[0])
-    label_set, (records,), _ = under_labels(tx, runs, [metric], is_named)
+    label_set, (records,), _ = under_labels(tx, runs, [metric], is_named, judge=question.judge)
     shares = {} if metric.is_external else judged_under(tx, label_set, metric.cutoff)
     sign = 1.0 if metric.direction == "higher" else -1.0
     having = [
@@ -296,22 +302,33 @@ def _has_no_group(label_set: LabelSetRecord, evaluations: Sequence[HistoryRecord
 
 
 def under_labels(
-    tx: ReadTransaction, runs: Sequence[RunRecord], metrics: Sequence[Metric], is_named: bool, labels: Version = None
+    tx: ReadTransaction,
+    runs: Sequence[RunRecord],
+    metrics: Sequence[Metric],
+    is_named: bool,
+    labels: Version = None,
+    judge: str | None = None,
 ) -> tuple[LabelSetRecord, list[dict[int, HistoryRecord]], list[Note]]:
     """Return the newest labels under which the runs have the metrics, and the evaluations of each by run.
 
-    ``labels``: a version, or "newest", in the place of those. Runs that were not named and lack the metrics under these
-    labels are left out with a note.
+    ``labels``: a version, or "newest", in the place of those. ``judge``: whose, None for those that count. Runs that
+    were not named and lack the metrics under these labels are left out with a note.
     """
     dataset_id, ids = runs[0].dataset_id, {run.id for run in runs}
     is_external = [metric.is_external for metric in metrics]
     if any(is_external) and not all(is_external):
         raise InputError("results of other engines rest on no labels of ours", advice="rank by one kind of metric")
-    label_sets = tx.labels.sets(dataset_id, EXTERNAL_JUDGE if all(is_external) else "")[::-1]
-    newest = label_sets[0].version if label_sets else 0
-    if labels is not None and not any(is_external):
+    asked = None
+    if not any(is_external) and (labels is not None or judge):
         version = labels if isinstance(labels, int) else None
-        label_sets = [numbered_labels(tx, dataset_id, runs[0].dataset, version)]
+        asked = numbered_labels(tx, dataset_id, runs[0].dataset, version, judge)
+        whose = asked.judge
+    else:
+        whose = EXTERNAL_JUDGE if all(is_external) else counting_judge(tx, dataset_id, runs[0].dataset, judge)
+    label_sets = tx.labels.sets(dataset_id, whose)[::-1]
+    newest = label_sets[0].version if label_sets else 0
+    if asked is not None and labels is not None:
+        label_sets = [asked]
     best: tuple[LabelSetRecord, list[dict[int, HistoryRecord]], set[int]] | None = None
     for label_set in label_sets:
         records = [
@@ -325,13 +342,15 @@ def under_labels(
             break
     texts = [metric.requested_as for metric in metrics]
     older = label_sets[0].version if labels is not None and label_sets and label_sets[0].version != newest else None
+    of_judge = "" if any(is_external) else whose
     if best is None or (is_named and len(best[2]) < len(ids)) or not best[2]:
         lacking = [run for run in runs if best is None or run.id not in best[2]]
         under = "one version" if labels is None or not label_sets else f"version {label_sets[0].version}"
         raise NotComparableError(
             f"{len(lacking)} of {len(runs)} runs, such as {lacking[0].name!r}, "
-            f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels",
-            advice=advice_for_lacking(tx, runs, metrics, adding_command(lacking[:5], texts, older)),
+            f"{'lacks' if len(lacking) == 1 else 'lack'} {', '.join(texts)} under {under} of the labels"
+            f"{f' of {judge_words(of_judge)}' if of_judge else ''}",
+            advice=advice_for_lacking(tx, runs, metrics, adding_command(lacking[:5], texts, older, of_judge)),
         )
     label_set, records, having = best
     notes: list[Note] = []
@@ -341,11 +360,12 @@ def under_labels(
         words = [word for text in texts for word in ("--metric", text)]
         facts = {"n": len(lacking), "first": lacking[0].name, "version": label_set.version, "metrics": tuple(texts)}
         words += ["--labels", str(label_set.version)] if label_set.version < newest else []
+        words += ["--judge", of_judge] if of_judge and label_set.version == newest else []
         of_all = ("ndcg-track", "rescore", "--all", "--dataset", runs[0].dataset, *words)
         notes.append(Note("runs_lacking", facts, adding_command(lacking, texts) if all(is_external) else of_all))
     elif label_set.version < newest and labels is None:
         facts = {"newest": newest, "version": label_set.version}
-        notes.append(Note("newer_labels", facts, adding_command(runs, texts)))
+        notes.append(Note("newer_labels", facts, adding_command(runs, texts, judge=of_judge)))
     return label_set, [{run_id: of[run_id] for run_id in of if run_id in having} for of in records], notes
 
 
@@ -437,7 +457,9 @@ def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
     by = [] if question.by is None else ["--by", question.by]
     where = ("--dataset", dataset) if question.suite is None else ("--suite", question.suite)
     by_tag = () if question.by_tag is None else ("--by-tag", question.by_tag)
-    runs = (*question.references, *where, *by_tag, *metrics, *tags, *by)
+    labels = () if question.labels is None else ("--labels", str(question.labels))
+    judge = () if question.judge is None else ("--judge", question.judge)
+    runs = (*question.references, *where, *by_tag, *metrics, *tags, *by, *labels, *judge)
     return ("ndcg-track", "leaderboard", *runs, "--missing", question.missing)
 
 

@@ -84,7 +84,8 @@ def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestio
         rows = [*with_standings(complete, values, metric.direction), *rows[len(complete) :]]
     versions = tuple(None if on_dataset is None else on_dataset.label_set.version for on_dataset in by_dataset.values())
     notes = tuple(SuiteNote(name, note) for name, on_dataset in present.items() for note in on_dataset.notes)
-    return SuiteTable(suite.name, str(metric), suite.datasets, versions, tuple(rows), notes, metric.direction)
+    judges = tuple(None if on_dataset is None else on_dataset.label_set.judge for on_dataset in by_dataset.values())
+    return SuiteTable(suite.name, str(metric), suite.datasets, versions, tuple(rows), notes, metric.direction, judges)
 
 
 def _on_dataset(
@@ -100,7 +101,9 @@ def _on_dataset(
     }
     if not meant:
         return None
-    label_set, (records,), notes = under_labels(tx, list(meant.values()), [metric], False, question.labels)
+    label_set, (records,), notes = under_labels(
+        tx, list(meant.values()), [metric], False, question.labels, question.judge
+    )
     having = {system: run for system, run in meant.items() if run.id in records and records[run.id].mean is not None}
     complete = [run for run in having.values() if run.id not in without_results]
     evaluations = [records[run.id] for run in complete]

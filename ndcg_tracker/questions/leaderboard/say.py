@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
 
+from ndcg_tracker.compare.say_tables import labels_text
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing, SuiteRow, SuiteTable
@@ -29,7 +30,7 @@ _ROW = paths(
     "run=run.name run_id=run.run_id dataset=board.dataset label_set_version=board.labels.version metric=of.metric "
     "slice=of.value n=of.n mean=standing.mean ci_low=standing.ci.0 ci_high=standing.ci.1 rank=standing.rank "
     "rank_low=standing.rank_low rank_high=standing.rank_high is_tied_with_best=standing.is_tied_with_best "
-    "judged=standing.judged"
+    "judged=standing.judged judge=board.labels.judge"
 )
 _SPECIAL = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
@@ -144,7 +145,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
     numbers = dict.fromkeys(metric.n for metric in board.metrics)
     groups = [f"{metric.n:,} by {name}" for metric, name in zip(board.metrics, names, strict=True)]
     facts = [
-        ("labels", f"version {board.labels.version}, digest {board.labels.digest[:12]}"),
+        ("labels", labels_text(board.labels)),
         ("groups", ", ".join(groups) if len(numbers) > 1 else " ".join(f"{n:,}" for n in numbers)),
         ("test", f"{_test(board)}; p < 0.05"),
     ]
@@ -364,9 +365,10 @@ def suite_rows(table: SuiteTable) -> list[dict[str, Any]]:
             "rank_low": None if row.standing is None else row.standing.rank_low,
             "rank_high": None if row.standing is None else row.standing.rank_high,
             "micro": None if row.micro is None else row.micro.mean,
+            "judge": judge,
         }
         for row in table.rows
-        for dataset, version, cell in zip(table.datasets, table.versions, row.cells, strict=True)
+        for dataset, version, judge, cell in zip(table.datasets, table.versions, table.judges, row.cells, strict=True)
     ]
 
 
@@ -448,10 +450,13 @@ def _finding(table: SuiteTable, complete: Sequence[SuiteRow]) -> str:
 
 
 def _versions(table: SuiteTable) -> str:
-    if len(set(table.versions)) == 1:
-        return f"version {table.versions[0]} of each dataset"
-    each = [f"{name} version {v}" for name, v in zip(table.datasets, table.versions, strict=True) if v is not None]
-    return ", ".join(each)
+    versions = [
+        None if version is None else f"version {version}" + (f" of judge {judge!r}" if judge else "")
+        for version, judge in zip(table.versions, table.judges, strict=True)
+    ]
+    if len(set(versions)) == 1:
+        return f"{versions[0]} of each dataset"
+    return ", ".join(f"{name} {version}" for name, version in zip(table.datasets, versions, strict=True) if version)
 
 
 def _places(table: SuiteTable) -> list[list[int]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, MetricText, OnlyTagged, Option
+from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, Judge, MetricText, OnlyTagged, Option
+from ndcg_tracker.questions.history import ShownLabels
 
 if TYPE_CHECKING:
     from ndcg_tracker.render.chart import Chart
@@ -19,16 +20,23 @@ Parameter = Annotated[
 
 
 def plot_training(
-    self: HasStore, name: Training, metric: MetricText = DEFAULT_METRIC, *, dataset: Dataset = DEFAULT_DATASET
+    self: HasStore,
+    name: Training,
+    metric: MetricText = DEFAULT_METRIC,
+    *,
+    dataset: Dataset = DEFAULT_DATASET,
+    labels: ShownLabels = None,
+    judge: Judge = None,
 ) -> Chart:
     """Draw a metric over the stored iterations of a training (``TrainingRuns``), with its 95% intervals.
 
-    Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
+    ``labels``, ``judge``: see ``history``. Raises: ReferenceNotFoundError where no iteration of it is stored, or none
+    has the metric.
     """
     from ndcg_tracker.questions.plot.gather import training_chart
 
     with self.store().read() as tx:
-        return training_chart(tx, name, dataset, metric)
+        return training_chart(tx, name, dataset, metric, labels, judge)
 
 
 def plot_runs(
@@ -38,14 +46,16 @@ def plot_runs(
     *,
     dataset: Dataset = DEFAULT_DATASET,
     tags: OnlyTagged = None,
+    labels: ShownLabels = None,
+    judge: Judge = None,
 ) -> Chart:
     """Draw a metric of runs against a number that they cost, such as ``latency_ms``, with the Pareto front.
 
-    Parameters: ``parameter``: a parameter, or a tag, whose values are numbers; less is better. ``tags``: only runs
-    that have them. Raises: ReferenceNotFoundError where no run has the metric; InputError where none has such a
-    number.
+    Parameters: ``parameter``: a parameter, or a tag, whose values are numbers; less is better. ``tags``: only runs that
+    have them. ``labels``, ``judge``: see ``history``. Raises: ReferenceNotFoundError where no run has the metric;
+    InputError where none has such a number.
     """
     from ndcg_tracker.questions.plot.gather import quality_chart
 
     with self.store().read() as tx:
-        return quality_chart(tx, parameter, dataset, metric, tags or {})
+        return quality_chart(tx, parameter, dataset, metric, tags or {}, labels, judge)

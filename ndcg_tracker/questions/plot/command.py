@@ -81,7 +81,7 @@ def drawn(
     return decorate
 
 
-OF_REPORTS = ("equivalence", "judge", "top", "tie_bounds", "unjudged_bounds")
+OF_REPORTS = ("equivalence", "top", "tie_bounds", "unjudged_bounds")
 """What a comparison can be asked and a chart does not show."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.limits import number_of
+from ndcg_tracker.compare.options import Version
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
@@ -149,12 +150,14 @@ def group_chart(tx: ReadTransaction, both: RunPair, group: str) -> Chart:
     return Chart(rank_moves(lists, *(side.run.name for side in both.sides)))
 
 
-def training_chart(tx: ReadTransaction, name: str, dataset: str, metric: str) -> Chart:
+def training_chart(
+    tx: ReadTransaction, name: str, dataset: str, metric: str, labels: Version = None, judge: str | None = None
+) -> Chart:
     """Return the chart of a metric over the stored iterations of a training.
 
     Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
     """
-    rows = _rows(tx, dataset, metric, {"training": name})
+    rows = _rows(tx, dataset, metric, HistoryFilter({"training": name}, labels=labels, judge=judge))
     points: dict[str, list[RunPoint]] = {"iteration": [], "final": []}
     for row in rows:
         point = _point(row, "iteration")
@@ -170,12 +173,20 @@ def training_chart(tx: ReadTransaction, name: str, dataset: str, metric: str) ->
     return Chart(training(points["iteration"], metric, name, final=final))
 
 
-def quality_chart(tx: ReadTransaction, parameter: str, dataset: str, metric: str, tags: Mapping[str, str]) -> Chart:
+def quality_chart(
+    tx: ReadTransaction,
+    parameter: str,
+    dataset: str,
+    metric: str,
+    tags: Mapping[str, str],
+    labels: Version = None,
+    judge: str | None = None,
+) -> Chart:
     """Return the chart of a metric of runs against a parameter, or a tag, whose values are numbers.
 
     Raises: ReferenceNotFoundError where no run has the metric; InputError where no run has such a number.
     """
-    rows = _rows(tx, dataset, metric, tags)
+    rows = _rows(tx, dataset, metric, HistoryFilter(tags, labels=labels, judge=judge))
     if not rows:
         raise ReferenceNotFoundError(f"no run of dataset {dataset!r} that was asked for has {metric}")
     points = [point for row in rows if (point := _point(row, parameter)) is not None]
@@ -186,8 +197,8 @@ def quality_chart(tx: ReadTransaction, parameter: str, dataset: str, metric: str
     return Chart(quality_against(points, metric, parameter))
 
 
-def _rows(tx: ReadTransaction, dataset: str, metric: str, tags: Mapping[str, str]) -> tuple[HistoryRow, ...]:
-    return history_of(tx, dataset, metric, HistoryFilter(tags), most_steps=0).rows
+def _rows(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter) -> tuple[HistoryRow, ...]:
+    return history_of(tx, dataset, metric, wanted, most_steps=0).rows
 
 
 def _point(row: HistoryRow, name: str) -> RunPoint | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import AnyDataset, MetricTexts, Option
+from ndcg_tracker.asked import AnyDataset, Judge, MetricTexts, Option
 from ndcg_tracker.compare.options import Baseline, Candidates, Ci, ClusterBy, LabelsVersion, MissingGroups, Test
 from ndcg_tracker.metrics.language.text import parse_metrics
 
@@ -30,12 +30,13 @@ def report(
     labels: LabelsVersion = None,
     output: Page = "report.html",
     texts: WithTexts = False,
+    judge: Judge = None,
 ) -> ReportResult:
     """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
-    Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci``, ``cluster``
-    and ``labels``: see ``compare``; the first metric is drawn group by group. ``output``: the file that the page's
-    own command names. ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is
+    Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci``, ``cluster``,
+    ``labels`` and ``judge``: see ``compare``; the first metric is drawn group by group. ``output``: the file that the
+    page's own command names. ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is
     saved with ``save``. Raises: what ``compare`` raises.
     """
     from ndcg_tracker.compare.gather import CompareOptions
@@ -43,7 +44,13 @@ def report(
     from ndcg_tracker.questions.report.gather import ReportResult, runs_report
 
     options = CompareOptions(
-        tuple(parse_metrics(metrics)), dataset, missing, methods=Methods(test, ci), cluster=cluster, labels=labels
+        tuple(parse_metrics(metrics)),
+        dataset,
+        missing,
+        methods=Methods(test, ci),
+        cluster=cluster,
+        labels=labels,
+        judge=judge,
     )
     with self.store().read() as tx:
         return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))

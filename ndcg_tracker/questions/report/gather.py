@@ -34,6 +34,7 @@ from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.report.page import RunsReport
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.runs.groups import texts_of
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
@@ -94,6 +95,8 @@ def _runs_report(
     command: tuple[str, ...],
 ) -> RunsReport:
     comparison = pairs[0].comparison
+    judge = comparison.label_set.judge
+    wanted = replace(wanted, judge=None if judge in NO_LABELS_HERE else judge)
     decisions = _newest_decisions(tx, pairs)
     return RunsReport(
         reports.pairs,
@@ -116,6 +119,7 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
         ("--ci", options.methods.ci, "t"),
         ("--cluster", options.cluster, None),
         ("--labels", None if options.labels is None else str(options.labels), None),
+        ("--judge", options.judge, None),
     )
     others = [word for option, value, default in chosen if value and value != default for word in (option, value)]
     others += ["--texts"] if texts else []

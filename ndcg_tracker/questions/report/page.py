@@ -20,6 +20,7 @@ from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_htm
 from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
 from ndcg_tracker.render.terminal import shown_strings, visible
+from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.words.notes import command_line, sentence
 from ndcg_tracker.words.texts import GroupTexts, counted, interval, p_text, points
 
@@ -366,7 +367,7 @@ def _no_lists_words(notes: Sequence[Note]) -> str:
 
 def _explain_command(pair: PairReport) -> tuple[str, ...]:
     comparison = pair.comparison
-    words = (
+    words: tuple[str, ...] = (
         "ndcg-track",
         "explain",
         comparison.baseline.name,
@@ -374,6 +375,7 @@ def _explain_command(pair: PairReport) -> tuple[str, ...]:
         "--dataset",
         comparison.dataset,
     )
+    words += judge_option(comparison.label_set.judge)
     return words if pair.lists_metric is None else (*words, "--metric", pair.lists_metric)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import REPRO_EVAL_P, AnyDataset, MetricTexts, Option, RboP
-from ndcg_tracker.compare.options import MissingGroups
+from ndcg_tracker.asked import REPRO_EVAL_P, AnyDataset, Judge, MetricTexts, Option, RboP
+from ndcg_tracker.compare.options import LabelsVersion, MissingGroups
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
 
@@ -46,6 +46,8 @@ def reproduce(
     missing: MissingGroups = "error",
     cutoffs: Cutoffs = (),
     rbo_p: RboP = REPRO_EVAL_P,
+    labels: LabelsVersion = None,
+    judge: Judge = None,
 ) -> ReproductionResult:
     """Say whether a run is the published one: the measures of repro_eval (KTU, RBO, RMSE, p-value, ER, DeltaRI).
 
@@ -54,7 +56,8 @@ def reproduce(
     an improvement over, for ER and DeltaRI. ``published``: the published mean where its run is not at hand; then
     the only run is the one that reproduces it, under one metric, by default its first. ``missing``: see
     ``compare``. ``cutoffs``: how many first items KTU and RBO are about, by default 10, 100 and 1000 as far as
-    lists go. ``rbo_p``: how much a rank counts beside the one before it, in (0, 1). Raises: ReferenceNotFoundError;
+    lists go. ``rbo_p``: how much a rank counts beside the one before it, in (0, 1). ``labels``, ``judge``: see
+    ``compare``. Raises: ReferenceNotFoundError;
     InputError for half of what belongs together, a number that the metric cannot have, and groups in one run alone;
     NotComparableError, with the command that fixes it.
     """
@@ -81,10 +84,11 @@ def reproduce(
     with self.store().read() as tx:
         run = tx.runs.resolve(original, dataset)
         if published is not None:
-            return ReproductionResult(beside_published(tx, run, parsed[0] if parsed else None, published))
+            metric = parsed[0] if parsed else None
+            return ReproductionResult(beside_published(tx, run, metric, published, labels, judge))
         other, *effects = (
             tx.runs.resolve(reference, dataset) for reference in (reproduced, *baselines) if reference is not None
         )
-        options = ReproduceOptions(parsed, missing, tuple(cutoffs), rbo_p)
+        options = ReproduceOptions(parsed, missing, tuple(cutoffs), rbo_p, labels, judge)
         of_both = (effects[0], effects[1]) if effects else None
         return ReproductionResult(reproduction(tx, run, other, of_both, options))

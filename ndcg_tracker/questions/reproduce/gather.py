@@ -12,7 +12,7 @@ import numpy as np
 from ndcg_tracker.asked import DEFAULT_METRIC, REPRO_EVAL_CUTOFFS, REPRO_EVAL_P
 from ndcg_tracker.compare.gather import pruned_notes
 from ndcg_tracker.compare.gather_results import paired_results
-from ndcg_tracker.compare.options import Missing
+from ndcg_tracker.compare.options import Missing, Version
 from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.compare.run_pair import RunPair, adding_command, label_set_ref, shared_labels
 from ndcg_tracker.concurrency import mapped
@@ -33,6 +33,7 @@ from ndcg_tracker.questions.show.gather import shown_run
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.runs.labels import counting_judge
 from ndcg_tracker.statistics.similarity import repro_eval_ktu
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ class ReproduceOptions:
     missing: Missing = "error"
     cutoffs: tuple[int, ...] = ()
     rbo_p: float = REPRO_EVAL_P
+    labels: Version = None
+    judge: str | None = None
 
 
 def reproduction(
@@ -71,8 +74,8 @@ def reproduction(
         check_cutoff(cutoff)
     runs = (original, reproduced, *(baselines or ()))
     tx.runs.require("groups", *runs)
-    sides, metrics, newest = shared_labels(tx, runs, options.metrics)
-    pairs = [RunPair.of(sides[0], sides[1], metrics, newest)]
+    sides, metrics, newest = shared_labels(tx, runs, options.metrics, options.labels, options.judge)
+    pairs = [RunPair.of(sides[0], sides[1], metrics, newest, options.labels is not None)]
     if baselines is not None:
         pairs += [RunPair.of(sides[2], sides[0], metrics, newest), RunPair.of(sides[3], sides[1], metrics, newest)]
     results = [[paired_results(tx, both, metric, options.missing) for metric in metrics] for both in pairs]
@@ -104,13 +107,22 @@ def reproduction(
     )
 
 
-def beside_published(tx: ReadTransaction, run: RunRecord, metric: Metric | None, published: float) -> PublishedMean:
+def beside_published(
+    tx: ReadTransaction,
+    run: RunRecord,
+    metric: Metric | None,
+    published: float,
+    labels: Version = None,
+    judge: str | None = None,
+) -> PublishedMean:
     """Return the mean of a run beside a published one: of the metric, else of the run's first.
 
     Raises: InputError for a number that the metric cannot have, and a run without metrics; ReferenceNotFoundError for a
     metric that the run does not have.
     """
-    shown = shown_run(tx, run, metric, None, 0).by_group
+    if labels is None and not (metric is not None and metric.is_external):
+        judge = counting_judge(tx, run.dataset_id, run.dataset, judge)
+    shown = shown_run(tx, run, metric, None, 0, labels, judge).by_group
     if shown is None:
         raise InputError(
             f"run {run.name!r} has no mean", advice=f"type: {shlex.join(adding_command([run], [DEFAULT_METRIC]))}"

@@ -17,7 +17,7 @@ from ndcg_tracker.words.texts import counted, interval, p_text, percent, points
 _METRIC = paths("metric requested_as original reproduced delta ci_low=ci.0 ci_high=ci.1 rmse p_value er delta_ri n")
 _PUBLISHED = paths(
     "run=run.name run_id=run.run_id dataset label_set_version metric requested_as published mean delta ci_low=ci.0 "
-    "ci_high=ci.1 is_within n"
+    "ci_high=ci.1 is_within n judge"
 )
 
 
@@ -40,7 +40,8 @@ def reproduction_rows(reproduction: Reproduction | PublishedMean) -> list[dict[s
         **picked(paths("reproduced_run=reproduced.name reproduced_run_id=reproduced.run_id dataset"), reproduction),
         "label_set_version": reproduction.label_set.version,
     }
-    return [{**runs, **picked(_METRIC, metric)} for metric in reproduction.metrics]
+    judge = {"judge": reproduction.label_set.judge}
+    return [{**runs, **picked(_METRIC, metric), **judge} for metric in reproduction.metrics]
 
 
 def reproduction_report(reproduction: Reproduction | PublishedMean) -> Report:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.gather_results import Evaluated
+from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.run_pair import adding_command, known_metric
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.errors import InputError, MetricError, ReferenceNotFoundError
@@ -30,7 +31,9 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs.labels import numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
+from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import command_line
+from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index
@@ -38,7 +41,15 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 
-def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: str | None, top: int) -> ShownRun:
+def shown_run(
+    tx: ReadTransaction,
+    run: RunRecord,
+    metric: Metric | None,
+    by: str | None,
+    top: int,
+    labels: Version = None,
+    judge: str | None = None,
+) -> ShownRun:
     """Return the facts, the means and the groups of a run (see ``Tracker.show``).
 
     Raises: ReferenceNotFoundError for a metric that it does not have; InputError for slices of a run without results of
@@ -49,7 +60,7 @@ def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: st
     columns = tx.evaluations.results_of([evaluation.id for evaluation in evaluations])
     results = {evaluation.id: of_groups for evaluation, of_groups in zip(evaluations, columns, strict=True)}
     means = tuple(_mean(evaluation, *results[evaluation.id], weights_of) for evaluation in evaluations)
-    chosen = _chosen(tx, run, evaluations, metric)
+    chosen = _chosen(tx, run, evaluations, metric, labels, judge)
     hardest: tuple[ShownGroup, ...] = ()
     slices: tuple[ShownSlice, ...] = ()
     ids, values = results[chosen.id] if chosen is not None else (np.empty(0, np.int64), np.empty(0))
@@ -94,9 +105,32 @@ def shown_run(tx: ReadTransaction, run: RunRecord, metric: Metric | None, by: st
 
 
 def _chosen(
-    tx: ReadTransaction, run: RunRecord, evaluations: list[EvaluationRecord], metric: Metric | None
+    tx: ReadTransaction,
+    run: RunRecord,
+    evaluations: list[EvaluationRecord],
+    metric: Metric | None,
+    labels: Version,
+    judge: str | None,
 ) -> EvaluationRecord | None:
-    """Return the evaluation whose groups are shown: of the metric, else of the first, under the newest labels."""
+    """Return the evaluation whose groups are shown: of the metric, else of the first, under the labels that are meant.
+
+    By default these are the newest of no named judge, or else of all.
+    """
+    if labels is not None or judge:
+        version = labels if isinstance(labels, int) else None
+        label_set = numbered_labels(tx, run.dataset_id, run.dataset, version, judge)
+        under = [of for of in evaluations if of.label_set_id == label_set.id or of.judge == EXTERNAL_JUDGE]
+        if labels is None:
+            under = [of for of in evaluations if of.judge in (label_set.judge, EXTERNAL_JUDGE)]
+        if evaluations and not under:
+            older = label_set.version if isinstance(labels, int) else None
+            computing = adding_command([run], [] if metric is None else [str(metric)], older, label_set.judge)
+            raise ReferenceNotFoundError(
+                f"run {run.name!r} has no metric under version {label_set.version} of the labels"
+                f"{f' of {judge_words(label_set.judge)}' if label_set.judge else ''}",
+                advice=f"compute some with: {command_line(computing)}",
+            )
+        evaluations = under
     if metric is not None:
         text = str(known_metric(tx, run.dataset_id, metric))
         evaluations = [evaluation for evaluation in evaluations if evaluation.metric == text]
@@ -181,12 +215,12 @@ class Convention:
     open_ties: OpenTies | None = None
 
 
-def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int) -> list[Convention]:
+def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, judge: str | None = None) -> list[Convention]:
     """Return the plain NDCG of a run under our own default and every dialect.
 
     Raises: InputError where the run's dataset has no labels.
     """
-    newest = numbered_labels(tx, run.dataset_id, run.dataset)
+    newest = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge)
     both = judged(tx.runs.ranking(run.id), tx.labels.lists(newest.id))
     weights = stored_weights(tx, run.dataset_id)
     tools = [(dialect.text(cutoff), dialect.unstable_from) for dialect in DIALECTS.values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, MetricTexts, Option
+from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Judge, MetricTexts, Option
 from ndcg_tracker.compare.options import Ci, ClusterBy, LabelsVersion, MissingGroups, Test
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
@@ -79,6 +79,7 @@ def suite(
     missing: Missing = "error",
     tags: Mapping[str, str] | None = None,
     labels: Version = None,
+    judge: str | None = None,
 ) -> SuiteResult:
     """Return the means of systems on every dataset of a suite, the best macro mean first.
 
@@ -86,7 +87,7 @@ def suite(
     run on some dataset has no mean over the suite. The others have a place by all pairs of t-tests of the macro
     mean, Holm-corrected, as in ``leaderboard``. Parameters: ``systems``: names or patterns, none for all.
     ``metric``: one or several, a table for each. ``by_tag``: runs of one system share the value of this tag, not
-    their name. ``missing``, ``tags``, ``labels``: see ``leaderboard``. Raises: ReferenceNotFoundError;
+    their name. ``missing``, ``tags``, ``labels``, ``judge``: see ``leaderboard``. Raises: ReferenceNotFoundError;
     NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
@@ -100,6 +101,7 @@ def suite(
         labels=labels,
         suite=name,
         by_tag=by_tag,
+        judge=judge,
     )
     with self.store().read() as tx:
         table, *further = suite_tables(tx, question)
@@ -124,7 +126,7 @@ def compare_suite(
     by: str | None = None,
     cluster: ClusterBy = None,
     labels: LabelsVersion = None,
-    judge: str | None = None,
+    judge: Judge = None,
 ) -> SuiteComparisonResult:
     """Compare systems on every dataset of a suite, as ``compare`` does, and on all together.
 
@@ -162,6 +164,7 @@ def suite_page(
     by_tag: str | None = None,
     missing: Missing = "error",
     labels: Version = None,
+    judge: str | None = None,
 ) -> str:
     """Return a page of HTML: two systems on a suite as a picture and in numbers, then all its systems."""
     from ndcg_tracker.compare.say_suite import suite_comparison_reports
@@ -170,20 +173,26 @@ def suite_page(
 
     comparison = found.comparison
     metrics = list(dict.fromkeys(compared.metric for compared in found.comparisons))
-    table = suite(self, comparison.suite, metric=metrics, by_tag=by_tag, missing=missing, labels=labels)
+    table = suite(self, comparison.suite, metric=metrics, by_tag=by_tag, missing=missing, labels=labels, judge=judge)
     reports = [*suite_comparison_reports(*found.comparisons), *map(suite_table_report, table.tables)]
     return chart_page(found.plot().spec, reports)
 
 
 def gate_suite_page(
-    self: HasStore, found: SuiteGateResult, *, by_tag: str | None = None, labels: Version = None
+    self: HasStore,
+    found: SuiteGateResult,
+    *,
+    by_tag: str | None = None,
+    labels: Version = None,
+    judge: str | None = None,
 ) -> str:
     """Return a page of HTML: what a gate on a suite decided on, then all systems of the suite."""
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
 
     asked = found.gated.comparison
     missing = asked.deltas[0].metric.groups.missing
-    return suite_page(self, SuiteComparisonResult(asked), by_tag=by_tag, missing=missing, labels=labels)
+    comparison = SuiteComparisonResult(asked)
+    return suite_page(self, comparison, by_tag=by_tag, missing=missing, labels=labels, judge=judge)
 
 
 def gate_suite(
@@ -206,6 +215,7 @@ def gate_suite(
     acknowledged_by: str | None = None,
     dry_run: bool = False,
     unjudged: Unjudged = "range",
+    judge: str | None = None,
 ) -> SuiteGateResult:
     """Decide whether a system may replace another on every dataset of a suite, and record the decision.
 
@@ -235,6 +245,7 @@ def gate_suite(
         labels=labels,
         limits=Limit.all_of(limits),
         unjudged=unjudged,
+        judge=judge,
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return SuiteGateResult(gated_suite(self.store(), question, override, dry_run=dry_run))

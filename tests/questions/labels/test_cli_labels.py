@@ -149,7 +149,17 @@ def test_all_versions_and_what_is_missing(newer: CommandLine) -> None:
             "candidate": "dense",
             "metric": "ndcg@10",
             "changes": False,
-            "verdicts": [{"version": n, "verdict": "no_difference_detected", "low_information": True} for n in (1, 2)],
+            "turns_between_judges": False,
+            "verdicts": [
+                {
+                    "version": n,
+                    "verdict": "no_difference_detected",
+                    "low_information": True,
+                    "judge": "",
+                    "is_open": False,
+                }
+                for n in (1, 2)
+            ],
         }
     ]
     assert (found["not_evaluated"], found["notes"]) == ([], [])
@@ -195,11 +205,13 @@ def test_labels_of_a_judge_and_how_far_it_agrees(newer: CommandLine, folder: Pat
     assert text[1] == (
         "labels of shop, version 3 of judge 'gpt' against version 2: 50.0% of the 4 labels in both have the"
     )
-    assert text[3].startswith("ndcg@10 of 2 runs: Kendall's tau of their order -1.000; ")
-    assert text[3].endswith("; verdicts on pairs of them that turn: 0 of 1")
+    assert text[3:5] == [
+        "ndcg@10 of 2 runs under the 4 labels that both gave: Kendall's tau of their order 1.000",
+        "verdicts on 1 pair of runs: 0 opposite, 0 under one judge alone",
+    ]
     found = newer.rows("labels", "agreement", "--dataset", "shop", "--judge", "gpt", "--metric", "ndcg@10")
     assert [run["run"] for run in found["runs"]] == ["dense", "bm25"]
-    assert (found["kappa"]["n"], found["kendall_tau"], found["n_pairs"]) == (4, -1.0, 1)
+    assert (found["kappa"]["n"], found["kendall_tau"], found["n_pairs"], found["n_opposite"]) == (4, 1.0, 1, 0)
     assert newer.refused("labels", "agreement", "--dataset", "shop", "--judge", "human") == (
         "dataset 'shop' has no labels of judge 'human', but those of the unnamed judge, judge 'gpt'; choose with "
         "--judge"
@@ -247,3 +259,122 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
         "to add them to version 4, those of judge 'ada': "
         "ndcg-track labels add FILE --extend --dataset shop --judge ada\n"
     )
+
+
+TWO_JUDGES = "group,item,label,judge\nq1,a,2,gpt\nq1,b,0,gpt\nq1,a,0,human\nq1,b,1,human\n"
+UNCLEAR = "dataset 'default' has labels of judges 'gpt' and 'human', and none without a judge; choose with --judge gpt"
+
+
+@pytest.fixture
+def judges(sqlite_command: CommandLine, folder: Path) -> CommandLine:
+    """A dataset whose labels are of gpt, version 1, and of human, version 2; no run is stored yet."""
+    (folder / "both.csv").write_text(TWO_JUDGES)
+    for name, order in (("a", "ab"), ("b", "ba")):
+        lines = [f"q1,{item},{2 - place}" for place, item in enumerate(order)]
+        (folder / f"{name}.csv").write_text("\n".join(["group,item,score", *lines, ""]))
+    assert sqlite_command.said("labels", "add", "both.csv") == (
+        "stored as version 1 of dataset 'default': 2 labels of judge 'gpt'\n"
+        "stored as version 2 of dataset 'default': 2 labels of judge 'human'\n"
+    )
+    return sqlite_command
+
+
+def test_a_file_of_several_judges_gives_each_a_version(judges: CommandLine) -> None:
+    add = ["labels", "add", "both.csv"]
+    of_gpt = "already stored as version 1 of dataset 'default': 2 labels of judge 'gpt'\n"
+    assert judges.said(*add, "--judge", "gpt") == judges.said(*add, "--where", "judge=gpt") == of_gpt
+    assert judges.said(*add, "--where", "judge=gpt", "--judge", "model") == (
+        "stored as version 3 of dataset 'default': 2 labels of judge 'model'\n"
+    )
+    assert judges.refused(*add, "--judge", "ada") == (
+        "both.csv: the column 'judge' names 'gpt', 'human', not 'ada'; name one of these with --judge, or leave it out"
+    )
+    choose = (
+        "both.csv: the column 'judge' names 'gpt', 'human'; choose one with --judge, or store all with: ndcg-track "
+        "labels add FILE"
+    )
+    for command in ("evaluate", "ingest"):
+        assert judges.refused(command, "a.csv", "--labels", "both.csv") == choose
+    assert judges.rows("evaluate", "b.csv", "--labels", "both.csv", "--judge", "human", "-m", "P@1")[0]["mean"] == 1.0
+    assert judges.rows("evaluate", "b.csv", "--labels", "both.csv", "--judge", "gpt", "-m", "P@1")[0]["mean"] == 0.0
+    assert judges.refused("evaluate", "a.csv", "--judge", "gpt").startswith("--judge needs --labels FILE; ")
+    row = judges.rows("ingest", "a.csv", "--labels", "both.csv", "--judge", "human")[0]
+    assert (row["label_set_version"], row["judge"]) == (2, "human")
+
+
+def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, folder: Path) -> None:
+    assert judges.refused("ingest", "a.csv", "b.csv") == UNCLEAR
+    rows = judges.rows("ingest", "a.csv", "b.csv", "--judge", "gpt", "--judge", "human", "-m", "P@1")
+    assert [(row["run"], row["judge"], row["mean"]) for row in rows] == [
+        *(("a", "gpt", 1.0), ("a", "human", 0.0), ("b", "gpt", 0.0), ("b", "human", 1.0)),
+    ]
+    said = judges.said("rescore", "--all", "--judge", "*", "-m", "P@1").splitlines()
+    assert said[1] == "a: nothing new to compute under labels version 2 of judge 'human'"
+    text = judges.done("rescore", "--all", "--judge", "*", "-m", "ndcg@10").splitlines()
+    assert [line.split()[-1] for line in text] == ["judge", "gpt", "human", "gpt", "human"]
+    both, of = ("a", "b"), ("-m", "P@1")
+    commands: list[tuple[str, ...]] = [
+        ("compare", *both, *of),
+        ("gate", "b", "--baseline", "a", *of, "--scope", "set", "--tolerance", "1", "--dry-run"),
+        ("leaderboard", *of),
+        ("history", *of),
+        ("explain", *both, "-m", "ndcg@10"),
+        ("reproduce", *both, *of),
+        ("reproduce", "a", "--published", "0.5", *of),
+        ("labels", "needed", *both),
+        ("runs", "list", "--sort", "mean", *of),
+        ("doctor", "conventions", "a"),
+        ("report", *both, *of, "-o", "page.html"),
+        ("plot", "compare", *both, *of, "-o", "p.svg"),
+        ("plot", "history", *of, "-o", "p.svg"),
+        ("plot", "explain", *both, "--group", "q1", "-m", "ndcg@10", "-o", "p.svg"),
+    ]
+    for command in commands:
+        assert judges.refused(*command) == UNCLEAR, command
+        assert judges(*command, "--judge", "human").code == 0, command
+    for command in commands[:6]:
+        named = judges.done(*command, "--labels", "2")
+        assert named == judges.done(*command, "--labels", "2", "--judge", "human"), command
+        assert judges.refused(*command, "--labels", "2", "--judge", "gpt").startswith("version 2 of the labels of ")
+    judges.said("suite", "create", "all", "default")
+    systems = [("show", "all", *of), ("compare", "all", *both, *of), ("report", "all", *both, *of, "-o", "suite.html")]
+    for system in [
+        *systems,
+        ("gate", "all", "b", "--baseline", "a", *of, "--margin", ".5", "--on-inconclusive", "pass"),
+    ]:
+        assert judges.refused("suite", *system) == UNCLEAR, system
+        assert judges("suite", *system, "--judge", "gpt").code == 0, system
+    assert "version 1 of judge 'gpt' of each dataset" in judges.done("suite", "show", "all", *of, "--judge", "gpt")
+    table = csv.DictReader(io.StringIO(judges.done("leaderboard", *of, "--judge", "human", "--format", "csv")))
+    assert {(row["label_set_version"], row["judge"]) for row in table} == {("2", "human")}
+    every = judges.done("compare", *both, *of, "--judge", "*")
+    assert every.splitlines()[0].startswith("b against a on default, 2 versions of the labels of 2 judges: ")
+    found = judges.rows("compare", *both, *of, "--judge", "*")
+    assert [one["label_set"]["judge"] for one in found["versions"]] == ["gpt", "human"]
+    assert [one["judge"] for one in found["conclusions"][0]["verdicts"]] == ["gpt", "human"]
+    table = csv.DictReader(io.StringIO(judges.done("compare", *both, *of, "--judge", "*", "--format", "csv")))
+    assert [row["judge"] for row in table] == ["gpt", "human"]
+    assert "| human | 2 |" in judges.done("compare", *both, *of, "--judge", "*", "--format", "markdown")
+    assert judges.refused("compare", *both, "--judge", "*", "--labels", "1") == (
+        "--labels 1 is of one judge, and --judge '*' is every; leave one out"
+    )
+    assert judges.refused("suite", "compare", "all", *both, "--judge", "*") == (
+        "--judge '*' takes one dataset; name a judge beside --suite"
+    )
+
+
+def test_a_first_batch_for_a_new_judge_goes_back(judges: CommandLine, folder: Path) -> None:
+    judges.done("ingest", "a.csv", "b.csv", "--judge", "gpt")
+    said = judges.said("labels", "needed", "a", "b", "--judge", "ada", "--format", "csv", "-o", "batch.csv")
+    assert said == (
+        "wrote 2 items to judge; with their grades filled in: ndcg-track labels add batch.csv --rescore --dataset "
+        "default --judge ada\n"
+    )
+    assert (folder / "batch.csv").read_text().splitlines()[0] == "group,item,label,could_move"
+    lines = (folder / "batch.csv").read_text().replace(",,", ",1,").replace("\r\n", "\n")
+    (folder / "batch.csv").write_text(lines)
+    assert judges.said("labels", "add", "batch.csv", "--rescore", "--judge", "ada").startswith(
+        "stored as version 3 of dataset 'default': 2 labels of judge 'ada'\nrescored 2 of 2 runs"
+    )
+    text = judges.done("labels", "needed", "a", "b", "--judge", "bob").splitlines()
+    assert text[-1] == "labels  none of judge 'bob' yet"

@@ -1,5 +1,6 @@
 """Several judges of one dataset: whose labels count, and how far two of them agree."""
 
+import json
 from collections.abc import Callable
 
 import numpy as np
@@ -9,6 +10,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, labels_frame
 
 import ndcg_tracker as nt
 from ndcg_tracker.compare.gather import ComparisonResult
+from ndcg_tracker.questions.labels.say import agreement_said
 
 pytestmark = pytest.mark.both_engines
 
@@ -120,8 +122,29 @@ def test_an_unknown_judge_and_one_without_results(shop: nt.Tracker) -> None:
 
 def test_a_dataset_whose_only_labels_are_of_a_named_judge(tracker: nt.Tracker) -> None:
     tracker.add_labels(labels_of(GPT), judge="gpt")
-    with pytest.raises(nt.InputError, match=r"^dataset 'default' has no labels yet"):
-        tracker.ingest(frame_of(BM25), name="bm25")
+    stored = tracker.ingest(frame_of(BM25), name="bm25")
+    assert (stored.label_set_version, stored.judge, stored.further) == (1, "gpt", ())
+    assert stored.metrics[0].mean == pytest.approx(results("ndcg@10", BM25, GPT).mean)
+    assert str(stored).splitlines()[1].endswith(" (judge 'gpt')")
+    tracker.ingest(frame_of(DENSE), name="dense")
+    assert version_of(tracker.compare("bm25", "dense")) == version_of(tracker.compare("bm25", "dense", judge="gpt"))
+    assert version_of(tracker.compare("bm25", "dense", labels="newest")) == (1, "gpt")
+    assert tracker.history().judge.tolist() == ["gpt", "gpt"]
+    assert tracker.leaderboard().leaderboard.labels.judge == "gpt"
+    with pytest.warns(UserWarning, match="could change the order"):
+        assert tracker.best().name == "bm25"
+    assert tracker.gate("dense", baseline="bm25", margin=0.5).gated.comparison.label_set.judge == "gpt"
+    assert tracker.explain("bm25", "dense").explanation.subject.candidate_labels.judge == "gpt"
+    assert tracker.reproduce("bm25", "dense").to_dict()["label_set"]["judge"] == "gpt"
+    assert tracker.reproduce("bm25", published=0.5).to_dict()["judge"] == "gpt"
+    assert "judge 'gpt'" in str(tracker.compare_versions("bm25", "dense"))
+    assert tracker.labels_needed("bm25", "dense").needed.label_set.judge == "gpt"
+    assert tracker.conventions("bm25")[0].mean == stored.metrics[0].mean
+    assert [run.judge for run in tracker.rescore(metrics="P@1")] == ["gpt", "gpt"]
+    tracker.create_suite("all", ["default"])
+    assert tracker.suite("all").tables[0].judges == ("gpt",)
+    assert tracker.history_of_suite("all").rows[0]["judge"] == "gpt"
+    assert tracker.compare_suite("all", "bm25", "dense").comparison.deltas[0].judge == "gpt"
     with pytest.raises(nt.InputError) as caught:
         tracker.labels_agreement()
     assert str(caught.value) == (
@@ -129,21 +152,167 @@ def test_a_dataset_whose_only_labels_are_of_a_named_judge(tracker: nt.Tracker) -
     )
 
 
-def test_two_judges_and_the_runs_under_each(shop: nt.Tracker) -> None:
-    left_out = shop.labels_agreement()
-    assert (left_out.runs, left_out.kendall_tau, left_out.n_pairs) == ((), None, 0)
-    assert left_out.notes[0].command == (
-        *("ndcg-track", "rescore", "bm25", "dense", "--dataset", "default", "--metric", "ndcg@10", "--judge", "gpt"),
+def both_named(tracker: nt.Tracker) -> nt.Tracker:
+    """Return a dataset whose labels are of gpt, version 1, and of human, version 2."""
+    tracker.add_labels(labels_of(GPT), judge="gpt")
+    tracker.add_labels(labels_of(LABELS), judge="human")
+    for name, run in (("bm25", BM25), ("dense", DENSE)):
+        tracker.ingest(frame_of(run), name=name, judge="*")
+    return tracker
+
+
+def test_of_several_named_judges_one_is_to_be_named(tracker: nt.Tracker) -> None:
+    tracker.add_labels(labels_of(GPT), judge="gpt")
+    tracker.add_labels(labels_of(LABELS), judge="human")
+    expected = (
+        "dataset 'default' has labels of judges 'gpt' and 'human', and none without a judge; choose with judge='gpt'"
     )
-    shop.rescore(judge="gpt")
+    with pytest.raises(nt.InputError) as unclear:
+        tracker.ingest(frame_of(BM25), name="bm25")
+    assert str(unclear.value) == expected
+    both = tracker.ingest(frame_of(BM25), name="bm25", judge=["human", "gpt"])
+    assert [(under.judge, under.label_set_version) for under in both.under] == [("human", 2), ("gpt", 1)]
+    assert [under.metrics[0].mean for under in both.under] == pytest.approx(
+        [results("ndcg@10", BM25, labels).mean for labels in (LABELS, GPT)]
+    )
+    again = tracker.ingest(frame_of(BM25), name="bm25", judge="*")
+    assert (again.outcome, again.judge) == ("already stored", "gpt")
+    assert not any(stored.is_new for under in again.under for stored in under.metrics)
+    tracker.ingest(frame_of(DENSE), name="dense", judge="gpt")
+    asked: list[Callable[[], object]] = [
+        lambda: tracker.compare("bm25", "dense"),
+        lambda: tracker.gate("dense", baseline="bm25", margin=0.5),
+        lambda: tracker.leaderboard(),
+        lambda: tracker.history(),
+        lambda: tracker.explain("bm25", "dense"),
+        lambda: tracker.reproduce("bm25", "dense"),
+        lambda: tracker.reproduce("bm25", published=0.5),
+        lambda: tracker.labels_needed("bm25", "dense"),
+        lambda: tracker.best(),
+        lambda: tracker.rescore(),
+        lambda: tracker.report("bm25", "dense"),
+        lambda: tracker.plot_runs("latency_ms"),
+    ]
+    for ask in asked:
+        with pytest.raises(nt.InputError) as caught:
+            ask()
+        assert str(caught.value) == expected
+    with pytest.raises(nt.NotComparableError) as lacking:
+        tracker.compare("bm25", "dense", judge="human")
+    assert str(lacking.value).endswith(
+        "of judge 'human'; type: ndcg-track rescore bm25 dense --dataset default --metric ndcg@10 --judge human"
+    )
+    assert [(run.run, run.judge, len(run.metrics)) for run in tracker.rescore(judge="*")] == [
+        *(("bm25", "gpt", 0), ("bm25", "human", 0), ("dense", "gpt", 0), ("dense", "human", 1)),
+    ]
+    for judge, labels in (("gpt", GPT), ("human", LABELS)):
+        mean = pytest.approx(results("ndcg@10", DENSE, labels).mean)
+        assert tracker.compare("bm25", "dense", judge=judge).comparisons[0].metrics[0].candidate == mean
+        assert tracker.history(judge=judge)["mean"].tolist()[1] == mean
+        (board,) = tracker.leaderboard(judge=judge).leaderboard.metrics
+        assert any(standing.mean == mean for standing in board.standings)
+        assert tracker.reproduce("dense", published=0.5, judge=judge).to_dict()["mean"] == mean
+        assert tracker.explain("bm25", "dense", judge=judge).explanation.candidate == mean
+    version = tracker.history(labels=2)
+    assert (version.judge.tolist(), version.label_set_version.tolist()) == (["human"] * 2, [2, 2])
+    assert tracker.explain("bm25", "dense", labels=1).explanation.subject.baseline_labels.judge == "gpt"
+    assert version_of(tracker.compare("bm25", "dense", labels=2)) == (2, "human")
+    assert tracker.labels_agreement().diff.first.judge == "gpt"
+    with pytest.raises(nt.InputError) as several:
+        tracker.rescore(labels=1, judge=["gpt", "human"])
+    assert str(several.value) == "labels=1 is of one judge; leave it out, or judge="
+
+
+def test_labels_that_come_with_a_run_are_of_the_judge_that_is_named(tracker: nt.Tracker) -> None:
+    given = tracker.ingest(frame_of(BM25), name="bm25", labels=labels_of(GPT), judge="gpt")
+    assert (given.judge, given.label_set_version) == ("gpt", 1)
+    with pytest.raises(nt.InputError) as several:
+        tracker.ingest(frame_of(DENSE), name="dense", labels=labels_of(GPT), judge=["gpt", "human"])
+    assert str(several.value) == (
+        "the labels that come with a run are of one judge, and 2 are named; name one, and add the labels of others "
+        "with ndcg-track labels add FILE --judge NAME"
+    )
+    own = {"group": ["q1", "q1"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0.0, 1.0]}
+    nobody = tracker.ingest(own, name="own")
+    assert (nobody.judge, nobody.label_set_version) == ("", 2)
+    assert tracker.ingest(own | {"label": [0.0, 3.0]}, name="of gpt", judge="gpt").label_set_version == 1
+    with pytest.raises(nt.ConflictError, match=r"labels of judge 'gpt' of dataset 'default'; to replace those, make a"):
+        tracker.ingest(own, name="other", judge="gpt")
+    assert tracker.ingest(frame_of(DENSE), name="dense").judge == ""
+    with pytest.raises(nt.InputError, match=r"^dataset 'default' has no labels of judge 'ada', but those of"):
+        tracker.ingest(frame_of(DENSE), name="ada's", judge="ada")
+
+
+def mostly(relevant: str, groups: list[str]) -> Run:
+    """Return labels by which the first item is relevant, but the second one in every twentieth group."""
+    return {group: {"a": 0, "b": 0, "c": 0} | {relevant[number % 20 == 0]: 1} for number, group in enumerate(groups)}
+
+
+def test_a_row_for_every_judge_and_whether_the_verdict_turns(tracker: nt.Tracker) -> None:
+    groups = [f"q{number:02}" for number in range(40)]
+    for judge, relevant in (("gpt", "ab"), ("human", "ba")):
+        tracker.add_labels(labels_of(mostly(relevant, groups)), judge=judge)
+    tracker.ingest(frame_of({group: {"a": 2.0, "b": 1.0} for group in groups}), name="a first", judge="*")
+    tracker.ingest(frame_of({group: {"a": 1.0, "b": 2.0} for group in groups}), name="b first", judge="*")
+    found = tracker.compare_versions("a first", "b first", judge="*", newest_only=True)
+    (conclusion,) = found.conclusions
+    assert [(of.judge, of.version, of.verdict) for of in conclusion.verdicts] == [
+        *(("gpt", 1, "regressed"), ("human", 2, "improved")),
+    ]
+    assert (conclusion.changes, conclusion.turns_between_judges) == (True, True)
+    assert "2 versions of the labels of 2 judges: the verdict on ndcg@10 turns between judges" in " ".join(
+        str(found).split()
+    )
+    assert found.to_dict()["conclusions"][0]["turns_between_judges"] is True
+    rows = found.to_frame()
+    assert rows[["judge", "label_set_version", "verdict"]].to_numpy().tolist() == [
+        *(["gpt", 1, "regressed"], ["human", 2, "improved"]),
+    ]
+    tracker.add_labels(labels_of({group: {"a": 1, "b": 1} for group in groups}), judge="gpt")
+    newest = tracker.compare_versions("a first", "b first", judge="*", newest_only=True).found
+    assert ([of.label_set.version for of in newest.comparisons], newest.not_evaluated) == ([1, 2], ())
+    every = tracker.compare_versions("a first", "b first", judge="*").found
+    assert ([of.label_set.version for of in every.comparisons], every.not_evaluated) == ([1, 2], (("b first", 3),))
+    assert every.judge_of == {1: "gpt", 3: "gpt", 2: "human"}
+
+
+def test_only_a_gate_under_the_same_judge_spends_of_the_same_alpha(tracker: nt.Tracker) -> None:
+    both_named(tracker)
+
+    def number(judge: str) -> int:
+        return tracker.gate("dense", baseline="bm25", margin=0.5, alpha_budget=0.05, judge=judge).gated.number
+
+    assert [number(judge) for judge in ("gpt", "gpt", "human", "gpt", "human")] == [1, 2, 1, 3, 2]
+    shown = tracker.sql("SELECT judge, decision_number FROM gate_decisions ORDER BY decision_id")
+    assert shown.to_numpy().tolist() == [["gpt", 1], ["gpt", 2], ["human", 1], ["gpt", 3], ["human", 2]]
+    tracker.create_suite("all", ["default"])
+    for judge in ("gpt", "human", "human"):
+        tracker.gate_suite("all", "dense", baseline="bm25", margin=0.5, judge=judge)
+    shown = tracker.sql("SELECT judge, decision_number FROM suite_gate_decisions ORDER BY decision_id")
+    assert shown.to_numpy().tolist() == [["gpt", 1], ["human", 1], ["human", 2]]
+
+
+def test_two_judges_and_the_runs_under_each(shop: nt.Tracker) -> None:
     found = shop.labels_agreement("gpt")
+    shop.rescore(judge="gpt")
+    assert found == shop.labels_agreement()
     assert found == shop.labels_agreement("", "gpt")
     assert (found.diff.first.judge, found.diff.second.judge, found.diff.labels.in_both) == ("", "gpt", 6)
     assert found.kappa is not None
     assert found.kappa.n_groups == 3
     means = {run.run: (run.first, run.second) for run in found.runs}
+    of_both = [
+        {
+            group: shared
+            for group in LABELS
+            if (
+                shared := {item: grade for item, grade in labels.get(group, {}).items() if item in other.get(group, {})}
+            )
+        }
+        for labels, other in ((LABELS, GPT), (GPT, LABELS))
+    ]
     for name, run in (("bm25", BM25), ("dense", DENSE)):
-        assert means[name] == pytest.approx([results("ndcg@10", run, labels).mean for labels in (LABELS, GPT)])
+        assert means[name] == pytest.approx([results("ndcg@10", run, labels).mean for labels in of_both])
     assert (found.kendall_tau, found.n_pairs, found.turned, found.notes) == (1.0, 1, (), ())
     with pytest.raises(nt.InputError) as twice:
         shop.labels_agreement("gpt", "gpt")
@@ -204,3 +373,47 @@ def test_equal_results_under_one_judge_turn_no_verdict_where_the_other_detects_n
     ]
     assert verdicts == ["identical", "no_difference_detected"]
     assert tracker.labels_agreement().turned == ()
+
+
+def test_only_pairs_that_both_labelled_tell_judges_apart(tracker: nt.Tracker) -> None:
+    groups = [f"q{number:02}" for number in range(60)]
+    everything: Run = {group: {"a": 1, "b": 0} for group in groups}
+    tracker.add_labels(labels_of(everything))
+    tracker.add_labels(labels_of({group: everything[group] for group in groups[:4]}), judge="human")
+    tracker.ingest(frame_of({group: {"a": 2.0, "b": 1.0} for group in groups}), name="a first")
+    last: Run = {group: {"a": 1.0, "b": 2.0} for group in groups[4:]} | {group: {"a": 2.0} for group in groups[:4]}
+    tracker.ingest(frame_of(last), name="a first in four")
+    found = tracker.labels_agreement()
+    assert (found.diff.labels.in_both, found.n_pairs, found.turned, found.n_opposite) == (8, 1, (), 0)
+    assert [(run.first, run.second) for run in found.runs] == [(1.0, 1.0), (1.0, 1.0)]
+
+
+def test_opposite_verdicts_are_counted_apart(tracker: nt.Tracker) -> None:
+    groups = [f"q{number:02}" for number in range(40)]
+    tracker.add_labels(labels_of(mostly("ab", groups)), judge="first")
+    tracker.add_labels(labels_of(mostly("ba", groups)), judge="second")
+    for order in ("acb", "abc", "bac"):
+        scores = {item: 3.0 - place for place, item in enumerate(order)}
+        tracker.ingest(frame_of(dict.fromkeys(groups, scores)), name=order, judge="first")
+    found = tracker.labels_agreement("first", "second", metric="dcg@2")
+    turned = [(one.baseline, one.candidate, one.is_opposite) for one in found.turned]
+    assert turned == [("acb", "bac", True), ("abc", "bac", True), ("acb", "abc", False)]
+    assert (found.n_pairs, found.n_opposite) == (3, 2)
+    told = " ".join(agreement_said(found).in_format("text").split())
+    assert "verdicts on 3 pairs of runs: 2 opposite, 1 under one judge alone" in told
+    shown = json.loads(agreement_said(found).in_format("json"))
+    assert (shown["n_opposite"], [pair["is_opposite"] for pair in shown["turned"]]) == (2, [True, True, False])
+    assert tracker.labels_agreement("second", metric="dcg@2").diff.first.judge == "first"
+
+
+def test_a_judge_without_labels_begins_with_the_first_ranks_of_every_group(shop: nt.Tracker) -> None:
+    found = shop.labels_needed("bm25", "dense", judge="ada", budget=None).needed
+    firsts = {(group, max(run[group], key=run[group].__getitem__)) for run in (BM25, DENSE) for group in run}
+    n = len(firsts)
+    assert {(item.group, item.item) for item in found.items[:n]} == firsts
+    assert (found.is_first_batch, found.label_set.judge, found.label_set.version) == (True, "ada", 0)
+    assert {item.could_move for item in found.items} == {None}
+    assert found.n_unjudged == len(found.items) == len({(g, i) for run in (BM25, DENSE) for g in run for i in run[g]})
+    assert len(shop.labels_needed("bm25", "dense", judge="ada", budget=2).needed.items) == 2
+    assert not shop.labels_needed("bm25", "dense", judge="gpt").needed.is_first_batch
+    assert shop.labels_needed("bm25", "dense", labels=2).needed.label_set.judge == "gpt"

@@ -37,11 +37,7 @@ AGREEMENT = JudgesAgreement(
     None,
     1,
     (TURNED,),
-    (
-        Note(
-            "not_under_judge", {"version": 5, "judge": "gpt", "n": 1, "metrics": ["AP"]}, ("ndcg-track", "rescore", "c")
-        ),
-    ),
+    (Note("agreement_without_items", {"n": 1, "first": "c"}),),
 )
 
 
@@ -67,9 +63,10 @@ def test_a_verdict_that_turns_keeps_its_flag_and_equal_means_their_rank() -> Non
     ]
     heading = lines[lines.index("verdicts that turn") + 1]
     assert heading.split() == ["baseline", "candidate", "unnamed", "verdict", "gpt\\x1b[2J", "verdict"]
+    assert "verdicts on 1 pair of runs: 0 opposite, 1 under one judge alone" in lines
     assert lines[-2:] == [
-        "note: 1 run has no AP under version 5 of the labels (judge 'gpt'): left out; to add them:",
-        "      ndcg-track rescore c",
+        "note: left out: 1 run without stored items, such as c, which cannot be evaluated under the labels",
+        "      that both judges gave",
     ]
 
 
