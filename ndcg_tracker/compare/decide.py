@@ -17,7 +17,6 @@ from ndcg_tracker.compare.results import (
     EarlierBounds,
     GroupCounts,
     GroupDelta,
-    HandShare,
     JudgedShare,
     LabelSetRef,
     MetricComparison,
@@ -27,6 +26,7 @@ from ndcg_tracker.compare.results import (
     OpenVerdict,
     PossibleDelta,
     RunRef,
+    ShareByHand,
     SliceComparison,
     TieEffect,
     UnjudgedBounds,
@@ -230,7 +230,7 @@ def _of_open(metrics: Sequence[MetricComparison], runs: ComparedRuns) -> list[No
 
 def closing_note(
     stop: OpenStop | None,
-    hands: Sequence[HandShare],
+    hands: Sequence[ShareByHand],
     metric: str,
     dataset: str,
     names: Sequence[str],

@@ -118,7 +118,7 @@ UNDECIDED: tuple[OpenStop, ...] = ("hands", "logs")
 
 
 @dataclass(frozen=True, slots=True)
-class HandShare:
+class ShareByHand:
     """Which share of the judged items in the first ranks of both runs one hand labelled, from 0 to 1."""
 
     hand: str
@@ -147,7 +147,7 @@ class OpenDeltas:
     low: Floats | None = None
     high: Floats | None = None
     stop: OpenStop | None = None
-    hands: tuple[HandShare, ...] = ()
+    hands: tuple[ShareByHand, ...] = ()
     shown_runs: tuple[str, ...] = ()
 
 
@@ -163,7 +163,7 @@ class OpenVerdict:
     low: PossibleDelta | None
     high: PossibleDelta | None
     stop: OpenStop | None
-    hands: tuple[HandShare, ...]
+    hands: tuple[ShareByHand, ...]
     shown_runs: tuple[str, ...]
 
     def turning(self, verdict: Verdict | None) -> PossibleDelta | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.results import UNDECIDED, HandShare, JudgedShare, OpenDeltas, OpenStop, Worth
+from ndcg_tracker.compare.results import UNDECIDED, JudgedShare, OpenDeltas, OpenStop, ShareByHand, Worth
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.unjudged_bounds import (
     extreme_deltas,
@@ -145,7 +145,7 @@ class _Sides:
             last = label_set
         return names, of_label
 
-    def hand_shares(self, cutoff: int | None) -> tuple[HandShare, ...]:
+    def hand_shares(self, cutoff: int | None) -> tuple[ShareByHand, ...]:
         """Return whose shares of the judged first ranks differ by more than 10 points, the least alike first."""
         assert self.hands is not None
         names, of_label = self.hands
@@ -153,7 +153,7 @@ class _Sides:
             np.mean([_shares_by_hand(run, of_label, len(names), cutoff) for run in of_arm], axis=0)
             for of_arm in self.judged
         ]
-        apart = [HandShare(name, *map(float, both)) for name, *both in zip(names, *shares, strict=True)]
+        apart = [ShareByHand(name, *map(float, both)) for name, *both in zip(names, *shares, strict=True)]
         apart = [share for share in apart if abs(share.candidate - share.baseline) > HAND_GAP]
         return tuple(
             sorted(

@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note
 from ndcg_tracker.compare.limits import LimitCheck
-from ndcg_tracker.compare.results import HandShare, JudgedShare, OpenStop, Worth
+from ndcg_tracker.compare.results import JudgedShare, OpenStop, ShareByHand, Worth
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.questions.gate.decide_margin import ROUNDING
@@ -103,7 +103,7 @@ class OpenLabels:
     high: float | None = None
     of_zero: Decision | None = None
     stop: OpenStop | None = None
-    hands: tuple[HandShare, ...] = ()
+    hands: tuple[ShareByHand, ...] = ()
     shown_runs: tuple[str, ...] = ()
 
 
