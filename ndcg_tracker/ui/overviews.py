@@ -10,6 +10,8 @@ import numpy as np
 
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.history.gather import judged_shares_of
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import judges_of
 
@@ -44,12 +46,13 @@ class DatasetOverview:
 
 @dataclass(frozen=True, slots=True)
 class RunOverview:
-    """A run, its aliases, and its mean under the newest labels that it was evaluated under."""
+    """A run, its aliases, its mean under its newest labels, and which share of its first ranks these judge."""
 
     run: RunRecord
     mean: float | None
     label_set_version: int | None
     aliases: Sequence[str]
+    judged: float | None = None
 
 
 def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
@@ -96,11 +99,12 @@ def runs_overview(tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse
     aliases: dict[int, list[str]] = {}
     for alias in tx.aliases.all(dataset.name):
         aliases.setdefault(alias.run_id, []).append(alias.name)
+    shares = {} if metric is None else judged_shares_of(tx, list(of_run.values()), parse_metric(metric.metric))
     overviews = []
     for run in tx.runs.all(dataset.name):
         record = of_run.get(run.id)
         mean, version = (None, None) if record is None else (record.mean, record.label_set_version)
-        overviews.append(RunOverview(run, mean, version, aliases.get(run.id, ())))
+        overviews.append(RunOverview(run, mean, version, aliases.get(run.id, ()), shares.get(run.id)))
     return overviews
 
 

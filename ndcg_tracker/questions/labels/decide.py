@@ -33,7 +33,8 @@ class GradeFrequency:
 class LabelVersion:
     """A version of a dataset's labels; ``n_items``: different ids of items. ``n_runs``: evaluated under it.
 
-    ``judge``: who gave them, "" for no named one.
+    ``judge``: who gave them, "" for no named one. ``extends``: the version whose labels it has, with those that
+    ``added_by`` gave. ``from_runs``: the runs whose logs they come from.
     """
 
     dataset: str
@@ -47,6 +48,9 @@ class LabelVersion:
     grades: tuple[GradeFrequency, ...]
     n_runs: int
     judge: str = ""
+    extends: int | None = None
+    added_by: str | None = None
+    from_runs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,15 @@ def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = N
         sizes = label_set.n_groups, n_items, label_set.n_labels, grades, n_runs.get(label_set.id, 0), label_set.judge
         versions.append(
             LabelVersion(
-                dataset.name, label_set.version, label_set.digest, label_set.created_at_utc, label_set.source, *sizes
+                dataset.name,
+                label_set.version,
+                label_set.digest,
+                label_set.created_at_utc,
+                label_set.source,
+                *sizes,
+                label_set.extends,
+                label_set.added_by,
+                tuple((label_set.from_runs or {}).get("runs", ())),
             )
         )
     return versions

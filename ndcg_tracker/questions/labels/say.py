@@ -43,6 +43,7 @@ MOST_GRADES = 12
 """More grades than this are counted, and not shown one by one."""
 _DIGEST = 12
 _VERSION_COLUMNS = ("version", "digest", "created_at_utc", "source", "n_groups", "n_items", "n_labels", "n_runs")
+_ORIGIN_COLUMNS = ("extends", "added_by", "from_runs")
 _GRADE_COLUMNS = ("dataset", "first", "second", "grade_first", "grade_second", "n")
 _HEADINGS = {"created_at_utc": "created (UTC)", "n_runs": "runs"}
 
@@ -52,25 +53,35 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], *, color
     if format == "json":
         return json_text(as_object(tuple(versions)))
     if format == "csv":
-        names = ["dataset", *_VERSION_COLUMNS, "judge", "grades"]
+        names = ["dataset", *_VERSION_COLUMNS, "judge", "grades", *_ORIGIN_COLUMNS]
         return csv_text(
             names,
-            [[*(getattr(version, name) for name in names[:-1]), _grades(version, "=", " ")] for version in versions],
+            [
+                [_grades(version, "=", " ") if name == "grades" else _origin(version, name) for name in names]
+                for version in versions
+            ],
         )
     shown = [
         Column(name, _HEADINGS.get(name, name.removeprefix("n_")), right=name == "version" or name.startswith("n_"))
         for name in _VERSION_COLUMNS
     ]
-    judges = ["judge"] if any(version.judge for version in versions) else []
+    judges = [name for name in ("judge", *_ORIGIN_COLUMNS) if any(getattr(version, name) for version in versions)]
     rows = [
         [
             *(_shown(name, getattr(version, name)) for name in _VERSION_COLUMNS),
-            *(version.judge for _ in judges),
+            *(_origin(version, name) for name in judges),
             _grades(version, ": ", ", ", MOST_GRADES),
         ]
         for version in versions
     ]
-    return rows_as(format, [*shown, *map(Column, judges), Column("grades")], rows, color=color)
+    named = [Column(name, name.replace("_", " ")) for name in judges]
+    return rows_as(format, [*shown, *named, Column("grades")], rows, color=color)
+
+
+def _origin(version: LabelVersion, name: str) -> Any:
+    """Return what a column says of a version; several runs in one cell."""
+    value = getattr(version, name)
+    return " ".join(value) if name == "from_runs" else value
 
 
 def _shown(name: str, value: Any) -> object:

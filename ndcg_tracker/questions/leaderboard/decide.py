@@ -214,13 +214,17 @@ def _known(number: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class SuiteCell:
-    """The mean of a run on one dataset; ``standard_error``: None where n is below 2."""
+    """The mean of a run on one dataset; ``standard_error``: None where n is below 2.
+
+    ``judged``: which share of its first ranks has a label, None where it is not known.
+    """
 
     run: str
     run_id: int
     n: int
     mean: float
     standard_error: float | None
+    judged: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.compare.decide_suite import SuiteNote
 from ndcg_tracker.compare.gather_suite import by_system, fits, suite_metric
+from ndcg_tracker.compare.results import JudgedShare
 from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, SuiteTable, suite_row, with_standings
 from ndcg_tracker.questions.leaderboard.gather import (
     LeaderboardQuestion,
     in_no_run,
+    judged_notes,
+    judged_under,
     notes_on_groups,
     side_by_side,
     under_labels,
@@ -38,13 +42,14 @@ def suite_tables(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[Su
 
 @dataclass(frozen=True, slots=True)
 class _OnDataset:
-    """The runs and evaluations of the systems on one dataset, and the groups that are left out."""
+    """The runs and evaluations of the systems on one dataset, the groups left out, and judged shares by run id."""
 
     label_set: LabelSetRecord
     runs: dict[str, RunRecord]
     records: dict[str, HistoryRecord]
     left_out: Index
     notes: list[Note]
+    shares: Mapping[int, float]
 
 
 def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestion, metric: Metric) -> SuiteTable:
@@ -124,19 +129,30 @@ def _on_dataset(
             if gone:
                 notes.append(Note("runs_without_results", {"n": len(gone), "first": gone[0].name}))
             having = {system: run for system, run in having.items() if run.id not in without_results}
-    return _OnDataset(label_set, having, {name: records[run.id] for name, run in having.items()}, left_out, notes)
+    shares = {} if metric.is_external else judged_under(tx, label_set, metric.cutoff)
+    known = [shares[run.id] for run in having.values() if run.id in shares]
+    if known:
+        first = sorted(having.values(), key=lambda run: -(records[run.id].mean or 0.0))
+        share = JudgedShare(metric.cutoff, min(known), max(known))
+        notes += judged_notes(share, [run.name for run in first], dataset, str(metric))
+    of_runs = {name: records[run.id] for name, run in having.items()}
+    return _OnDataset(label_set, having, of_runs, left_out, notes, shares)
 
 
 def _cells(tx: ReadTransaction, on_dataset: _OnDataset) -> dict[str, SuiteCell]:
     """Return the mean of each system: the stored one, or that of the groups which are not left out."""
     if not on_dataset.left_out.size:
-        return {system: cell_of(run, on_dataset.records[system]) for system, run in on_dataset.runs.items()}
+        return {
+            system: replace(cell_of(run, on_dataset.records[system]), judged=on_dataset.shares.get(run.id))
+            for system, run in on_dataset.runs.items()
+        }
     results = tx.evaluations.results_of([record.evaluation_id for record in on_dataset.records.values()])
     cells = {}
     for (system, run), (ids, values) in zip(on_dataset.runs.items(), results, strict=True):
         kept = values[~np.isin(ids, on_dataset.left_out) & ~np.isnan(values)]
         error = float(kept.std(ddof=1)) / math.sqrt(kept.size) if kept.size > 1 else None
-        cells[system] = SuiteCell(run.name, run.id, kept.size, float(kept.mean()), error)
+        judged = on_dataset.shares.get(run.id)
+        cells[system] = SuiteCell(run.name, run.id, kept.size, float(kept.mean()), error, judged)
     return cells
 
 

@@ -365,6 +365,7 @@ def suite_rows(table: SuiteTable) -> list[dict[str, Any]]:
             "rank_low": None if row.standing is None else row.standing.rank_low,
             "rank_high": None if row.standing is None else row.standing.rank_high,
             "micro": None if row.micro is None else row.micro.mean,
+            "judged": None if cell is None else cell.judged,
             "judge": judge,
         }
         for row in table.rows
