@@ -163,7 +163,6 @@ def compare_runs(
     is_known = all(metric.is_range_told for metric in metrics)
     if is_known or any(paired.unjudged is not None for paired in results):  # the bounds replace this guess
         coverage = [note for note in coverage if note.kind != "fewer_judged"]
-    coverage += _of_open(metrics, runs)
     comparison = Comparison(
         runs.baseline,
         runs.candidate,
@@ -177,11 +176,14 @@ def compare_runs(
         coverage=runs.coverage,
         slices=None if by is None else worst_first(_sliced(first, by), first.direction),
         slice_attribute=None if by is None else by.attribute,
+        are_labels_asked="--labels" in runs.asked or any(note.kind == "newer_labels" for note in runs.notes),
     )
     return _with_metric_notes(comparison)
 
 
-_OF_METRICS = ("ties", "nothing_judged", "all_one")
+CLOSING: tuple[Kind, ...] = ("unjudged_open", "one_hand", "never_shown")
+"""Notes with the command that closes what labels leave open of a verdict."""
+_OF_METRICS = ("ties", "nothing_judged", "all_one", "other_hands", *CLOSING)
 
 
 def _with_metric_notes(comparison: Comparison) -> Comparison:
@@ -198,6 +200,7 @@ def _with_metric_notes(comparison: Comparison) -> Comparison:
         notes.append(Note("nothing_judged", {"metrics": unjudged}, labels_command(comparison.dataset)))
     same = [metric for metric in metrics if metric.verdict == "identical"]
     notes += all_one_notes((metric.requested_as or metric.metric, metric.baseline, metric.n) for metric in same)
+    notes += _of_open(comparison)
     return replace(comparison, notes=tuple(notes))
 
 
@@ -212,15 +215,15 @@ def _equal_metrics(results: Sequence[PairedResults], metrics: Sequence[MetricCom
     return []
 
 
-def _of_open(metrics: Sequence[MetricComparison], runs: ComparedRuns) -> list[Note]:
+def _of_open(comparison: Comparison) -> list[Note]:
     """Return notes on the first metric that labels leave open: who labelled what, and what closes it."""
-    left = next((metric for metric in metrics if metric.is_open), None)
+    left = next((metric for metric in comparison.metrics if metric.is_open), None)
     if left is None or left.open is None:
         return []
-    names = [run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate)]
-    judge = runs.label_set.judge
-    n_items = None if runs.baseline.runs or runs.candidate.runs else left.open.n_items
-    closing = closing_note(left.open.stop, left.open.hands, left.metric, runs.dataset, names, judge, n_items)
+    sides = (comparison.baseline, comparison.candidate)
+    names = [run.runs[0].name if run.runs else run.name for run in sides]
+    n_items = None if any(run.runs for run in sides) else left.open.n_items
+    closing = closing_note(comparison, left.open.stop, left.open.hands, left.metric, names, n_items)
     shares = [
         Note("other_hands", {"hand": share.hand, "baseline": share.baseline, "candidate": share.candidate})
         for share in left.open.hands[:1]
@@ -229,18 +232,20 @@ def _of_open(metrics: Sequence[MetricComparison], runs: ComparedRuns) -> list[No
 
 
 def closing_note(
+    comparison: Comparison,
     stop: OpenStop | None,
     hands: Sequence[ShareByHand],
     metric: str,
-    dataset: str,
     names: Sequence[str],
-    judge: str = "",
     n_items: int | None = None,
 ) -> Note:
     """Return a note with the command that closes what labels leave open; ``names``: of one run of each side."""
-    hand = hands[0].hand if hands else judge
-    whose = ("--judge", hand) if hand else ()
-    words = (*dict.fromkeys(names), "--metric", metric, "--dataset", dataset, "--all", *whose)
+    labels = comparison.label_set
+    hand = hands[0].hand if hands else labels.judge
+    chosen = ("--judge", hand) if hand else ()
+    if comparison.are_labels_asked and not hands:
+        chosen = (*chosen, "--labels", str(labels.version))
+    words = (*dict.fromkeys(names), "--metric", metric, "--dataset", comparison.dataset, "--all", *chosen)
     kind: Kind = "one_hand" if stop == "hands" else "never_shown" if stop == "logs" else "unjudged_open"
     counted: dict[str, Fact] = {"n": n_items} if kind == "unjudged_open" and n_items is not None else {}
     facts = {"hand": hand} if kind == "one_hand" else counted

@@ -9,7 +9,9 @@ from typing import Literal
 from ndcg_tracker.compare.decide import PairedResults, adjusted_open
 from ndcg_tracker.compare.results import (
     ALPHA,
+    ENDS,
     UNDECIDED,
+    End,
     MetricComparison,
     OpenVerdict,
     PossibleDelta,
@@ -139,7 +141,8 @@ def suite_comparison(
     """Return the comparison on a suite. Parameters: ``names``: of the systems."""
     metrics = [on_dataset.metric for on_dataset in by_dataset.values()]
     first = metrics[0]
-    adjusted = holm([metric.p_value for metric in metrics])
+    p_values = [metric.p_value for metric in metrics]
+    adjusted = holm(p_values)
     strata = [
         StratumMean(
             metric.n, metric.delta or 0.0, 0.0 if metric.verdict == "identical" else metric.standard_error, metric.df
@@ -157,8 +160,8 @@ def suite_comparison(
         of_strata([stratum.mean for stratum in strata]),
         stratified(strata, [float(metric.n) for metric in strata]),
         tuple(
-            _delta(dataset, on_dataset, p)
-            for (dataset, on_dataset), p in zip(by_dataset.items(), adjusted, strict=True)
+            _delta(dataset, on_dataset, p, adjusted_open(on_dataset.metric.open, p_values, place))
+            for place, ((dataset, on_dataset), p) in enumerate(zip(by_dataset.items(), adjusted, strict=True))
         ),
         tuple(missing),
         tuple(notes),
@@ -178,16 +181,18 @@ def _open_verdict(results: Sequence[PairedResults | None], direction: Direction)
     undecided = next((left for left in opened if left.stop in UNDECIDED), None)
     if undecided is not None:
         return OpenVerdict(0, None, None, undecided.stop, undecided.hands, undecided.shown_runs)
+    if all(left.stop is not None for left in opened):
+        return OpenVerdict(0, None, None, opened[0].stop, (), ())
     n_items = sum(left.n_items for left in opened)
-    low, high = (_possible(paired, end, direction) for end in ("low", "high"))
-    return OpenVerdict(n_items, low, high, next((left.stop for left in opened if left.stop), None), (), ())
+    low, high = (_possible(paired, end, direction) for end in ENDS)
+    return OpenVerdict(n_items, low, high, None, (), ())
 
 
-def _possible(paired: Sequence[PairedResults], end: str, direction: Direction) -> PossibleDelta:
+def _possible(paired: Sequence[PairedResults], end: End, direction: Direction) -> PossibleDelta:
     """Return the macro mean with unjudged items at one end of what they may be worth."""
     strata = []
     for results in paired:
-        moved = None if results.open is None else getattr(results.open, end)
+        moved = None if results.open is None else results.open.at(end)
         delta = results.pairing.delta if moved is None else moved
         strata.append(stratum_mean(results.chance.shifted(delta - results.pairing.delta).test(delta, None)[0], delta))
     macro = stratified(strata, [1.0] * len(strata))
@@ -195,8 +200,8 @@ def _possible(paired: Sequence[PairedResults], end: str, direction: Direction) -
     return PossibleDelta(macro.mean, macro.ci, macro.p_value, macro.p_value, verdict)
 
 
-def _delta(dataset: str, on_dataset: OnDataset, p_adjusted: float | None) -> SuiteDelta:
-    metric = on_dataset.metric
+def _delta(dataset: str, on_dataset: OnDataset, p_adjusted: float | None, left: OpenVerdict | None) -> SuiteDelta:
+    metric = replace(on_dataset.metric, open=left)
     return SuiteDelta(
         dataset,
         on_dataset.label_set_version,

@@ -195,7 +195,7 @@ def comparable_others(
         try:
             arms = Arm.of(run), Arm.of(other)
             both = resolved_pair(tx, *arms, options.metrics, options.labels, options.judge)
-            compared_pair(tx, both, options, asked_attributes(tx, run, options))
+            compared_pair(tx, both, replace(options, unjudged="zero"), asked_attributes(tx, run, options))
         except NdcgTrackerError as error:
             left_out.append((other, error))
         else:

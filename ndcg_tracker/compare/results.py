@@ -30,7 +30,6 @@ NOT_COMPARABLE: Mapping[NotComparable, str] = {
     "candidate_not_judged": "the candidate has no judged item that it counts",
 }
 """Why two runs are not compared."""
-"""Why two runs cannot be compared: no group has a result in both; neither has a judged item that the metric counts."""
 ALPHA = 0.05
 """The level at which a corrected p-value gives a verdict."""
 COVERAGE_GAP = 0.01
@@ -113,6 +112,9 @@ relevant; "logs": so, and they come from the logs of runs of which one side is n
 makes clearly more of one run's first ranks than of the other's."""
 
 
+End = Literal["low", "high"]
+ENDS: tuple[End, End] = ("low", "high")
+"""The candidate's unjudged items worth nothing and the baseline's the most, and the other way round."""
 UNDECIDED: tuple[OpenStop, ...] = ("hands", "logs")
 """What leaves a verdict open by itself, whatever the ends are."""
 
@@ -150,6 +152,10 @@ class OpenDeltas:
     hands: tuple[ShareByHand, ...] = ()
     shown_runs: tuple[str, ...] = ()
 
+    def at(self, end: End) -> Floats | None:
+        """Return the differences at one end."""
+        return self.low if end == "low" else self.high
+
 
 @dataclass(frozen=True, slots=True)
 class OpenVerdict:
@@ -168,13 +174,15 @@ class OpenVerdict:
 
     def turning(self, verdict: Verdict | None) -> PossibleDelta | None:
         """Return the end at which another verdict stands than this one, None where it holds at both."""
-        end = {"regressed": self.high, "improved": self.low}.get(verdict or "")
-        return None if end is None or end.verdict == verdict else end
+        if verdict not in ("improved", "regressed", "no_difference_detected"):
+            return None
+        ends = (self.low, self.high) if verdict == "improved" else (self.high, self.low)
+        return next((end for end in ends if end is not None and end.verdict != verdict), None)
 
     def leaves_open(self, verdict: Verdict | None) -> bool:
         """Whether what the labels do not say could turn a verdict."""
         if self.stop in UNDECIDED:
-            return verdict in ("improved", "regressed")
+            return verdict in ("improved", "regressed", "no_difference_detected")
         return self.turning(verdict) is not None
 
 
@@ -365,10 +373,8 @@ class MetricComparison:
 
     @property
     def is_range_told(self) -> bool:
-        """Whether it is known what unjudged items leave open, and the verdict says so or holds at both ends."""
-        if self.open is None or self.open.low is None or self.open.high is None:
-            return False
-        return self.is_open or self.open.low.verdict == self.open.high.verdict == self.verdict
+        """Whether it is known what unjudged items leave open: the verdict says so, or holds at both ends."""
+        return self.open is not None and self.open.low is not None and self.open.high is not None
 
     @property
     def told(self) -> ToldVerdict | None:
@@ -452,6 +458,7 @@ class Comparison:
     n_tie_groups: int | None = None
     slices: tuple[SliceComparison, ...] | None = None
     slice_attribute: str | None = None
+    are_labels_asked: bool = False
 
     @property
     def is_comparable(self) -> bool:

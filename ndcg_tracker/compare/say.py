@@ -148,7 +148,7 @@ def with_runs(comparison: Mapping[str, Any]) -> dict[str, Any]:
 
 @shape_of(Comparison)
 def _comparison_shape(comparison: Comparison) -> Mapping[str, object]:
-    shape = fields_of(comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute")
+    shape = fields_of(comparison, "tie_groups", "n_tie_groups", "slices", "slice_attribute", "are_labels_asked")
     if comparison.tie_groups is not None:
         shape |= {"tie_groups": comparison.tie_groups, "n_tie_groups": comparison.n_tie_groups}
     if comparison.slices is not None:
@@ -333,7 +333,8 @@ def finding(metric: MetricComparison) -> str:
         return f"{metric.metric} differs by {points(metric.delta, signed=True)}, which no test can judge"
     if metric.verdict == "no_difference_detected":
         few = "; low information" if metric.has_low_information else ""
-        return f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
+        undetected = f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
+        return undetected + unless(metric.verdict, metric.open)
     unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
     return (
         f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{unless(metric.verdict, metric.open)}"

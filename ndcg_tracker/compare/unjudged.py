@@ -183,11 +183,7 @@ def joined_deltas(lefts: Iterable[OpenDeltas | None]) -> OpenDeltas | None:
         for shares in zip(*((left.share.baseline, left.share.candidate) for left in opened), strict=True)
     )
     share = JudgedShare(opened[0].share.cutoff, baseline, candidate)
-    stopped = min(
-        (left for left in opened if left.stop is not None),
-        key=lambda left: left.stop not in UNDECIDED,
-        default=opened[0],
-    )
+    stopped = min(opened, key=lambda left: (left.stop not in UNDECIDED, left.stop is not None))  # ends, where any has
     return replace(stopped, share=share, n_items=sum(left.n_items for left in opened), low=None, high=None)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.decide import PairedResults, closing_note
+from ndcg_tracker.compare.decide import CLOSING, PairedResults, closing_note
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.results import UNDECIDED, Comparison, NotComparable, OpenDeltas, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
@@ -61,7 +61,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     notes += _no_alias(question, runs)
     notes += _of_slices(question, runs, decision, regressed)
     notes += _same_run(runs)
-    notes += _open_labels(question, runs, decision)
+    notes += _open_labels(question, runs, decision, comparison)
     if is_open and results is not None and results.tie_effect is not None:
         notes.append(ties_note(results.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))
@@ -77,10 +77,6 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         ties_could_change_decision=is_open,
         regressed_slices=regressed,
     )
-
-
-CLOSING: tuple[Kind, ...] = ("unjudged_open", "one_hand", "never_shown")
-"""Notes with the command that closes what labels leave open of a verdict; a decision has its own."""
 
 
 def told_with(decision: GateDecision) -> set[Kind]:
@@ -120,7 +116,7 @@ def with_open_labels(
         slices = None if decision.slices is None else replace(decision.slices, of_whole="inconclusive")
         undecided: Decision = "inconclusive"
         return replace(decision, decision=undecided, slices=slices, n_needed=None, n_needed_for=None, open=opened)
-    of_all: Decision = "pass" if low.decision == "pass" else "fail" if high.decision == "fail" else "inconclusive"
+    of_all = _whole(low.decision, high.decision)
     passing = (low.n_needed, low.n_needed_for) if low.n_needed_for == "pass" else (None, None)
     failing = (high.n_needed, high.n_needed_for) if high.n_needed_for == "fail" else (None, None)
     n_needed, purpose = passing if passing[0] is not None else failing
@@ -141,6 +137,11 @@ def with_open_labels(
     )
 
 
+def _whole(low: Decision, high: Decision) -> Decision:
+    """Return the decision that holds at both ends."""
+    return "pass" if low == "pass" else "fail" if high == "fail" else "inconclusive"
+
+
 def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices | None) -> GateSlices | None:
     """Return the decisions on slices that hold whatever unjudged items are worth."""
     if slices is None or low is None or high is None:
@@ -151,7 +152,7 @@ def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices
         below, above = lowest[row.value], highest[row.value]
         status: SliceStatus = "within" if below.status == "within" else "fails" if above.status == "fails" else "open"
         rows.append(replace(row, lower=below.lower, upper=above.upper, status=status))
-    return replace(slices, rows=tuple(rows), of_whole=low.of_whole if low.of_whole == "pass" else high.of_whole)
+    return replace(slices, rows=tuple(rows), of_whole=_whole(low.of_whole, high.of_whole))
 
 
 def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
@@ -246,12 +247,12 @@ def _of_slices(
     return notes
 
 
-def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision) -> list[Note]:
+def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, comparison: Comparison) -> list[Note]:
     """Return a note with the command that closes what unjudged items leave open, or why they count as not relevant."""
     left = decision.open
     if left is None or left.stop == "positives":
         return []
-    metric, baseline = str(question.metric), runs.baseline
+    metric = str(question.metric)
     if left.stop is not None and left.stop not in UNDECIDED:
         share = left.share
         shares = {"baseline": share.baseline, "candidate": share.candidate}
@@ -260,8 +261,7 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision) 
         return []
     names = [side.run.name for side in runs.sides]  # labels are needed of runs, not of arms
     n_items = None if runs.is_repeated else left.n_items
-    judge = baseline.label_set.judge
-    return [closing_note(left.stop, left.hands, metric, baseline.run.dataset, names, judge, n_items)]
+    return [closing_note(comparison, left.stop, left.hands, metric, names, n_items)]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults | None) -> bool:

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.compare.decide import CLOSING
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.results import ENDS
 from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, GateDecision, with_limits
-from ndcg_tracker.questions.gate.decide_candidate import CLOSING, told_with, with_open_labels
+from ndcg_tracker.questions.gate.decide_candidate import told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_margin import spent_alpha
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, with_datasets
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
@@ -112,11 +114,11 @@ def _decided(
     left = {dataset: paired.open for dataset, paired in results.items()}
     joined = joined_deltas(left.values())
     if joined is not None and joined.stop is None:
-        opened = {dataset: ends for dataset, ends in left.items() if ends is not None}
-        low, high = (
-            of_gains(gains | {dataset: getattr(ends, end) for dataset, ends in opened.items()})
-            for end in ("low", "high")
-        )
+        ends = [
+            {dataset: delta for dataset, one in left.items() if one is not None and (delta := one.at(end)) is not None}
+            for end in ENDS
+        ]
+        low, high = (of_gains(gains | moved) for moved in ends)
         decision = with_open_labels(decision, joined, low, high)
     elif joined is not None:
         decision = with_open_labels(decision, joined)
