@@ -22,9 +22,9 @@ TEXT = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 JSON_TEXT = sa.Text().with_variant(JSONB(), "postgresql")
 
 OPEN: list[tuple[str, Any, str]] = [
-    ("unjudged", TEXT, "What an unjudged item was worth: range, zero or bounds; NULL of decisions before that."),
-    ("delta_low", sa.Double(), "Least delta that unjudged items left open; NULL where they left none open."),
-    ("delta_high", sa.Double(), "Greatest delta that unjudged items left open; NULL where they left none open."),
+    ("unjudged", TEXT, "What an unjudged item was worth: range, zero or bounds; NULL of older decisions."),
+    ("delta_low", sa.Double(), "Least delta that unjudged items left open; NULL where that is not known."),
+    ("delta_high", sa.Double(), "Greatest delta that unjudged items left open; NULL where that is not known."),
 ]
 COLUMNS: dict[str, list[tuple[str, Any, str]]] = {
     "decisions": OPEN,

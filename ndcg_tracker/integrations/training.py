@@ -108,6 +108,8 @@ def row_hashes(features: Any) -> NDArray[np.uint64] | None:
 
     try:
         frame = features if isinstance(features, pd.DataFrame) else pd.DataFrame(np.asarray(features))
+        numbers = {name: np.float64 for name, kind in frame.dtypes.items() if pd.api.types.is_numeric_dtype(kind)}
+        frame = frame.astype(numbers) if frame.columns.is_unique else frame  # equal numbers, whatever holds them
         return np.asarray(pd.util.hash_pandas_object(frame, index=False), dtype=np.uint64)
     except (TypeError, ValueError):  # objects of other libraries, lists in cells
         return None

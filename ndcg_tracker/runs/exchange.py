@@ -20,11 +20,11 @@ from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT, GroupWeights, LabelLists, Ranking
 from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
-from ndcg_tracker.runs.labels import add_labels, label_source, stored_version, with_extended
+from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, exported_metric
 from ndcg_tracker.runs.scoring import restore, settle_weights, stored_scores
 from ndcg_tracker.statistics.summary import PairedSums
-from ndcg_tracker.storage.records import SUMMED_JUDGE, LabelOrigin, PairedSumsRecord
+from ndcg_tracker.storage.records import SUMMED_JUDGE, LabelOrigin, PairedSumsRecord, with_extended
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:

@@ -442,7 +442,7 @@ def add_labels(
     whole = settled_lists(tx, dataset, lists, origin.judge, extend=extend)
     existing = stored_version(tx, dataset, whole.digest(), origin.judge)
     if existing is not None:
-        return AddedLabels(existing, is_new=False)
+        return AddedLabels(tx.write.labels.tell_origin(existing, origin), is_new=False)
     if tx.keep_creators_out():  # another process may just have stored them
         return add_labels(tx, dataset, lists, origin, extend=extend)
     before = tx.labels.newest(dataset.id, origin.judge) if extend else None
@@ -493,17 +493,6 @@ def change_of_labels(tx: ReadTransaction, dataset: str, version: int, *, extends
     facts = {"n_groups": n_gone, "n_labels": n_labels, "version": before[-1].version}
     gone = [Note("labels_gone", facts)] if n_labels else []
     return [*gone, *([Note("new_groups", {"n": n_new, "n_groups": new.n_groups})] if n_new else [])]
-
-
-def with_extended(label_sets: Sequence[LabelSetRecord], used: set[int]) -> list[LabelSetRecord]:
-    """Return the label sets with these ids, and those that they extend: these say who gave which label."""
-    extended: set[int | None] = set()
-    chosen = []
-    for label_set in reversed(label_sets):
-        if label_set.id in used or label_set.version in extended:
-            chosen.append(label_set)
-            extended.add(label_set.extends)
-    return chosen[::-1]
 
 
 def stored_version(tx: ReadTransaction, dataset: DatasetRecord, digest: str, judge: str = "") -> LabelSetRecord | None:

@@ -274,7 +274,7 @@ def below_rel_notes(metrics: Iterable[Metric], highest: float) -> list[Note]:
     below = next((metric for metric in of_rel if 0 < highest < float(metric["rel"])), None)
     if below is None:
         return []
-    counting = str(below.with_axes(rel="0.1" if highest >= 0.1 else f"{highest:g}"))
+    counting = str(below.with_axes(rel="0.1" if highest >= 0.1 else repr(highest)))
     facts: dict[str, Fact] = {
         "metric": below.requested_as,
         "rel": below["rel"],

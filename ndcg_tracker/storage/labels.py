@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import sqlalchemy as sa
 
+from ndcg_tracker.errors import ConflictError, argument
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.storage import schema
@@ -132,6 +134,27 @@ class LabelWrites:
         self._session.execute(table.update().where(table.c.id == label_set_id).values(values))
         self._made.label_sets[label_set_id] = digest
         return self._session.records(LabelSetRecord, sa.select(table).where(table.c.id == label_set_id))[0]
+
+    def tell_origin(self, label_set: LabelSetRecord, origin: LabelOrigin) -> LabelSetRecord:
+        """Store what was not known of who gave a version, and return its record.
+
+        Raises: ConflictError where something else is known of it.
+        """
+        told = {"added_by": origin.added_by, "from_runs": origin.from_runs}
+        new: dict[str, Any] = {
+            name: value for name, value in told.items() if value not in (None, getattr(label_set, name))
+        }
+        for name in new:
+            if getattr(label_set, name) is not None:
+                raise ConflictError(
+                    f"these labels are stored as version {label_set.version}, with another {argument(name)}",
+                    advice="see it with: ndcg-track labels list",
+                )
+        if not new:
+            return label_set
+        table = schema.label_sets
+        self._session.execute(table.update().where(table.c.id == label_set.id).values(new))
+        return replace(label_set, **new)
 
     def known_by_digest(
         self, dataset_id: int, digest: str, judge: str, created_at_utc: str | None = None

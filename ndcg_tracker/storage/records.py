@@ -71,6 +71,17 @@ class LabelSetRecord:
         return self.judge if self.added_by is None else self.added_by
 
 
+def with_extended(label_sets: Sequence[LabelSetRecord], used: set[int]) -> list[LabelSetRecord]:
+    """Return the label sets with these ids, and those that they extend: these say who gave which label."""
+    extended: set[int | None] = set()
+    chosen = []
+    for label_set in reversed(label_sets):
+        if label_set.id in used or label_set.version in extended:
+            chosen.append(label_set)
+            extended.add(label_set.extends)
+    return chosen[::-1]
+
+
 @dataclass(frozen=True, slots=True)
 class LabelOrigin:
     """Where a version of labels comes from: see ``LabelSetRecord``; ``created_at_utc``: None for now."""

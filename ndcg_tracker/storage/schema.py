@@ -414,10 +414,10 @@ decisions = Table(
     Column(
         "unjudged",
         TEXT,
-        comment="What an unjudged item was worth: range, zero or bounds; NULL of decisions before that.",
+        comment="What an unjudged item was worth: range, zero or bounds; NULL of older decisions.",
     ),
-    Column("delta_low", REAL, comment="Least delta that unjudged items left open; NULL where they left none open."),
-    Column("delta_high", REAL, comment="Greatest delta that unjudged items left open; NULL where they left none open."),
+    Column("delta_low", REAL, comment="Least delta that unjudged items left open; NULL where that is not known."),
+    Column("delta_high", REAL, comment="Greatest delta that unjudged items left open; NULL where that is not known."),
     CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
     comment="One row per decision of a gate, and who overrode it with which reason.",
     sqlite_autoincrement=True,
@@ -477,10 +477,10 @@ suite_decisions = Table(
     Column(
         "unjudged",
         TEXT,
-        comment="What an unjudged item was worth: range, zero or bounds; NULL of decisions before that.",
+        comment="What an unjudged item was worth: range, zero or bounds; NULL of older decisions.",
     ),
-    Column("delta_low", REAL, comment="Least delta that unjudged items left open; NULL where they left none open."),
-    Column("delta_high", REAL, comment="Greatest delta that unjudged items left open; NULL where they left none open."),
+    Column("delta_low", REAL, comment="Least delta that unjudged items left open; NULL where that is not known."),
+    Column("delta_high", REAL, comment="Greatest delta that unjudged items left open; NULL where that is not known."),
     Column(
         "judge",
         TEXT,

@@ -31,9 +31,9 @@ _NEWEST_OF_BOTH = {
 }
 _CREATED = {"created_at_utc": "When the run was made, ISO 8601 in UTC: as given with it, else when it was stored."}
 _OPEN = _JUDGE | {
-    "unjudged": "What an unjudged item was worth: range, zero or bounds; NULL of decisions before that.",
-    "delta_low": "Least delta that unjudged items left open; NULL where they left none open.",
-    "delta_high": "Greatest delta that unjudged items left open; NULL where they left none open.",
+    "unjudged": "What an unjudged item was worth: range, zero or bounds; NULL of older decisions.",
+    "delta_low": "Least delta that unjudged items left open; NULL where that is not known.",
+    "delta_high": "Greatest delta that unjudged items left open; NULL where that is not known.",
 }
 _TIMESTAMP = {"created_at": "The same as created_at_utc; on Postgres a timestamp."}
 

@@ -188,10 +188,15 @@ def _ties(metrics: Sequence[str], low: float, high: float) -> str:
 
 
 def _unjudged_zero(metric: str, baseline: float | None, candidate: float | None, stop: str) -> str:
+    if stop.startswith("unjudged="):
+        return f"unjudged items are taken as {metric} says, for no range over them is known under {stop}"
     why = {
         "items": "the items of a run are not here",
+        "sums": "only the sums of the runs are here",
         "measure": f"no range over them is known for {metric}",
     }.get(stop, f"no range over them is known under {stop}")
+    if baseline is None and candidate is None:
+        return f"unjudged items count as not relevant, for {why}"
     shares = f"{percent(candidate)} of the candidate's first items, {percent(baseline)} of the baseline's"
     return f"unjudged items count as not relevant, for {why}; judged are {shares}"
 
@@ -298,7 +303,8 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "before the next verdict"
     ),
     "one_hand": lambda hand: (
-        f"to have {judge_words(hand)} label what both runs rank first, and decide under those labels"
+        f"to have {judge_words(hand)} label all that both runs rank first, from the start, and decide under those "
+        "labels"
     ),
     "never_shown": "to judge what nobody was shown",
     "unjudged_zero": _unjudged_zero,

@@ -119,7 +119,9 @@ def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> No
     assert gated.decision == "inconclusive"
     assert gated.reason.startswith("judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the")
     assert gated.reason.endswith("; if all hands label alike, the decision is FAIL")
-    one_hand = "to have judge 'people' label what both runs rank first, and decide under those labels"
+    one_hand = (
+        "to have judge 'people' label all that both runs rank first, from the start, and decide under those labels"
+    )
     assert any(note.startswith(one_hand) for note in gated.notes)
     assert tracker.gate("new", baseline="old", margin=0.01, labels=2, unjudged="zero").decision == "fail"
     decided = tracker.query("SELECT judge, unjudged, delta_low, decision FROM gate_decisions ORDER BY decision_id").rows

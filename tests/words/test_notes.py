@@ -67,9 +67,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "to judge all 158 items that nobody judged, before the next verdict",
     ),
     "unjudged_zero": (
-        {"metric": "AP", "baseline": 1.0, "candidate": 0.75, "stop": "unjudged=drop"},
-        "unjudged items count as not relevant, for no range over them is known under unjudged=drop; judged are 75.0% "
-        "of the candidate's first items, 100.0% of the baseline's",
+        {"metric": "ndcg(unjudged=drop)", "baseline": 1.0, "candidate": 0.75, "stop": "unjudged=drop"},
+        "unjudged items are taken as ndcg(unjudged=drop) says, for no range over them is known under unjudged=drop",
     ),
     "tests_symmetry": ({}, "the Wilcoxon test tests symmetry, not the mean"),
     "means_weigh_groups": (
@@ -132,7 +131,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "one_hand": (
         {"hand": ""},
-        "to have the unnamed judge label what both runs rank first, and decide under those labels",
+        "to have the unnamed judge label all that both runs rank first, from the start, and decide under those labels",
     ),
     "goes_with_judged": (
         {},

@@ -12,7 +12,8 @@ import numpy as np
 
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note
 from ndcg_tracker.compare.limits import LimitCheck
-from ndcg_tracker.compare.results import JudgedShare, OpenStop, ShareByHand, Worth
+from ndcg_tracker.compare.options import Unjudged
+from ndcg_tracker.compare.results import UNDECIDED, JudgedShare, OpenStop, ShareByHand, Worth
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.questions.gate.decide_margin import ROUNDING
@@ -156,6 +157,13 @@ class GateDecision:
     open: OpenLabels | None = None
     limits: tuple[LimitCheck, ...] = ()
     of_metric: Decision | None = None
+
+    @property
+    def worth(self) -> Unjudged | None:
+        """What an unjudged item was worth; None where nothing was unjudged, or nobody asked."""
+        if self.open is None:
+            return None
+        return "zero" if self.open.stop is not None and self.open.stop not in UNDECIDED else self.open.worth
 
     @property
     def open_delta(self) -> tuple[float | None, float | None]:

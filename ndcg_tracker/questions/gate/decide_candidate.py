@@ -62,6 +62,9 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     notes += _of_slices(question, runs, decision, regressed)
     notes += _same_run(runs)
     notes += _open_labels(question, runs, decision, comparison)
+    if facts.sums is not None and question.unjudged != "zero":
+        facts_of = {"metric": str(question.metric), "baseline": None, "candidate": None, "stop": "sums"}
+        notes.append(Note("unjudged_zero", facts_of))
     if is_open and results is not None and results.tie_effect is not None:
         notes.append(ties_note(results.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))

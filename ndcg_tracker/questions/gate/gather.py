@@ -132,7 +132,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         acknowledged_reason=None if acknowledgement is None else acknowledgement.reason,
         acknowledged_by=None if acknowledgement is None else acknowledgement.by,
         arms=_recorded_arms(runs),
-        unjudged=question.unjudged,
+        unjudged=decision.worth or question.unjudged,
         open_delta=decision.open_delta,
     )
     return replace(outcome, decision_id=record.id)
@@ -231,12 +231,13 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
     label_set = both.baseline.label_set
     runs = _repeats(tx, question, both.baseline.run, both.candidate.run)
     text, evaluations = str(question.metric), []
+    version = None if question.labels is None else label_set.version
     for run in runs:
         evaluation = Side.of(run, label_set, tx.evaluations.of_run(run.id)).evaluations.get(text)
         if evaluation is None or evaluation.mean is None:
             raise NotComparableError(
                 f"repeat {run.name!r} has no {text} under labels version {label_set.version}, which the runs share",
-                advice=f"type: {shlex.join(adding_command([run], [text]))}",
+                advice=f"type: {shlex.join(adding_command([run], [text], version, label_set.judge))}",
             )
         evaluations.append(evaluation)
     if len({evaluation.n_groups for evaluation in evaluations}) > 1:

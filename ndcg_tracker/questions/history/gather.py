@@ -178,9 +178,11 @@ def history_of(
         )
         for record in records
     ]
-    marked = mark_judged(rows)
+    of_versions = [[row for row in rows if row.get("label_set_version") == version] for version in versions]
+    marked = next(filter(None, map(mark_judged, reversed(of_versions))), None)
     if marked is not None:
-        words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge))
+        asked = () if wanted.labels is None else ("--labels", str(wanted.labels))
+        words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
         notes.append(Note("goes_with_judged", {}, ("ndcg-track", "labels", "needed", *words)))
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
     return History(tuple(rows), tuple(notes), len(newest), len(runs), others)
@@ -295,6 +297,7 @@ def judged_shares_of(tx: ReadTransaction, records: Sequence[HistoryRecord], metr
 def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
     """Mark the steps and drifts that unjudged items alone may have made; return the runs around the last, None of none.
 
+    ``rows``: of runs under the same labels, between which steps are looked for.
     The share of judged first ranks that was lost or won, of the mean of the run that has more, makes three quarters of
     the change or more, and goes its way.
     """

@@ -105,7 +105,8 @@ def history_on_suite(
         judged_shares_of(tx, [system.records[at] for system in systems], metric) for at in range(len(suite.datasets))
     ]
     rows = [_row(system, suite, metric, details, steps, of_datasets) for system in systems]
-    mark_judged(rows)
+    for versions in dict.fromkeys(system.versions for system in systems):
+        mark_judged([row for system, row in zip(systems, rows, strict=True) if system.versions == versions])
     distinct = [note for place, note in enumerate(notes) if note not in notes[:place]]
     return History(tuple(rows), tuple(distinct), len(every), len(every))
 

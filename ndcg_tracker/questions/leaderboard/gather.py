@@ -156,7 +156,12 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             slices, of_slices = _slices(tx, question, metric, (ranked, ids, repeats, weights))
             notes += of_slices
     notes += judged_notes(
-        boards[0].judged, [arm.runs[0].name for arm in ranked], dataset, boards[0].metric, label_set.judge
+        boards[0].judged,
+        [arm.runs[0].name for arm in ranked],
+        dataset,
+        boards[0].metric,
+        label_set.judge,
+        question.labels,
     )
     return Leaderboard(
         dataset,
@@ -183,7 +188,7 @@ def _mean_share(arm: Arm, shares: Mapping[int, float]) -> float | None:
 
 
 def judged_notes(
-    share: JudgedShare | None, names: Sequence[str], dataset: str, metric: str, judge: str = ""
+    share: JudgedShare | None, names: Sequence[str], dataset: str, metric: str, judge: str = "", labels: Version = None
 ) -> list[Note]:
     """Return a note where unjudged items may change the order of runs.
 
@@ -192,6 +197,7 @@ def judged_notes(
     if share is None or not share.is_open or len(names) < 2:
         return []
     words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric, *judge_option(judge))
+    words = words if labels is None else (*words, "--labels", str(labels))
     return [Note("order_open", {"cutoff": share.cutoff, "low": share.baseline, "high": share.candidate}, words)]
 
 
