@@ -246,7 +246,7 @@ def closing_note(
     if comparison.are_labels_asked and not hands:
         chosen = (*chosen, "--labels", str(labels.version))
     words = (*dict.fromkeys(names), "--metric", metric, "--dataset", comparison.dataset, "--all", *chosen)
-    kind: Kind = "one_hand" if stop == "hands" else "never_shown" if stop == "logs" else "unjudged_open"
+    kind: Kind = "one_hand" if hands else "never_shown" if stop == "logs" else "unjudged_open"
     counted: dict[str, Fact] = {"n": n_items} if kind == "unjudged_open" and n_items is not None else {}
     facts = {"hand": hand} if kind == "one_hand" else counted
     return Note(kind, facts, ("ndcg-track", "labels", "needed", *words))

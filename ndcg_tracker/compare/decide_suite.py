@@ -10,12 +10,12 @@ from ndcg_tracker.compare.decide import PairedResults, adjusted_open
 from ndcg_tracker.compare.results import (
     ALPHA,
     ENDS,
-    UNDECIDED,
     End,
     MetricComparison,
     OpenVerdict,
     PossibleDelta,
     ToldVerdict,
+    is_undecided,
 )
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.many_tests import holm
@@ -178,14 +178,13 @@ def _open_verdict(results: Sequence[PairedResults | None], direction: Direction)
     opened = [of_dataset.open for of_dataset in paired if of_dataset.open is not None]
     if len(paired) < len(results) or not opened:
         return None
-    undecided = next((left for left in opened if left.stop in UNDECIDED), None)
-    if undecided is not None:
-        return OpenVerdict(0, None, None, undecided.stop, undecided.hands, undecided.shown_runs)
+    first = min(opened, key=lambda left: (not is_undecided(left.stop, left.hands), left.stop is not None))
     if all(left.stop is not None for left in opened):
-        return OpenVerdict(0, None, None, opened[0].stop, (), ())
+        return OpenVerdict(0, None, None, first.stop, first.hands, first.shown_runs)
     n_items = sum(left.n_items for left in opened)
     low, high = (_possible(paired, end, direction) for end in ENDS)
-    return OpenVerdict(n_items, low, high, None, (), ())
+    stop = first.stop if is_undecided(first.stop, first.hands) else None
+    return OpenVerdict(n_items, low, high, stop, first.hands, first.shown_runs)
 
 
 def _possible(paired: Sequence[PairedResults], end: End, direction: Direction) -> PossibleDelta:

@@ -108,15 +108,13 @@ class PossibleDelta:
 OpenStop = str
 """Why the ends of what unjudged items leave open are not known: "items" of a run are not here; "measure", an axis and
 its value, or "grades" and how many, for which there is no rule; "positives": no label says that an item is not
-relevant; "logs": so, and they come from the logs of runs of which one side is none; "hands": what one hand labelled
-makes clearly more of one run's first ranks than of the other's."""
+relevant; "logs": so, and they come from the logs of runs of which one side is none; "hands": nothing is unjudged, but
+one hand labelled clearly more of one run's first ranks than of the other's."""
 
 
 End = Literal["low", "high"]
 ENDS: tuple[End, End] = ("low", "high")
 """The candidate's unjudged items worth nothing and the baseline's the most, and the other way round."""
-UNDECIDED: tuple[OpenStop, ...] = ("hands", "logs")
-"""What leaves a verdict open by itself, whatever the ends are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +128,11 @@ class ShareByHand:
 
 Worth = Literal["range", "bounds"]
 """What an unjudged item may be worth: up to the mean gain of the judged items at its rank, or any grade."""
+
+
+def is_undecided(stop: OpenStop | None, hands: Sequence[ShareByHand]) -> bool:
+    """Return whether who labelled, or whose logs the labels are, leaves a verdict open by itself."""
+    return bool(hands) or stop == "logs"
 
 
 @dataclass(frozen=True)
@@ -181,7 +184,7 @@ class OpenVerdict:
 
     def leaves_open(self, verdict: Verdict | None) -> bool:
         """Whether what the labels do not say could turn a verdict."""
-        if self.stop in UNDECIDED:
+        if is_undecided(self.stop, self.hands):
             return verdict in ("improved", "regressed", "no_difference_detected")
         return self.turning(verdict) is not None
 

@@ -346,8 +346,11 @@ def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
     if left is None or not left.leaves_open(verdict):
         return ""
     turning = left.turning(verdict)
+    if left.hands:
+        unjudged = "" if left.low is None else "unjudged items are worth nothing and "
+        return f" if {unjudged}all hands label alike"
     if turning is None:
-        return " if all hands label alike" if left.stop == "hands" else " if unknown is not relevant"
+        return " if unknown is not relevant"
     whose = "candidate" if turning is left.high else "baseline"
     moved = turning.verdict in ("improved", "regressed") and turning.delta is not None
     found = (

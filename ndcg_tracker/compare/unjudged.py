@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.results import UNDECIDED, JudgedShare, OpenDeltas, OpenStop, ShareByHand, Worth
+from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop, ShareByHand, Worth, is_undecided
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.unjudged_bounds import (
     extreme_deltas,
@@ -62,15 +62,12 @@ def _open(
     share = next((share for share in coverage if share.cutoff == metric.cutoff), None)
     if share is None or metric.is_external or metric.shown_only or results.not_judged is not None:
         return None
-    left = OpenDeltas(worth or "range", share)
     if worth is None and results.pairing.group_ids.size > MOST_GROUPS:
         return None
-    if sides.hands is not None and sides.has_items:
-        hands = sides.hand_shares(metric.cutoff)
-        if hands:
-            return replace(left, stop="hands", hands=hands)
+    hands = sides.hand_shares(metric.cutoff) if sides.hands is not None and sides.has_items else ()
+    left = OpenDeltas(worth or "range", share, hands=hands)
     if not (share.is_open if worth is None else share.baseline != 1.0 or share.candidate != 1.0):
-        return None
+        return replace(left, stop="hands") if hands else None
     stop = sides.stop(metric, results, left.worth)
     if stop is not None:
         return replace(left, stop=stop, shown_runs=sides.shown_runs if stop == "logs" else ())
@@ -155,12 +152,13 @@ class _Sides:
         ]
         apart = [ShareByHand(name, *map(float, both)) for name, *both in zip(names, *shares, strict=True)]
         apart = [share for share in apart if abs(share.candidate - share.baseline) > HAND_GAP]
-        return tuple(
-            sorted(
-                apart,
-                key=lambda share: (-round(abs(share.candidate - share.baseline), 9), share.baseline - share.candidate),
-            )
-        )
+        own = self.both.baseline.label_set.judge  # another hand comes first: it can be asked to label all
+
+        def place(share: ShareByHand) -> tuple[bool, float, float]:
+            gap = share.candidate - share.baseline
+            return share.hand == own, -round(abs(gap), 9), -gap
+
+        return tuple(sorted(apart, key=place))
 
 
 def _shares_by_hand(run: JudgedRanking, of_label: Index, n_hands: int, cutoff: int | None) -> Floats:
@@ -183,7 +181,9 @@ def joined_deltas(lefts: Iterable[OpenDeltas | None]) -> OpenDeltas | None:
         for shares in zip(*((left.share.baseline, left.share.candidate) for left in opened), strict=True)
     )
     share = JudgedShare(opened[0].share.cutoff, baseline, candidate)
-    stopped = min(opened, key=lambda left: (left.stop not in UNDECIDED, left.stop is not None))  # ends, where any has
+    stopped = min(
+        opened, key=lambda left: (not is_undecided(left.stop, left.hands), left.stop is not None)
+    )  # ends, where any has
     return replace(stopped, share=share, n_items=sum(left.n_items for left in opened), low=None, high=None)
 
 

@@ -150,6 +150,10 @@ def store_labels(
     ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without these.
     """
     ready: dict[tuple[int, str], ReadyScores] = {}
+    if extend:
+        with store.read() as rx:
+            if rx.datasets.all():
+                rx.datasets.known(dataset)  # there is nothing to extend in a dataset that is not there
     if rescore:
         with store.read() as rx:
             record = rx.datasets.named(dataset)

@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note
 from ndcg_tracker.compare.limits import LimitCheck
 from ndcg_tracker.compare.options import Unjudged
-from ndcg_tracker.compare.results import UNDECIDED, JudgedShare, OpenStop, ShareByHand, Worth
+from ndcg_tracker.compare.results import JudgedShare, OpenStop, ShareByHand, Worth, is_undecided
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.questions.gate.decide_margin import ROUNDING
@@ -94,7 +94,8 @@ class OpenLabels:
     ``worth``: what each may be worth: "range" or "bounds". ``share``: which share of the first ranks of both runs is
     judged. ``n_items``: how many items are unjudged there. ``low``, ``high``: the mean difference at both ends of what
     they may be worth, None where it is not known, for what ``stop`` says. ``of_zero``: what would be decided if they
-    were worth nothing. ``hands``, ``shown_runs``: see ``OpenDeltas``.
+    were worth nothing. ``hands``, ``shown_runs``: see ``OpenDeltas``; ``otherwise``: what would
+    be decided without these.
     """
 
     worth: Worth
@@ -106,6 +107,7 @@ class OpenLabels:
     stop: OpenStop | None = None
     hands: tuple[ShareByHand, ...] = ()
     shown_runs: tuple[str, ...] = ()
+    otherwise: Decision | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,8 @@ class GateDecision:
         """What an unjudged item was worth; None where nothing was unjudged, or nobody asked."""
         if self.open is None:
             return None
-        return "zero" if self.open.stop is not None and self.open.stop not in UNDECIDED else self.open.worth
+        is_zero = self.open.low is None and not is_undecided(self.open.stop, self.open.hands)
+        return "zero" if is_zero else self.open.worth
 
     @property
     def open_delta(self) -> tuple[float | None, float | None]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.decide import CLOSING, PairedResults, closing_note
 from ndcg_tracker.compare.limits import checked_limits
-from ndcg_tracker.compare.results import UNDECIDED, Comparison, NotComparable, OpenDeltas, ties_note
+from ndcg_tracker.compare.results import Comparison, NotComparable, OpenDeltas, is_undecided, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
@@ -84,7 +84,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
 
 def told_with(decision: GateDecision) -> set[Kind]:
     """Return the notes on labels that a decision itself tells."""
-    if decision.open is None or decision.open.stop not in (None, "positives", *UNDECIDED):
+    if decision.open is None or decision.open.stop not in (None, "positives", "hands", "logs"):
         return set()
     return {"fewer_judged", "positives_only", "other_hands"}
 
@@ -111,14 +111,21 @@ def with_open_labels(
     Parameters: ``decision``: with unjudged items worth nothing. ``low``, ``high``: the decisions on the differences at
     both ends of ``left``, None where these are not known; then the decision stands.
     """
-    if low is None or high is None:
-        opened = OpenLabels(left.worth, left.share, stop=left.stop, hands=left.hands, shown_runs=left.shown_runs)
-        if left.stop not in UNDECIDED or decision.is_identical:
-            return replace(decision, open=opened)
-        opened = replace(opened, of_zero=decision.decision)
-        slices = None if decision.slices is None else replace(decision.slices, of_whole="inconclusive")
-        undecided: Decision = "inconclusive"
-        return replace(decision, decision=undecided, slices=slices, n_needed=None, n_needed_for=None, open=opened)
+    opened = OpenLabels(left.worth, left.share, stop=left.stop, hands=left.hands, shown_runs=left.shown_runs)
+    held = replace(decision, open=opened)
+    if low is not None and high is not None:
+        opened = replace(opened, n_items=left.n_items, low=low.delta, high=high.delta, of_zero=decision.decision)
+        held = _between_ends(decision, low, high, opened)
+    if not is_undecided(left.stop, left.hands) or held.is_identical:
+        return held
+    told = replace(opened, of_zero=decision.decision, otherwise=held.decision)
+    slices = None if held.slices is None else replace(held.slices, of_whole="inconclusive")
+    undecided = replace(held, decision="inconclusive", slices=slices, open=told, margin_needed=None)
+    return replace(undecided, n_needed=None, n_needed_for=None, is_small_drop=False)
+
+
+def _between_ends(decision: GateDecision, low: GateDecision, high: GateDecision, opened: OpenLabels) -> GateDecision:
+    """Return the decision that holds at both ends."""
     of_all = _whole(low.decision, high.decision)
     passing = (low.n_needed, low.n_needed_for) if low.n_needed_for == "pass" else (None, None)
     failing = (high.n_needed, high.n_needed_for) if high.n_needed_for == "fail" else (None, None)
@@ -136,7 +143,7 @@ def with_open_labels(
         n_needed=n_needed if of_all == "inconclusive" else None,
         n_needed_for=purpose if of_all == "inconclusive" else None,
         slices=_between(decision.slices, low.slices, high.slices),
-        open=OpenLabels(left.worth, left.share, left.n_items, low.delta, high.delta, decision.decision),
+        open=opened,
     )
 
 
@@ -256,11 +263,12 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, 
     if left is None or left.stop == "positives":
         return []
     metric = str(question.metric)
-    if left.stop is not None and left.stop not in UNDECIDED:
+    if left.stop is not None and not is_undecided(left.stop, left.hands):
         share = left.share
         shares = {"baseline": share.baseline, "candidate": share.candidate}
         return [Note("unjudged_zero", {"metric": metric, **shares, "stop": left.stop})]
-    if decision.decision != "inconclusive" or left.of_zero == "inconclusive":
+    is_told = is_undecided(left.stop, left.hands) or left.of_zero != "inconclusive"
+    if decision.decision != "inconclusive" or not is_told:
         return []
     names = [side.run.name for side in runs.sides]  # labels are needed of runs, not of arms
     n_items = None if runs.is_repeated else left.n_items

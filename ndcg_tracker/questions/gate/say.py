@@ -23,7 +23,7 @@ from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, visible
-from ndcg_tracker.words.notes import Told, named_slices, told
+from ndcg_tracker.words.notes import Told, in_words, named_slices, told
 from ndcg_tracker.words.texts import counted, judge_words, percent, points, shown, shown_margin
 
 if TYPE_CHECKING:
@@ -129,14 +129,19 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
     slices = gated.decision.slices
+    zero = in_words([note for note in gated.comparison.notes if note.kind == "unjudged_zero"])
     return Report(
         _finding(gated),
         tables=[] if slices is None or not slices.rows else [slice_table(slices, Sides(gated.decision))],
         verdict=Painted(_verdict(gated), STYLES[gated.decision.decision]),
-        sentences=[why[:1].upper() + why[1:], *rests_on(gated.decision)],
+        sentences=[
+            why[:1].upper() + why[1:],
+            *rests_on(gated.decision),
+            *(f"The verdict rests on: {note}" for note in zero),
+        ],
         facts=_facts(gated, spelled),
         details=group_tables(gated.comparison) if with_groups else [],
-        notes=[*_warnings(gated), *map(told, gated.comparison.notes)],
+        notes=[*_warnings(gated), *(told(note) for note in gated.comparison.notes if note.kind != "unjudged_zero")],
     )
 
 
@@ -157,8 +162,9 @@ def reason(decision: GateDecision) -> str:
         return "no group has a result in both runs"
     if decision.is_identical:
         return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
-    if decision.open is not None and decision.open.of_zero not in (None, decision.decision):
-        return _by_open_labels(decision, decision.open)
+    left = decision.open
+    if left is not None and (left.otherwise is not None or left.of_zero not in (None, decision.decision)):
+        return _by_open_labels(decision, left)
     if decision.scope == "set":
         sides = Sides(decision)
         relation = f"{'not ' if decision.decision == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
@@ -169,7 +175,7 @@ def reason(decision: GateDecision) -> str:
 
 def _by_open_labels(decision: GateDecision, left: OpenLabels) -> str:
     """Return why labels keep a decision open."""
-    else_ = f"the decision is {(left.of_zero or '').upper()}"
+    else_ = f"the decision is {(left.otherwise or left.of_zero or '').upper()}"
     if left.hands:
         hand = left.hands[0]
         shares = f"{percent(hand.candidate)} of the candidate's judged first ranks, {percent(hand.baseline)} of"
@@ -210,7 +216,7 @@ def unjudged_shares(left: OpenLabels) -> str:
 def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
     """Return what unjudged items leave open of delta, as a pair of a name and its value."""
     left = decision.open
-    if left is None or left.stop is not None:
+    if left is None or left.low is None:
         return []
     return [("unjudged", f"{unjudged_shares(left)}: {_open_delta(left)}")]
 

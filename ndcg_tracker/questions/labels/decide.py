@@ -434,8 +434,8 @@ def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | 
     """Return the items that could move most, ``budget`` at most, None for all.
 
     Parameters: ``moves``: for each candidate, how far each item, by group and id, could move the difference. An item
-    counts by the difference that it could move most; equal ones keep their order, and an item that can move nothing is
-    left out.
+    counts by the difference that it could move most; equal ones keep their order, and with a budget an item that can
+    move nothing is left out.
 
     >>> [item.item for item in most_needed([{("q", "a"): 0.1, ("q", "b"): 0.0}, {("q", "c"): 0.2}], 3)]
     ['c', 'a']
@@ -445,4 +445,4 @@ def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | 
         for pair, move in of_candidate.items():
             most[pair] = max(move, most.get(pair, 0.0))
     ordered = sorted(most.items(), key=lambda entry: -entry[1])[:budget]
-    return tuple(NeededLabel(group, item, move) for (group, item), move in ordered if move > 0)
+    return tuple(NeededLabel(group, item, move) for (group, item), move in ordered if move > 0 or budget is None)
