@@ -330,7 +330,10 @@ def add_labels(
         of_judges = labels_of_judges(read_labels_by_judge(path, columns=columns, where=where), judge, path, where)
     source = source_name(path) if source is None and path is not None else source
     store = self.store(create=True)
-    runs_shown = {"runs": list(from_runs)} if from_runs else None
+    aliases = [name for name in from_runs if name.startswith("@")]
+    with store.read() as tx:
+        run_of = {alias: tx.runs.resolve(alias, dataset).name for alias in aliases}
+    runs_shown = {"runs": [run_of.get(name, name) for name in from_runs]} if from_runs else None
     first, *further = (
         store_labels(
             store,

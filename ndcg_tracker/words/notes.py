@@ -28,7 +28,7 @@ Kind = Literal[
     "summaries_only", "history_lacking",
     "sums_only",
     # leaderboard
-    "order_open",
+    "order_open", "runs_not_judged",
     "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
     "small_slices",
     # ingest, evaluate and import
@@ -311,6 +311,11 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "goes_with_judged": (
         "what goes with the judged share says nothing of the systems: unjudged items count as not relevant; to judge "
         "them"
+    ),
+    "runs_not_judged": lambda n, first: (
+        f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "
+        f"ranks, so {'its place says' if n == 1 else 'their places say'} nothing: are the ids spelled as in the "
+        "labels? See those with"
     ),
     "order_open": lambda cutoff, low, high: (
         f"{percent(low)} to {percent(high)} of the {f'first {cutoff}' if cutoff else 'items'} are judged, and the "

@@ -178,3 +178,33 @@ def test_a_decision_keeps_what_was_open(pool: nt.Tracker) -> None:
     assert pool.query(f"SELECT {columns} FROM suite_gate_decisions").rows == [
         ("", "range", of_suite.low, of_suite.high)
     ]
+
+
+@pytest.mark.both_engines
+def test_what_labels_come_from_may_be_said_later_and_follows_a_rename(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame("abcd"), name="old", labels=rows(POSITIVES))
+    tracker.ingest(frame("abcd", above="xy"), name="new")
+    assert tracker.gate("new", baseline="old", margin=0.01, dry_run=True).decision == "fail"
+    assert tracker.add_labels(rows(POSITIVES), from_runs=["old"]) == (1, False)
+    assert tracker.gate("new", baseline="old", margin=0.01, dry_run=True).decision == "inconclusive"
+    tracker.rename_run("old", "prod")
+    assert [version.from_runs for version in tracker.label_versions()] == [("prod",)]
+    with pytest.raises(nt.ConflictError, match="stored as version 1, with another from_runs=; see it with"):
+        tracker.add_labels(rows(POSITIVES), from_runs=["new"])
+
+
+@pytest.mark.both_engines
+def test_another_hand_and_unjudged_items_are_told_together(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame("abcd"), name="old", labels=rows({"a": 1, "b": 0, "c": 1, "d": 0}))
+    tracker.ingest(frame("abcd", above="xyz"), name="new")
+    tracker.add_labels(rows({"x": 0, "y": 0}), extend=True, added_by="people", rescore=True)
+    gated = tracker.gate("new", baseline="old", margin=0.01, labels=2)
+    left = gated.gated.decision.open
+    assert left is not None
+    assert (left.of_zero, left.hands[0].hand) == ("fail", "people")
+    assert left.low is not None
+    assert left.otherwise in ("fail", "inconclusive")
+    assert gated.gated.decision.margin_needed is None, "no margin would PASS while hands are apart"
+    assert "unjudged " in str(gated)
+    first = " ".join(str(tracker.compare("old", "new", labels=2)).partition("\n\n")[0].split())
+    assert first.endswith("if unjudged items are worth nothing and all hands label alike")

@@ -148,6 +148,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "3 of 1,200 labels are of items that the run lists, and few of its first items are judged: are the ids spelled "
         "as in the labels? See those with",
     ),
+    "runs_not_judged": (
+        {"n": 1, "first": "new"},
+        "new has no judged item in the first ranks, so its place says nothing: are the ids spelled as in the labels? "
+        "See those with",
+    ),
     "order_open": (
         {"cutoff": 10, "low": 0.019, "high": 0.025},
         "1.9% to 2.5% of the first 10 are judged, and the others count as not relevant, which could change the order; "

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 _NAMES = (name for name in HistoryRow.__annotations__ if name != "suite")  # a frame is of one dataset
 _COLUMNS = [column for name in _NAMES for column in (("ci_low", "ci_high") if name == "ci" else (name,))]
 STUDY_TAG = "study"
+FAR_APART = 0.1
+"""Where the judged share of runs moves by this much, a history says that its means go with it."""
 GOES_WITH = 0.75
 """A change goes with the judged share if a loss in proportion to it would be this part of the change or more."""
 _ENOUGH = 0.9
@@ -180,6 +182,7 @@ def history_of(
     ]
     of_versions = [[row for row in rows if row.get("label_set_version") == version] for version in versions]
     marked = next(filter(None, map(mark_judged, reversed(of_versions))), None)
+    marked = marked or next(filter(None, map(_far_apart, reversed(of_versions))), None)
     if marked is not None:
         asked = () if wanted.labels is None else ("--labels", str(wanted.labels))
         words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
@@ -320,6 +323,14 @@ def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
         if moved * change > 0 and abs(last - first) > COVERAGE_GAP and abs(moved) >= GOES_WITH * abs(change):
             row["goes_with_judged"], marked = (first, last), (rows[begin]["run"], rows[end]["run"])
     return marked
+
+
+def _far_apart(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
+    """Return the runs with the most and the least judged, where these are so far apart that means say little."""
+    known = [(share, row["run"]) for row in rows if (share := row.get("judged")) is not None]
+    if not known or max(known)[0] - min(known)[0] < FAR_APART:
+        return None
+    return max(known)[1], min(known)[1]
 
 
 def lacking_groups(

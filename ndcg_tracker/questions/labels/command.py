@@ -61,6 +61,7 @@ def add_labels(
     names = Columns(group=group, item=item, label=label, header=header_of(columns))
     chosen = Pairs("--where")(where or ())
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen)
+    shown = [run.strip() for runs in from_runs or () for run in runs.split(",")]
     with options.tracker() as tracker:
         for name, lists in labels_of_judges(by_judge, judge, file, chosen).items():
             added = tracker.add_labels(
@@ -71,7 +72,7 @@ def add_labels(
                 extend=extend,
                 rescore=rescore,
                 added_by=added_by or "",
-                from_runs=[name.strip() for names in from_runs or () for name in names.split(",")],
+                from_runs=shown,
             )
             version, is_new = added
             state = "stored" if is_new else "already stored"
@@ -85,6 +86,10 @@ def add_labels(
             if rescore:
                 n_rescored = sum(bool(run.metrics) for run in added.rescored)
                 options.say(f"rescored {n_rescored} of {len(added.rescored)} runs")
+        stored = {run.name for run in tracker.runs(dataset)} if shown else set()
+        unknown = [run for run in shown if run not in stored and not run.startswith("@")]
+        if unknown:
+            options.say(f"note: no run {unknown[0]!r} is stored in dataset {dataset!r} yet (--from-runs)")
 
 
 @app.command("list")
