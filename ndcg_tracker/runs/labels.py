@@ -86,6 +86,11 @@ def counting_judge(tx: ReadTransaction, dataset_id: int, dataset: str, judge: st
     Raises: InputError where there are several and none is named.
     """
     judges = judges_of(tx, dataset_id)
+    if judge == EVERY_JUDGE:
+        raise InputError(
+            f"{argument('judge', EVERY_JUDGE)} is every judge, and here one counts",
+            advice="name one; compare, ingest and rescore take all",
+        )
     if judge is not None or "" in judges or not judges:
         return judge or ""
     if len(judges) > 1:

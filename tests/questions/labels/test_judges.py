@@ -417,3 +417,10 @@ def test_a_judge_without_labels_begins_with_the_first_ranks_of_every_group(shop:
     assert len(shop.labels_needed("bm25", "dense", judge="ada", budget=2).needed.items) == 2
     assert not shop.labels_needed("bm25", "dense", judge="gpt").needed.is_first_batch
     assert shop.labels_needed("bm25", "dense", labels=2).needed.label_set.judge == "gpt"
+
+
+def test_every_judge_is_refused_where_one_counts(tracker: nt.Tracker) -> None:
+    tracker.ingest({"q": {"a": 1.0}}, name="one", labels={"q": {"a": 1}})
+    told = r"^judge='\*' is every judge, and here one counts; name one; compare, ingest and rescore take all$"
+    with pytest.raises(nt.InputError, match=told):
+        tracker.history("ndcg@10", judge="*")
