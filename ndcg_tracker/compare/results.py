@@ -299,18 +299,46 @@ class JudgedShare:
         """Whether clearly more is judged of one run: by more than a point."""
         if self.baseline is None or self.candidate is None:
             return self.baseline != self.candidate
-        return abs(self.baseline - self.candidate) > COVERAGE_GAP
+        return self._span(self.baseline, self.candidate).is_apart
 
     @property
     def is_open(self) -> bool:
-        """Whether unjudged items may matter: below 95% judged, or a point more of one run than of the other.
+        """Whether unjudged items may matter (see ``JudgedSpan``).
 
         >>> [JudgedShare(10, *shares).is_open for shares in ((0.99, 0.99), (0.999, 0.98), (0.9, 0.9), (None, 0.9))]
         [False, True, True, False]
         """
         if self.baseline is None or self.candidate is None:
             return False
-        return min(self.baseline, self.candidate) < WELL_JUDGED or self.is_apart
+        return self._span(self.baseline, self.candidate).is_open
+
+    def _span(self, *shares: float) -> JudgedSpan:
+        return JudgedSpan(self.cutoff, min(shares), max(shares))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSpan:
+    """The least and the greatest share of judged items that several runs have, down to a cutoff."""
+
+    cutoff: int | None
+    least: float
+    greatest: float
+
+    @classmethod
+    def of(cls, cutoff: int | None, shares: Iterable[float | None]) -> JudgedSpan | None:
+        """Return the span of the shares that are known, None without any."""
+        known = [share for share in shares if share is not None]
+        return cls(cutoff, min(known), max(known)) if known else None
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether clearly more is judged of one run: by more than a point."""
+        return self.greatest - self.least > COVERAGE_GAP
+
+    @property
+    def is_open(self) -> bool:
+        """Whether unjudged items may matter: below 95% judged, or a point more of one run than of another."""
+        return self.least < WELL_JUDGED or self.is_apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

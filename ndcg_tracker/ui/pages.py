@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
-from ndcg_tracker.compare.results import COVERAGE_GAP
+from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
@@ -33,7 +33,7 @@ from ndcg_tracker.ui.overviews import (
 )
 from ndcg_tracker.ui.rendering import Question, link, metric_name, position, rendered, sparkline
 from ndcg_tracker.words.notes import note_text
-from ndcg_tracker.words.texts import percent, points
+from ndcg_tracker.words.texts import percent, percent_span, points
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, DecisionRecord, MetricUse, RunRecord
@@ -157,8 +157,8 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
     part = Part.of(len(matching), ask.number("page", 1), "/runs", parameters)
     shown = matching[part.first : part.last]
     pinned_rows = [overview for overview in every if overview.run.id in {*chosen, baseline} and overview not in shown]
-    shares = [overview.judged for overview in every if overview.judged is not None]
-    is_apart = bool(shares) and max(shares) - min(shares) > COVERAGE_GAP
+    span = JudgedSpan.of(None, (overview.judged for overview in every))
+    is_apart = span is not None and span.is_apart
     means = [overview.mean for overview in every if overview.mean is not None]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
     rows = [
@@ -185,7 +185,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
         title=f"Runs of {here.dataset.name}",
         rows=rows,
         has={name: any(row[name] for row in rows) for name in ("tags", "parameters", "commit")} | {"judged": is_apart},
-        judged=" to ".join(dict.fromkeys(map(percent, (min(shares), max(shares))))) if shares and not is_apart else "",
+        judged="" if span is None or is_apart else percent_span(span.least, span.greatest),
         n_pinned=len(pinned_rows),
         part=part,
         q=ask.text("q") or "",

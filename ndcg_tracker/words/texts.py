@@ -193,6 +193,15 @@ class GroupTexts:
     items: Mapping[str, Text] = field(default_factory=dict)
 
 
+def percent_span(least: float, greatest: float) -> str:
+    """Return between which shares something lies, one where both look alike.
+
+    >>> percent_span(0.918, 0.926), percent_span(1.0, 1.0)
+    ('91.8% to 92.6%', '100.0%')
+    """
+    return " to ".join(dict.fromkeys(map(percent, (least, greatest))))
+
+
 def judge_words(judge: str) -> str:
     """Return a judge's name for a sentence.
 

@@ -8,14 +8,23 @@ from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.compare.options import Version
-from ndcg_tracker.compare.results import COVERAGE_GAP
+from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, paths, picked
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style, shortened_inside
 from ndcg_tracker.words.notes import Note, told
-from ndcg_tracker.words.texts import UNDEFINED, interval, means_of_blocks, p_equation, percent, points, sparkline
+from ndcg_tracker.words.texts import (
+    UNDEFINED,
+    interval,
+    means_of_blocks,
+    p_equation,
+    percent,
+    percent_span,
+    points,
+    sparkline,
+)
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
@@ -214,10 +223,11 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
     if n_untold > 0:
         all_told = worded(f"{argument('format', 'json')} has all", spelled)
         sentences[MOST_SENTENCES:] = [f"{n_untold:,} more; {all_told}"]
-    shares = [share for row in rows if (share := row.get("judged")) is not None]
-    judged = [f">{_judged(rows[-1])}"] if shares and max(shares) - min(shares) > COVERAGE_GAP else []
-    ends = dict.fromkeys(map(percent, (min(shares), max(shares)))) if shares and min(shares) < 1 else ()
-    below = [f"{_judged(rows[-1])}: {' to '.join(ends)}"] if ends and not judged else []
+    span = JudgedSpan.of(rows[-1].get("cutoff"), (row.get("judged") for row in rows))
+    judged = [f">{_judged(rows[-1])}"] if span is not None and span.is_apart else []
+    below = []
+    if span is not None and not judged and span.least < 1:
+        below = [f"{_judged(rows[-1])}: {percent_span(span.least, span.greatest)}"]
     suite, judge = rows[-1].get("suite"), rows[-1].get("judge")
     cut = f"the newest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(

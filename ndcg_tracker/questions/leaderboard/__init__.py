@@ -96,12 +96,11 @@ def best(
     """
     import warnings
 
-    from ndcg_tracker.compare.results import COVERAGE_GAP
+    from ndcg_tracker.compare.results import JudgedSpan
 
     ranked, notes = ranked_runs(self, metric, dataset=dataset, tags=tags, judge=judge)
-    shares = [of_run.judged for of_run in ranked if of_run.judged is not None]
-    is_unsure = bool(shares) and (min(shares) < 0.5 or max(shares) - min(shares) > COVERAGE_GAP)
-    for note in notes if is_unsure else ():
+    span = JudgedSpan.of(None, (of_run.judged for of_run in ranked))
+    for note in notes if span is not None and (span.least < 0.5 or span.is_apart) else ():
         warnings.warn(note, stacklevel=2)
     return ranked[0].run
 
@@ -139,6 +138,6 @@ def ranked_runs(
 
     with self.store().read() as tx:
         question = LeaderboardQuestion((), (parse_metric(metric),), dataset, dict(tags or {}), judge=judge)
-        ranked, share = by_mean(tx, question)
+        ranked, span = by_mean(tx, question)
     names = [of_run.run.name for of_run in ranked if of_run.mean is not None]
-    return ranked, in_words(judged_notes(share, names, ranked[0].run.dataset, metric, judge or ""))
+    return ranked, in_words(judged_notes(span, names, ranked[0].run.dataset, metric, judge or ""))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.options import LeaderboardTest
-from ndcg_tracker.compare.results import JudgedShare, LabelSetRef, RunRef
+from ndcg_tracker.compare.results import JudgedSpan, LabelSetRef, RunRef
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.statistics.many_tests import (
@@ -94,10 +94,9 @@ class MetricBoard:
     cutoff: int | None = None
 
     @property
-    def judged(self) -> JudgedShare | None:
+    def judged(self) -> JudgedSpan | None:
         """The least and the greatest judged share of these runs, None where no share is known."""
-        shares = [standing.judged for standing in self.standings if standing.judged is not None]
-        return JudgedShare(self.cutoff, min(shares), max(shares)) if shares else None
+        return JudgedSpan.of(self.cutoff, (standing.judged for standing in self.standings))
 
     def with_judged(self, cutoff: int | None, shares: Sequence[float | None]) -> MetricBoard:
         """Return the same with the judged share of each run's first ranks."""

@@ -13,7 +13,7 @@ from ndcg_tracker.compare.arms import Arm, arms_of
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import LeaderboardTest, Missing, Version
 from ndcg_tracker.compare.pair import places_of_ids
-from ndcg_tracker.compare.results import JudgedShare
+from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.compare.run_pair import (
     adding_command,
     advice_for_lacking,
@@ -191,17 +191,17 @@ def _mean_share(arm: Arm, shares: Mapping[int, float]) -> float | None:
 
 
 def judged_notes(
-    share: JudgedShare | None, names: Sequence[str], dataset: str, metric: str, judge: str = "", labels: Version = None
+    span: JudgedSpan | None, names: Sequence[str], dataset: str, metric: str, judge: str = "", labels: Version = None
 ) -> list[Note]:
     """Return a note where unjudged items may change the order of runs.
 
-    Parameters: ``share``: the least and the greatest judged share. ``names``: of one run each, the best first.
+    Parameters: ``span``: the least and the greatest judged share. ``names``: of one run each, the best first.
     """
-    if share is None or not share.is_open or len(names) < 2:
+    if span is None or not span.is_open or len(names) < 2:
         return []
     words = ("ndcg-track", "compare", *names[:2], "--dataset", dataset, "--metric", metric, *judge_option(judge))
     words = words if labels is None else (*words, "--labels", str(labels))
-    return [Note("order_open", {"cutoff": share.cutoff, "low": share.baseline, "high": share.candidate}, words)]
+    return [Note("order_open", {"cutoff": span.cutoff, "low": span.least, "high": span.greatest}, words)]
 
 
 def _board(
@@ -257,7 +257,7 @@ class RankedRun:
     judged: float | None
 
 
-def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RankedRun], JudgedShare | None]:
+def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RankedRun], JudgedSpan | None]:
     """Return the runs that are meant by the first metric, the best first and those without a mean last.
 
     With them the least and the greatest judged share, None where it is not known.
@@ -271,9 +271,8 @@ def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Ra
         RankedRun(run, records[run.id].mean, shares.get(run.id)) if run.id in records else RankedRun(run, None, None)
         for run in runs
     ]
-    known = [ranked.judged for ranked in having if ranked.judged is not None]
-    share = JudgedShare(metric.cutoff, min(known), max(known)) if known else None
-    return sorted(having, key=lambda ranked: (ranked.mean is None, -sign * (ranked.mean or 0.0))), share
+    span = JudgedSpan.of(metric.cutoff, (ranked.judged for ranked in having))
+    return sorted(having, key=lambda ranked: (ranked.mean is None, -sign * (ranked.mean or 0.0))), span
 
 
 def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RunRecord], bool]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.decide_suite import SuiteNote
 from ndcg_tracker.compare.gather_suite import by_system, fits, suite_metric
-from ndcg_tracker.compare.results import JudgedShare
+from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, SuiteTable, suite_row, with_standings
 from ndcg_tracker.questions.leaderboard.gather import (
@@ -130,11 +130,9 @@ def _on_dataset(
                 notes.append(Note("runs_without_results", {"n": len(gone), "first": gone[0].name}))
             having = {system: run for system, run in having.items() if run.id not in without_results}
     shares = {} if metric.is_external else judged_under(tx, label_set, metric.cutoff)
-    known = [shares[run.id] for run in having.values() if run.id in shares]
-    if known:
-        first = sorted(having.values(), key=lambda run: -(records[run.id].mean or 0.0))
-        share = JudgedShare(metric.cutoff, min(known), max(known))
-        notes += judged_notes(share, [run.name for run in first], dataset, str(metric))
+    span = JudgedSpan.of(metric.cutoff, (shares.get(run.id) for run in having.values()))
+    first = sorted(having.values(), key=lambda run: -(records[run.id].mean or 0.0))
+    notes += judged_notes(span, [run.name for run in first], dataset, str(metric), label_set.judge, question.labels)
     of_runs = {name: records[run.id] for name, run in having.items()}
     return _OnDataset(label_set, having, of_runs, left_out, notes, shares)
 

@@ -16,7 +16,7 @@ from ndcg_tracker.render.report import Column, Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, visible
 from ndcg_tracker.statistics.stratified import Estimate
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import UNDEFINED, counted, interval, percent, points
+from ndcg_tracker.words.texts import UNDEFINED, counted, interval, percent, percent_span, points
 
 LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26
@@ -150,8 +150,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
         ("test", f"{_test(board)}; p < 0.05"),
     ]
     if first.judged is not None and not is_apart:
-        ends = dict.fromkeys(share_text(share) for share in (first.judged.baseline, first.judged.candidate))
-        facts.insert(1, (judged, " to ".join(ends)))
+        facts.insert(1, (judged, percent_span(first.judged.least, first.judged.greatest)))
     legend = [
         "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for all at once",
         "better than: the letters of the runs that it is significantly better than",
