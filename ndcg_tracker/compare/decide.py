@@ -183,7 +183,7 @@ def compare_runs(
 
 CLOSING: tuple[Kind, ...] = ("unjudged_open", "one_hand", "never_shown")
 """Notes with the command that closes what labels leave open of a verdict."""
-_OF_METRICS = ("ties", "nothing_judged", "all_one", "other_hands", *CLOSING)
+_OF_METRICS = ("ties", "nothing_judged", "all_one", "other_hands", "range_unread", *CLOSING)
 
 
 def _with_metric_notes(comparison: Comparison) -> Comparison:
@@ -219,7 +219,8 @@ def _of_open(comparison: Comparison) -> list[Note]:
     """Return notes on the first metric that labels leave open: who labelled what, and what closes it."""
     left = next((metric for metric in comparison.metrics if metric.is_open), None)
     if left is None or left.open is None:
-        return []
+        unread = [metric for metric in comparison.metrics if metric.open is not None and metric.open.stop == "size"]
+        return [_unread(comparison, unread[0])] if unread and unread[0].judged is not None else []
     sides = (comparison.baseline, comparison.candidate)
     names = [run.runs[0].name if run.runs else run.name for run in sides]
     n_items = None if any(run.runs for run in sides) else left.open.n_items
@@ -229,6 +230,18 @@ def _of_open(comparison: Comparison) -> list[Note]:
         for share in left.open.hands[:1]
     ]
     return [*shares, closing]
+
+
+def _unread(comparison: Comparison, metric: MetricComparison) -> Note:
+    """Return a note that nobody looked how far unjudged items leave a metric of very many groups open."""
+    assert metric.judged is not None
+    labels = comparison.label_set
+    version = ("--labels", str(labels.version)) if comparison.are_labels_asked else ()
+    judge = ("--judge", labels.judge) if labels.judge else ()
+    names = [run.runs[0].name if run.runs else run.name for run in (comparison.baseline, comparison.candidate)]
+    words = (*names, "--metric", metric.metric, "--dataset", comparison.dataset, *judge, *version, "--unjudged-bounds")
+    facts: dict[str, Fact] = {"n": metric.n, "baseline": metric.judged.baseline, "candidate": metric.judged.candidate}
+    return Note("range_unread", facts, ("ndcg-track", "compare", *words))
 
 
 def closing_note(
@@ -377,6 +390,7 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         shown_only=results.shown_only,
         unjudged_bounds=_unjudged_bounds(results, methods),
         direction=results.direction,
+        judged=None if results.open is None else results.open.share,
         open=_open_verdict(results, methods),
     )
 

@@ -109,7 +109,7 @@ OpenStop = str
 """Why the ends of what unjudged items leave open are not known: "items" of a run are not here; "measure", an axis and
 its value, or "grades" and how many, for which there is no rule; "positives": no label says that an item is not
 relevant; "logs": so, and they come from the logs of runs of which one side is none; "hands": nothing is unjudged, but
-one hand labelled clearly more of one run's first ranks than of the other's."""
+one hand labelled clearly more of one run's first ranks than of the other's; "size": of so many groups nobody looked."""
 
 
 End = Literal["low", "high"]

@@ -63,7 +63,7 @@ def _open(
     if share is None or metric.is_external or metric.shown_only or results.not_judged is not None:
         return None
     if worth is None and results.pairing.group_ids.size > MOST_GROUPS:
-        return None
+        return OpenDeltas("range", share, stop="size") if share.is_open else None
     hands = sides.hand_shares(metric.cutoff) if sides.hands is not None and sides.has_items else ()
     left = OpenDeltas(worth or "range", share, hands=hands)
     if not (share.is_open if worth is None else share.baseline != 1.0 or share.candidate != 1.0):

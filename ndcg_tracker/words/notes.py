@@ -16,7 +16,7 @@ Kind = Literal[
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
-    "other_hands", "one_hand", "never_shown",
+    "range_unread", "other_hands", "one_hand", "never_shown",
     "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "shorter_lists",
     "pruned", "without_items",
     # explain
@@ -311,6 +311,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "goes_with_judged": (
         "what goes with the judged share says nothing of the systems: unjudged items count as not relevant; to judge "
         "them"
+    ),
+    "range_unread": lambda n, baseline, candidate: (
+        f"judged are {percent(candidate)} of the candidate's first items, {percent(baseline)} of the baseline's, and "
+        f"of {n:,} groups nobody looks unasked how far the others leave the verdict open; to see"
     ),
     "runs_not_judged": lambda n, first: (
         f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "

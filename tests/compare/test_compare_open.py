@@ -208,3 +208,20 @@ def test_another_hand_and_unjudged_items_are_told_together(tracker: nt.Tracker) 
     assert "unjudged " in str(gated)
     first = " ".join(str(tracker.compare("old", "new", labels=2)).partition("\n\n")[0].split())
     assert first.endswith("if unjudged items are worth nothing and all hands label alike")
+
+
+def test_of_very_many_groups_the_command_is_named(tracker: nt.Tracker) -> None:
+    n = 20_001
+    groups = [f"q{number}" for number in range(n)]
+    run = {"group": groups * 2, "item": ["a"] * n + ["b"] * n, "score": [2.0] * n + [1.0] * n}
+    labels = {"group": groups, "item": ["a"] * n, "label": [number % 2 for number in range(n)]}
+    tracker.ingest(run, name="old", labels=labels)
+    tracker.ingest({**run, "score": [float(number % 3) for number in range(n)] + [1.0] * n}, name="new")
+    comparison = tracker.compare("old", "new")
+    assert not comparison.comparisons[0].metrics[0].is_open
+    told = (
+        "judged are 50.0% of the candidate's first items, 50.0% of the baseline's, and of 20,001 groups nobody looks "
+        "unasked how far the others leave the verdict open; to see: ndcg-track compare old new --metric ndcg@10 "
+        "--dataset default --unjudged-bounds"
+    )
+    assert told in comparison.notes

@@ -148,6 +148,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "3 of 1,200 labels are of items that the run lists, and few of its first items are judged: are the ids spelled "
         "as in the labels? See those with",
     ),
+    "range_unread": (
+        {"n": 40000, "baseline": 0.9, "candidate": 0.8},
+        "judged are 80.0% of the candidate's first items, 90.0% of the baseline's, and of 40,000 groups nobody looks "
+        "unasked how far the others leave the verdict open; to see",
+    ),
     "runs_not_judged": (
         {"n": 1, "first": "new"},
         "new has no judged item in the first ranks, so its place says nothing: are the ids spelled as in the labels? "
