@@ -160,7 +160,7 @@ def compare_runs(
     deepened = {"baseline": "regressed", "candidate": "improved"}  # more judged items of that run can only deepen it
     verdicts = {metric.verdict for metric in metrics if metric.verdict is not None}
     coverage = [note for note in coverage if verdicts != {deepened.get(str(note.facts.get("run")))}]
-    is_known = all(metric.is_range_told for metric in metrics)
+    is_known = all(metric.is_range_known for metric in metrics)
     if is_known or any(paired.unjudged is not None for paired in results):  # the bounds replace this guess
         coverage = [note for note in coverage if note.kind != "fewer_judged"]
     comparison = Comparison(
@@ -220,9 +220,8 @@ def _of_open(comparison: Comparison) -> list[Note]:
     left = next((metric for metric in comparison.metrics if metric.is_open), None)
     if left is None or left.open is None:
         unread = [metric for metric in comparison.metrics if metric.open is not None and metric.open.stop == "size"]
-        return [_unread(comparison, unread[0])] if unread and unread[0].judged is not None else []
-    sides = (comparison.baseline, comparison.candidate)
-    names = [run.runs[0].name if run.runs else run.name for run in sides]
+        return [_unread(comparison, metric) for metric in unread[:1]]
+    names, sides = _one_run_each(comparison), (comparison.baseline, comparison.candidate)
     n_items = None if any(run.runs for run in sides) else left.open.n_items
     closing = closing_note(comparison, left.open.stop, left.open.hands, left.metric, names, n_items)
     shares = [
@@ -232,16 +231,19 @@ def _of_open(comparison: Comparison) -> list[Note]:
     return [*shares, closing]
 
 
+def _one_run_each(compared: Comparison | ComparedRuns) -> list[str]:
+    """Return the names of both sides as a command takes them; of an arm it names one run."""
+    return [run.runs[0].name if run.runs else run.name for run in (compared.baseline, compared.candidate)]
+
+
 def _unread(comparison: Comparison, metric: MetricComparison) -> Note:
-    """Return a note that nobody looked how far unjudged items leave a metric of very many groups open."""
-    assert metric.judged is not None
-    labels = comparison.label_set
+    """Return a note that how far unjudged items leave a metric of very many groups open is computed on request."""
+    share, labels = metric.judged or JudgedShare(None, None, None), comparison.label_set
     version = ("--labels", str(labels.version)) if comparison.are_labels_asked else ()
     judge = ("--judge", labels.judge) if labels.judge else ()
-    names = [run.runs[0].name if run.runs else run.name for run in (comparison.baseline, comparison.candidate)]
-    words = (*names, "--metric", metric.metric, "--dataset", comparison.dataset, *judge, *version, "--unjudged-bounds")
-    facts: dict[str, Fact] = {"n": metric.n, "baseline": metric.judged.baseline, "candidate": metric.judged.candidate}
-    return Note("range_unread", facts, ("ndcg-track", "compare", *words))
+    words = ("--metric", metric.metric, "--dataset", comparison.dataset, *judge, *version, "--unjudged-bounds")
+    facts: dict[str, Fact] = {"n": metric.n, "baseline": share.baseline, "candidate": share.candidate}
+    return Note("range_unread", facts, ("ndcg-track", "compare", *_one_run_each(comparison), *words))
 
 
 def closing_note(
@@ -267,8 +269,7 @@ def closing_note(
 
 def bounds_command(runs: ComparedRuns) -> tuple[str, ...]:
     """Return the command that tells how far unjudged items leave the difference open; of an arm it names one run."""
-    names = (run.runs[0].name if run.runs else run.name for run in (runs.baseline, runs.candidate))
-    return "ndcg-track", "compare", *names, "--dataset", runs.dataset, *runs.asked, "--unjudged-bounds"
+    return "ndcg-track", "compare", *_one_run_each(runs), "--dataset", runs.dataset, *runs.asked, "--unjudged-bounds"
 
 
 def compare_metrics(results: Sequence[PairedResults], methods: Methods = T_TEST) -> tuple[MetricComparison, ...]:

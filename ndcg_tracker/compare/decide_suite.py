@@ -16,6 +16,7 @@ from ndcg_tracker.compare.results import (
     PossibleDelta,
     ToldVerdict,
     is_undecided,
+    most_open,
 )
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.statistics.many_tests import holm
@@ -178,7 +179,7 @@ def _open_verdict(results: Sequence[PairedResults | None], direction: Direction)
     opened = [of_dataset.open for of_dataset in paired if of_dataset.open is not None]
     if len(paired) < len(results) or not opened:
         return None
-    first = min(opened, key=lambda left: (not is_undecided(left.stop, left.hands), left.stop is not None))
+    first = most_open(opened)
     if all(left.stop is not None for left in opened):
         return OpenVerdict(0, None, None, first.stop, first.hands, first.shown_runs)
     n_items = sum(left.n_items for left in opened)

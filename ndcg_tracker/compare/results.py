@@ -160,6 +160,11 @@ class OpenDeltas:
         return self.low if end == "low" else self.high
 
 
+def most_open(lefts: Iterable[OpenDeltas]) -> OpenDeltas:
+    """Return what decides of several datasets: what leaves a verdict open by itself, else ends, where any are known."""
+    return min(lefts, key=lambda left: (not is_undecided(left.stop, left.hands), left.stop is not None))
+
+
 @dataclass(frozen=True, slots=True)
 class OpenVerdict:
     """A verdict at both ends of what unjudged items may be worth: the candidate's nothing, and the baseline's nothing.
@@ -403,8 +408,8 @@ class MetricComparison:
         return self.open is not None and self.open.leaves_open(self.verdict)
 
     @property
-    def is_range_told(self) -> bool:
-        """Whether it is known what unjudged items leave open: the verdict says so, or holds at both ends."""
+    def is_range_known(self) -> bool:
+        """Whether both ends of what unjudged items may be worth are known."""
         return self.open is not None and self.open.low is not None and self.open.high is not None
 
     @property

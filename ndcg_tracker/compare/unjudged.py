@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop, ShareByHand, Worth, is_undecided
+from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop, ShareByHand, Worth, most_open
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.unjudged_bounds import (
     extreme_deltas,
@@ -181,9 +181,7 @@ def joined_deltas(lefts: Iterable[OpenDeltas | None]) -> OpenDeltas | None:
         for shares in zip(*((left.share.baseline, left.share.candidate) for left in opened), strict=True)
     )
     share = JudgedShare(opened[0].share.cutoff, baseline, candidate)
-    stopped = min(
-        opened, key=lambda left: (not is_undecided(left.stop, left.hands), left.stop is not None)
-    )  # ends, where any has
+    stopped = most_open(opened)
     return replace(stopped, share=share, n_items=sum(left.n_items for left in opened), low=None, high=None)
 
 

@@ -313,8 +313,8 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "them"
     ),
     "range_unread": lambda n, baseline, candidate: (
-        f"judged are {percent(candidate)} of the candidate's first items, {percent(baseline)} of the baseline's, and "
-        f"of {n:,} groups nobody looks unasked how far the others leave the verdict open; to see"
+        f"judged are {percent(candidate)} of the candidate's first items, {percent(baseline)} of the baseline's; with "
+        f"{n:,} groups, how far the others leave the verdict open is computed on request alone; to see"
     ),
     "runs_not_judged": lambda n, first: (
         f"{first}{f' and {n - 1} more' if n > 1 else ''} {'has' if n == 1 else 'have'} no judged item in the first "

@@ -150,8 +150,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "range_unread": (
         {"n": 40000, "baseline": 0.9, "candidate": 0.8},
-        "judged are 80.0% of the candidate's first items, 90.0% of the baseline's, and of 40,000 groups nobody looks "
-        "unasked how far the others leave the verdict open; to see",
+        "judged are 80.0% of the candidate's first items, 90.0% of the baseline's; with 40,000 groups, how far the "
+        "others leave the verdict open is computed on request alone; to see",
     ),
     "runs_not_judged": (
         {"n": 1, "first": "new"},
