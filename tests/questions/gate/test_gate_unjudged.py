@@ -162,6 +162,7 @@ def test_slices_hold_at_both_ends() -> None:
     assert held.decision == "inconclusive"
     assert held.slices is not None
     assert {row.value: row.status for row in held.slices.rows} == {"tv": "within", "phone": "open"}
+    assert held.slices.of_whole == "inconclusive", "PASS at the high end alone is no PASS of the whole"
 
 
 def test_the_command_says_what_is_open_and_what_to_judge(
@@ -189,3 +190,20 @@ def test_the_command_says_what_is_open_and_what_to_judge(
 def test_an_unknown_worth_is_refused(pooled: nt.Tracker) -> None:
     with pytest.raises(nt.InputError, match=r"^unknown unjudged 'half': choose range, zero or bounds$"):
         pooled.gate("new", baseline="old", dataset="equal", margin=0.01, unjudged="half")  # type: ignore[arg-type]
+
+
+@pytest.mark.both_engines
+def test_a_dataset_of_positives_leaves_the_range_of_the_others(pooled: nt.Tracker) -> None:
+    run = {f"q{number}": {"a": 3.0, "b": 2.0, "c": 1.0} for number in range(30)}
+    pooled.ingest(run, name="old", labels={group: {"a": 1, "c": 1} for group in run}, dataset="clicks")
+    pooled.ingest(run, name="new", dataset="clicks")
+    pooled.create_suite("mixed", ["equal", "clicks"])
+    decision = pooled.gate_suite("mixed", "new", baseline="old", margin=0.01).gated.decision
+    assert decision.open is not None
+    assert (decision.open.stop, decision.open.of_zero, decision.decision) == (None, "fail", "inconclusive")
+
+
+def test_labels_are_not_added_to_a_dataset_that_is_not_there(pooled: nt.Tracker) -> None:
+    with pytest.raises(nt.ReferenceNotFoundError, match="no dataset 'eqal'"):
+        pooled.add_labels({"q0": {"d0": 1}}, dataset="eqal", extend=True)
+    assert not pooled.query("SELECT dataset FROM dataset_list WHERE dataset = 'eqal'").rows

@@ -73,3 +73,21 @@ def test_a_step_is_marked_where_the_loss_of_labels_explains_it(
     ]
     assert mark_judged(rows) == (("a", "b") if marked else None)
     assert (rows[1].get("goes_with_judged") == judged) == marked
+
+
+@pytest.mark.both_engines
+def test_a_run_under_other_labels_between_two_runs_marks_no_step(tracker: nt.Tracker) -> None:
+    """Steps are those between runs under the same labels, and so are the judged shares beside them."""
+    groups = [f"q{number}" for number in range(40)]
+    labels = {group: {"a": 1, "b": 0} for group in groups}
+    better = {group: {"a": 2.0, "b": 1.0} for group in groups}
+    worse = {group: {"b": 2.0, "a": 1.0 + place % 3 / 8} for place, group in enumerate(groups)}
+    tracker.ingest(worse, name="one", labels=labels)
+    tracker.ingest({group: {"x": 2.0, "a": 1.0} for group in groups}, name="between")
+    tracker.ingest(better, name="two")
+    tracker.add_labels({group: {"a": 1, "b": 0, "c": 0} for group in groups})
+    tracker.rescore(["between"], labels=2)
+    rows = {row["run"]: row for row in tracker.history_report("ndcg@10").rows}
+    assert {name: row["label_set_version"] for name, row in rows.items()} == {"one": 1, "between": 2, "two": 1}
+    assert (rows["between"]["judged"], rows["two"]["judged"]) == (0.5, 1.0)
+    assert (rows["two"]["step"], rows["two"]["goes_with_judged"]) == (True, None)

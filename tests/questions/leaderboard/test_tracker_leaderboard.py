@@ -365,3 +365,11 @@ def test_a_metric_by_another_name_is_pointed_at(ten: nt.Tracker) -> None:
             "; ask for trec_eval:map, which they have, or type: ndcg-track rescore run-1 run-2 --dataset shop --metric "
             "map"
         )
+
+
+def test_a_run_without_a_judged_item_is_told(ten: nt.Tracker) -> None:
+    elsewhere = frame_of(3)
+    elsewhere["item"] = [f"other-{item}" for item in elsewhere["item"]]
+    ten.ingest(elsewhere, name="elsewhere", dataset="shop", metrics=["ndcg@10"])
+    told = "elsewhere has no judged item in the first ranks, so its place says nothing: are the ids spelled as in the"
+    assert any(note.startswith(told) for note in ten.leaderboard().notes)
