@@ -25,6 +25,7 @@ from ndcg_tracker.compare.results import (
     OpenStop,
     OpenVerdict,
     PossibleDelta,
+    RareLoss,
     RunRef,
     ShareByHand,
     SliceComparison,
@@ -40,6 +41,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.statistics.distribution_free import share_upper_bound
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
 from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
@@ -393,7 +395,13 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         direction=results.direction,
         judged=None if results.open is None else results.open.share,
         open=_open_verdict(results, methods),
+        rare_loss=_rare_loss(results, information.n) if inferred and weights is None else None,
     )
+
+
+def _rare_loss(results: PairedResults, n: int) -> RareLoss:
+    """Return how many groups may lose more than any did; ``n``: the independent ones, or clusters."""
+    return RareLoss(n, max(0.0, -float(results.gain.min())), share_upper_bound(0, n))
 
 
 def _possible(

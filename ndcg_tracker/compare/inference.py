@@ -210,9 +210,15 @@ def low_information(information: Information) -> Note | None:
     >>> low_information(Information(396, 15, 0.0)).facts["n_nonzero"], low_information(Information(396, 55, 0.0))
     (15, None)
     """
-    if not information.is_low:
-        return None
-    return few_note(information, FEW_DIFFERENCES)
+    if information.are_few:
+        return few_note(information, FEW_DIFFERENCES)
+    return skewed_note(information) if information.is_skewed else None
+
+
+def skewed_note(information: Information) -> Note:
+    """Return the note that differences are very skewed."""
+    facts: dict[str, Fact] = {"n": information.n, "skewness": information.skewness}
+    return Note("low_information", facts | {"of_clusters": True} if information.of_clusters else facts)
 
 
 def few_note(information: Information, enough: int) -> Note:

@@ -346,6 +346,19 @@ class JudgedSpan:
         return self.least < WELL_JUDGED or self.is_apart
 
 
+@dataclass(frozen=True, slots=True)
+class RareLoss:
+    """What a sample cannot show: how many groups like these may lose more than any of them did.
+
+    ``n``: the independent groups, or clusters. ``worst``: the largest loss among them, 0 where none lost. ``share``:
+    with 95% confidence at most this share of groups loses more; of clusters, has a group that does.
+    """
+
+    n: int
+    worst: float
+    share: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricComparison:
     """One metric in two runs.
@@ -366,7 +379,8 @@ class MetricComparison:
     ``baseline`` and ``candidate`` are what was stored. ``unjudged_bounds``: None where nobody asked. ``direction``:
     which values are better; of a metric whose lower ones are, a group with a delta below 0 is a win. ``judged``: which
     share of the first ranks of both runs is judged, None where it is not known. ``open``: what unjudged items leave
-    open, None where nothing does or nobody looked. A number that is undefined is None.
+    open, None where nothing does or nobody looked. ``rare_loss``: what the groups cannot show, None where they are
+    weighted, unknown or identical. A number that is undefined is None.
     """
 
     metric: str
@@ -401,6 +415,7 @@ class MetricComparison:
     direction: Direction = "higher"
     judged: JudgedShare | None = None
     open: OpenVerdict | None = None
+    rare_loss: RareLoss | None = None
 
     @property
     def is_open(self) -> bool:

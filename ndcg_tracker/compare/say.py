@@ -32,7 +32,7 @@ from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
-from ndcg_tracker.statistics.t_test import FEW_FOR_ONE_SIDE, Equivalence
+from ndcg_tracker.statistics.t_test import Equivalence, enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import T_INTERVAL, Note, few_differences, low_information, renamed, sentence, told
 from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, percent, points, shown_margin
@@ -182,7 +182,7 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "df",
         *(
             name
-            for name in ("equivalence", "variance", "clusters", "unjudged_bounds", "open")
+            for name in ("equivalence", "variance", "clusters", "unjudged_bounds", "open", "rare_loss")
             if getattr(metric, name) is None
         ),
     )
@@ -445,7 +445,7 @@ def _warning(warning: Note, ci_method: str, comparisons: Sequence[Comparison]) -
         return sentence(warning)
     shown = {"t": T_INTERVAL, "betting": ""}.get(ci_method, "the interval")
     if sum(metric.has_low_information for comparison in comparisons for metric in comparison.metrics) > 1:
-        return few_differences(warning.facts["enough"], shown)
+        return few_differences(warning, shown)
     facts: Mapping[str, Any] = warning.facts
     return low_information(**facts, interval=shown)
 
@@ -534,7 +534,7 @@ def _is_detectable_shown(metric: MetricComparison) -> bool:
 def _could_bet(metric: MetricComparison) -> bool:
     """Return whether the verdict rests on a t interval of few nonzero differences."""
     is_detected = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
-    return is_detected and metric.wins + metric.losses < FEW_FOR_ONE_SIDE
+    return is_detected and metric.wins + metric.losses < enough_for(0.05)
 
 
 def _equivalence_tables(comparison: Comparison) -> list[Table]:

@@ -106,7 +106,7 @@ def _slice_footnotes(row: SliceComparison) -> list[str]:
     if row.ci is None:
         return ["all groups differ by the same amount: the interval and the p-value are undefined"]
     if row.warning is not None:
-        return [few_differences(row.warning.facts["enough"])]
+        return [few_differences(row.warning)]
     return []
 
 
@@ -211,6 +211,7 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
                     f"{of_metric}delta lies between {ends} if each is worth at most the mean gain at its rank",
                 )
             )
+    pairs += [("rare losses", rare_loss_words(metric)) for metric in comparison.metrics[:1] if metric.rare_loss]
     for metric in comparison.metrics:
         effect = metric.tie_effect
         if effect is not None and (_is_seen_open(effect.baseline) or _is_seen_open(effect.candidate)):
@@ -218,6 +219,15 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
                 ("ties", f"{metric.metric}: baseline {_range(effect.baseline)}, candidate {_range(effect.candidate)}")
             )
     return pairs
+
+
+def rare_loss_words(metric: MetricComparison) -> str:
+    """Return how many groups may lose more than any that was seen."""
+    rare = metric.rare_loss
+    assert rare is not None
+    what = f"more than {points(rare.worst)}, the worst seen" if rare.worst else "anything, which none did"
+    who = "of groups like these lose" if metric.clusters is None else "of clusters like these have a group that loses"
+    return f"with 95% confidence at most {rare.share * 100:.2g}% {who} {what}"
 
 
 def whose(labels: LabelSetRef) -> str:

@@ -1,4 +1,4 @@
-"""Tests and bounds without a distribution: permutation, Wilcoxon, bootstrap intervals, bets that hold at every n."""
+"""Tests and bounds without a distribution: permutation, Wilcoxon, bootstrap, bets that hold at every n, shares."""
 
 from __future__ import annotations
 
@@ -357,6 +357,55 @@ def betting_p_value(delta: Floats, weights: Floats | None = None, *, alpha: floa
         if game is not None:
             capital = max(capital, game.log_capital(0.5))
     return min(1.0, max(2 * math.exp(-min(capital, 740.0)), SMALLEST_P_VALUE))
+
+
+def zeros_needed(margin: float, *, level: float = 0.95) -> int | None:
+    """Return how many differences of 0, and no other, have a betting lower bound above -margin.
+
+    Parameters: ``margin``: the drop that is allowed, within -1 to 1. ``level``: of the bound. Returns: None where more
+    than a million would be needed.
+
+    >>> n = zeros_needed(0.01)
+    >>> betting_lower_bound(np.zeros(n)) > -0.01 >= betting_lower_bound(np.zeros(n - 1))
+    True
+    """
+    low, high = 0, 1
+    while high <= 1_000_000 and betting_lower_bound(np.zeros(high), level=level) <= -margin:
+        low, high = high, 2 * high
+    if high > 1_000_000:
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        is_enough = betting_lower_bound(np.zeros(middle), level=level) > -margin
+        low, high = (low, middle) if is_enough else (middle, high)
+    return high
+
+
+def share_upper_bound(k: int, n: int, *, level: float = 0.95) -> float:
+    """Return the exact one-sided upper confidence bound of a share, of which k of n independent draws are.
+
+    With k = 0 it is 1 - (1 - level)^(1 / n), about 3 / n at 95%.
+
+    Parameters: ``k``: 0 to ``n``. ``n``: >= 1. ``level``: in (0, 1). Returns: a share in (0, 1]. Source: Clopper and
+    Pearson, Biometrika 26, 1934. Agrees with: scipy.stats.binomtest(k, n, alternative="less").proportion_ci().
+
+    >>> round(share_upper_bound(0, 100), 4), share_upper_bound(0, 149) < 0.02 < share_upper_bound(0, 148)
+    (0.0295, True)
+    """
+    if not k:
+        return -math.expm1(math.log1p(-level) / n)
+    from scipy.special import betaincinv
+
+    return 1.0 if k == n else float(betaincinv(k + 1, n - k, level))
+
+
+def share_lower_bound(k: int, n: int, *, level: float = 0.95) -> float:
+    """Return the exact one-sided lower confidence bound of a share: the mirrored ``share_upper_bound``.
+
+    >>> share_lower_bound(0, 50), round(share_lower_bound(6, 50, level=0.99), 4)
+    (0.0, 0.0369)
+    """
+    return 1 - share_upper_bound(n - k, n, level=level) if k else 0.0
 
 
 def _game(delta: Floats, weights: Floats | None, alpha: float) -> _Game | None:

@@ -364,7 +364,7 @@ class _History:
         limit, window_scatter, p = self._alpha / factor, self._scatter_of(*window), test.p_value
         if window_scatter is not None and test.mean is not None and test.sd is not None:
             p = window_scatter[0].p_value(test.mean, test.sd / math.sqrt(test.n), test.n, window_scatter[1])
-        if p is not None and (p >= limit or not information_in(delta, self._weights).is_low_for_one_side):
+        if p is not None and (p >= limit or not information_in(delta, self._weights).is_low_at(ALPHA)):
             return p
         if float(np.abs(delta).max()) > 1:
             return None

@@ -317,8 +317,36 @@ def checked_margin(margin: float, name: str, *, zero: bool = True) -> float:
 
 FEW_DIFFERENCES = 25
 """Fewer nonzero differences are low information for a two-sided t-test at 5%."""
-FEW_FOR_ONE_SIDE = 100
-MUCH_SKEWNESS = 0.1
+MUCH_SKEWNESS = 2.0
+"""A sample skewness beyond which a two-sided t-test needs 25 skewness^2 groups."""
+SKEWNESS_OF_MEAN = 0.1
+"""The largest |skewness| / sqrt(n) at which a one-sided t bound at 1% is trusted."""
+
+
+def enough_for(alpha: float) -> int:
+    """Return from how many nonzero differences on a one-sided t bound at level ``alpha``, in (0, 1), is trusted.
+
+    50 ln(1 / alpha): where losses lie in 2% of groups a sample without any is then no more frequent than ``alpha``, as
+    (1 - .02)^n <= alpha. Source: simulated in tests/questions/gate/test_gate_rates.py.
+
+    >>> enough_for(0.05), enough_for(0.01), enough_for(0.001)
+    (150, 230, 345)
+    """
+    return round(50 * math.log(1 / alpha))
+
+
+def skewness_for(alpha: float) -> float:
+    """Return up to which |skewness| / sqrt(n) a one-sided t bound at level ``alpha``, in (0, 1), is trusted.
+
+    0.1 down to the level 1%. Below it, less: skewness changes the tail beyond z by the share (2 z^3 + z) / 6 times
+    |skewness| / sqrt(n), and that share stays as it is at 1%. Source: Hall, "The bootstrap and Edgeworth expansion",
+    1992, eq. 2.55 (the first term for a studentised mean).
+
+    >>> skewness_for(0.05), skewness_for(0.01), round(skewness_for(0.0001), 3)
+    (0.1, 0.1, 0.026)
+    """
+    of_tail, of_one_percent = (2 * z**3 + z for z in (normal_quantile(1 - alpha), normal_quantile(0.99)))
+    return SKEWNESS_OF_MEAN if alpha >= 0.01 else SKEWNESS_OF_MEAN * of_one_percent / of_tail
 
 
 def skewness(values: Floats) -> float:
@@ -349,34 +377,40 @@ class Information:
 
     @property
     def is_low(self) -> bool:
-        """Whether a two-sided t-test may err too often: fewer than 25 differences are nonzero, though some are.
+        """Whether a two-sided t-test at 5% may err too often: too few differences are nonzero, or they are too skewed.
 
-        Their number alone decides: a sample of a skewed population is most dangerous where it looks harmless, for it
-        lacks the rare large losses (``tests/compare/test_error_rates.py``).
+        Fewer than 25 nonzero, though some are; or |skewness| above 2 and fewer than 25 skewness^2 groups. Below about
+        100 groups neither finds the most dangerous samples, which lack the rare large losses of their population
+        (``tests/compare/test_low_information.py``).
         """
+        return self.are_few or self.is_skewed
+
+    @property
+    def are_few(self) -> bool:
+        """Whether fewer than 25 differences are nonzero, though some are."""
         return 0 < self.n_nonzero < FEW_DIFFERENCES
 
     @property
-    def are_few_for_one_side(self) -> bool:
-        """Whether fewer than 100 differences are nonzero, though some are."""
-        return 0 < self.n_nonzero < FEW_FOR_ONE_SIDE
+    def is_skewed(self) -> bool:
+        """Whether |skewness| is above 2, and the groups are fewer than 25 skewness^2."""
+        is_much = self.n_nonzero > 0 and abs(self.skewness) > MUCH_SKEWNESS
+        return is_much and self.n < 25 * self.skewness**2
 
-    @property
-    def is_low_for_one_side(self) -> bool:
-        """Whether a one-sided bound, or a far tail of t, may err too often.
+    def are_few_at(self, alpha: float) -> bool:
+        """Whether fewer differences are nonzero than a one-sided bound at level ``alpha`` needs, though some are."""
+        return 0 < self.n_nonzero < enough_for(alpha)
 
-        Fewer than 100 nonzero, or |skewness| / sqrt(n) above 0.1: on one side skewness does not cancel.
-        """
-        is_skewed = self.n_nonzero > 0 and abs(self.skewness) / math.sqrt(self.n) > MUCH_SKEWNESS
-        return self.are_few_for_one_side or is_skewed
+    def is_low_at(self, alpha: float) -> bool:
+        """Whether a one-sided t bound at level ``alpha`` may err too often: see ``enough_for`` and ``skewness_for``."""
+        is_skewed = self.n_nonzero > 0 and abs(self.skewness) / math.sqrt(self.n) > skewness_for(alpha)
+        return self.are_few_at(alpha) or is_skewed
 
-    @property
-    def groups_for_one_side(self) -> int:
-        """How many groups would be enough for one side, if further ones are like these; 0 if nothing differs."""
+    def groups_for(self, alpha: float) -> int:
+        """How many groups would be enough for level ``alpha``, if further ones are like these; 0 if nothing differs."""
         if not self.n_nonzero:
             return 0
-        by_count = math.ceil(FEW_FOR_ONE_SIDE * self.n / self.n_nonzero)
-        return max(by_count, math.ceil((self.skewness / MUCH_SKEWNESS) ** 2))
+        by_count = math.ceil(enough_for(alpha) * self.n / self.n_nonzero)
+        return max(by_count, math.ceil((self.skewness / skewness_for(alpha)) ** 2))
 
 
 def information_in(delta: Floats, weights: Floats | None = None) -> Information:
@@ -387,8 +421,8 @@ def information_in(delta: Floats, weights: Floats | None = None) -> Information:
     the skewness, 0 where all differences are equal.
 
     >>> found = information_in(np.repeat([0.25, 0.0], [60, 240]))
-    >>> found.is_low, found.is_low_for_one_side, found.n_nonzero, found.groups_for_one_side
-    (False, True, 60, 500)
+    >>> found.is_low, found.is_low_at(0.05), found.n_nonzero, found.groups_for(0.05)
+    (False, True, 60, 750)
     """
     if weights is None:
         return Information(delta.size, int(np.count_nonzero(delta)), skewness(delta))
@@ -441,9 +475,9 @@ def groups_needed(
     for_pass = _first(test.mean + margin, test.sd, pass_level)
     for_fail = _first(-test.mean, test.sd, 1 - fail_alpha)
     if for_pass is not None:
-        for_pass = max(for_pass, information.groups_for_one_side)
+        for_pass = max(for_pass, information.groups_for(1 - pass_level))
     if for_fail is not None:
-        for_fail = max(for_fail, information.groups_for_one_side)
+        for_fail = max(for_fail, information.groups_for(fail_alpha))
     if for_fail is not None and (for_pass is None or for_fail < for_pass):
         return for_fail, "fail"
     return (None, None) if for_pass is None else (for_pass, "pass")

@@ -156,14 +156,16 @@ def low_information(
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
         narrow = f", and below {enough} {interval} may be too narrow"
     else:
-        reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} groups)"
+        units = "clusters" if of_clusters else "groups"
+        reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {units})"
         narrow = f", and {interval} may be too narrow"
     return f"low information: {reason}" + (narrow if interval else "")
 
 
-def few_differences(enough: object, interval: str = T_INTERVAL) -> str:
-    """Return the warning of low information that rows of a table share."""
-    warning = f"low information (under {enough} nonzero differences)"
+def few_differences(warned: Note, interval: str = T_INTERVAL) -> str:
+    """Return a warning of low information as rows of a table share it."""
+    enough = warned.facts.get("enough")
+    warning = f"low information ({'very skewed' if enough is None else f'under {enough} nonzero'} differences)"
     return f"{warning}: {interval} may be too narrow" if interval else warning
 
 

@@ -13,28 +13,38 @@ from ndcg_tracker.statistics.t_test import Information, information_in
         (Information(300, 0, 0.0), False),
         (Information(300, 24, 0.0), True),
         (Information(300, 25, 0.0), False),
-        (Information(400, 400, -2.01), False),
+        (Information(100, 100, -1.99), False),
+        (Information(100, 100, -2.01), True),
+        (Information(101, 101, -2.01), False),
     ],
-    ids=["nothing differs", "24", "25", "skewed"],
+    ids=["nothing differs", "24", "25", "skewed just not", "skewed", "skewed, but of enough groups"],
 )
 def test_the_limit_of_two_sides(known: Information, is_low: bool) -> None:
     assert known.is_low == is_low == (low_information(known) is not None)
 
 
 @pytest.mark.parametrize(
-    ("known", "is_low", "enough"),
+    ("known", "alpha", "is_low", "enough"),
     [
-        (Information(300, 0, 0.0), False, 0),
-        (Information(300, 99, 0.0), True, 304),
-        (Information(300, 100, 0.0), False, 300),
-        (Information(400, 400, 1.99), False, 397),
-        (Information(400, 400, -2.01), True, 405),
+        (Information(300, 0, 0.0), 0.05, False, 0),
+        (Information(300, 149, 0.0), 0.05, True, 303),
+        (Information(300, 150, 0.0), 0.05, False, 300),
+        (Information(300, 229, 0.0), 0.01, True, 302),
+        (Information(300, 230, 0.0), 0.01, False, 300),
+        (Information(300, 300, 0.0), 0.001, True, 345),
+        (Information(400, 400, 1.99), 0.01, False, 397),
+        (Information(400, 400, -2.01), 0.01, True, 405),
+        (Information(900, 900, -0.75), 0.0001, False, 840),
+        (Information(900, 900, -0.78), 0.0001, True, 909),
     ],
-    ids=["nothing differs", "99", "100", "skewed just not", "skewed"],
+    ids=[
+        *("nothing differs", "149", "150", "229", "230", "a tenth of that level", "skewed just not", "skewed"),
+        *("skewed just not for a far tail", "skewed for a far tail"),
+    ],
 )
-def test_the_limits_of_one_side(known: Information, is_low: bool, enough: int) -> None:
-    assert known.is_low_for_one_side == is_low
-    assert known.groups_for_one_side == enough
+def test_the_limits_of_one_side(known: Information, alpha: float, is_low: bool, enough: int) -> None:
+    assert known.is_low_at(alpha) == is_low
+    assert known.groups_for(alpha) == enough
 
 
 def test_weights_count_by_their_pull() -> None:

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note
+from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note, skewed_note
 from ndcg_tracker.compare.limits import LimitCheck
 from ndcg_tracker.compare.options import Unjudged
 from ndcg_tracker.compare.results import JudgedShare, OpenStop, ShareByHand, Worth, is_undecided
@@ -24,11 +24,11 @@ from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import (
-    FEW_FOR_ONE_SIDE,
     Information,
     TTest,
     checked_margin,
     checked_weights,
+    enough_for,
     finite,
     groups_needed,
     t_lower_bound,
@@ -251,10 +251,10 @@ def population_decision(
 
     PASS if the one-sided 95% lower bound of the mean difference lies above -margin (a "small but real drop" if the
     upper bound below also lies under 0); FAIL if not PASS and the one-sided 1 - ``fail_alpha`` upper bound lies below
-    0; else INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds, but
-    where information is low (``Information.is_low_for_one_side``) the betting bound decides PASS, and FAIL needs it
-    below 0 beside the t bound: on skewed differences of mean 0 the t bound alone gave a false FAIL in 3 to 5% instead
-    of 1% of all cases. Where all differences are the same the betting bounds decide alone. All differences zero: PASS.
+    0; else INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds, but where
+    information is too low for their level (``Information.is_low_at``) the betting bound decides PASS, and FAIL needs it
+    below 0 beside the t bound: where few groups lose much, most small samples lack them. Where all differences are the
+    same the betting bounds decide alone. Equal lists in all groups: PASS.
 
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
     finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
@@ -343,7 +343,8 @@ def by_bounds(
         betting_upper=bounds.betting_upper,
         pass_level=PASS_LEVEL,
         fail_alpha=fail_alpha,
-        low_information=_low_information(bounds.information),
+        low_information=_low_information(bounds.information, 1 - PASS_LEVEL)
+        or (None if passes else _low_information(bounds.information, fail_alpha)),
         is_small_drop=passes and bounds.upper is not None and bounds.upper < 0,
         n_needed=n_needed,
         n_needed_for=purpose,
@@ -365,6 +366,28 @@ class Bounds:
     lower_method: BoundMethod | None = None
     upper: float | None = None
     upper_method: BoundMethod | None = None
+
+    @classmethod
+    def deciding(
+        cls,
+        information: Information,
+        by_t: tuple[float | None, float | None],
+        by_betting: Callable[[], tuple[float | None, float | None]],
+        alphas: tuple[float, float],
+    ) -> Bounds:
+        """Return the bounds that decide: those of t where information is enough for their level, else of betting.
+
+        ``by_betting``: computes both where they are needed. ``alphas``: the levels below and above.
+        """
+        is_known = None not in by_t
+        lower_by_t, upper_by_t = (is_known and not information.is_low_at(alpha) for alpha in alphas)
+        betting = (None, None) if lower_by_t and upper_by_t else by_betting()
+        method: BoundMethod | None = "t" if lower_by_t else None if betting[0] is None else "betting"
+        lower = by_t[0] if lower_by_t else betting[0]
+        upper: tuple[float | None, BoundMethod | None] = (by_t[1], "t")
+        if not upper_by_t:
+            upper = _upper_of_both(by_t[1], betting[1])
+        return cls(information, *by_t, *betting, lower, method, *upper)
 
 
 def bounds_of(
@@ -395,27 +418,24 @@ def bounds_of(
     t_lower, t_upper = t_lower_bound(test, level=pass_level), t_upper_bound(test, level=1 - fail_alpha)
     t_lower = None if t_lower is None else max(t_lower, lowest)
     t_upper = None if t_upper is None else min(t_upper, highest)
-    if not information.is_low_for_one_side and t_lower is not None and t_upper is not None:
-        return Bounds(information, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
-    betting_lower = betting_upper = None
-    reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
-    if math.isfinite(reach) and chance.repeats is None:  # no betting bound covers other repeats
+
+    def by_betting() -> tuple[float | None, float | None]:
+        reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
+        if not math.isfinite(reach) or chance.repeats is not None:  # no betting bound covers other repeats
+            return None, None
         bets = chance.independent(delta / reach, weights)
-        betting_lower = _widened(reach * betting_lower_bound(*bets, level=pass_level), test, runs, pass_level)
-        betting_upper = _widened(reach * betting_upper_bound(*bets, level=1 - fail_alpha), test, runs, 1 - fail_alpha)
-    lower_method: BoundMethod | None = None if betting_lower is None else "betting"
-    upper = upper_of_both(t_upper, betting_upper)
-    return Bounds(information, t_lower, t_upper, betting_lower, betting_upper, betting_lower, lower_method, *upper)
+        lower = reach * betting_lower_bound(*bets, level=pass_level)
+        upper = reach * betting_upper_bound(*bets, level=1 - fail_alpha)
+        return _widened(lower, test, runs, pass_level), _widened(upper, test, runs, 1 - fail_alpha)
+
+    return Bounds.deciding(information, (t_lower, t_upper), by_betting, (1 - pass_level, fail_alpha))
 
 
 def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA) -> Bounds:
     """Return the bounds that a gate decides by where only sums are known, of which one at least is not 0."""
     test, information = sums.test(), sums.information()
     t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
-    if not information.is_low_for_one_side and t_lower is not None and t_upper is not None:
-        return Bounds(information, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
-    upper, method = upper_of_both(t_upper, None)
-    return Bounds(information, t_lower, t_upper, upper=upper, upper_method=method)
+    return Bounds.deciding(information, (t_lower, t_upper), lambda: (None, None), (1 - PASS_LEVEL, fail_alpha))
 
 
 def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:
@@ -563,20 +583,19 @@ def set_decision(
     return GateDecision("pass" if passes else "fail", "set", tolerance, n, mean)
 
 
-def _low_information(information: Information) -> Note | None:
-    """Return a note where the differences say too little for one-sided t bounds to be trusted alone, else None."""
-    if information.of_strata and information.are_few_for_one_side:
-        return Note(
-            "few_in_strata", {"n": information.n, "n_nonzero": information.n_nonzero, "enough": FEW_FOR_ONE_SIDE}
-        )
-    if information.are_few_for_one_side:
-        return few_note(information, FEW_FOR_ONE_SIDE)
-    if not information.is_low_for_one_side:
+def _low_information(information: Information, alpha: float) -> Note | None:
+    """Return a note where the differences say too little for a one-sided t bound at this level alone, else None."""
+    if not information.is_low_at(alpha):
         return None
-    return Note("low_information", {"n": information.n, "skewness": information.skewness})
+    if not information.are_few_at(alpha):
+        return skewed_note(information)
+    enough = enough_for(alpha)
+    if information.of_strata:
+        return Note("few_in_strata", {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough})
+    return few_note(information, enough)
 
 
-def upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
+def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
     """Return the bound that FAIL needs below 0 where information is low: the higher of both, or the one there is.
 
     A t bound below 0 does not stand alone where information is low.

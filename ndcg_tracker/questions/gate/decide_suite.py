@@ -15,14 +15,12 @@ from ndcg_tracker.compare.slices import SliceTest
 from ndcg_tracker.questions.gate.decide import (
     FAIL_ALPHA,
     PASS_LEVEL,
-    BoundMethod,
     Bounds,
     GateDecision,
     GateSlices,
     after_slices,
     bounds_of,
     by_bounds,
-    upper_of_both,
 )
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.rankings import Floats
@@ -91,14 +89,13 @@ def macro_decision(
     macro = _macro_test(deltas, chances)
     bets = [chance.independent(delta, None) for delta, chance in zip(deltas, chances, strict=True)]
     information = strata_information([delta for delta, _ in bets])
-    t_lower, t_upper = _t_bounds(macro, PASS_LEVEL, fail_alpha, limits)
-    if not information.is_low_for_one_side and t_lower is not None and t_upper is not None:
-        bounds = Bounds(information, t_lower, t_upper, lower=t_lower, lower_method="t", upper=t_upper, upper_method="t")
-        return by_bounds(macro, bounds, margin, fail_alpha, None, plans_groups=False)
+    by_t = _t_bounds(macro, PASS_LEVEL, fail_alpha, limits)
     is_repeated = any(chance.repeats is not None for chance in chances)  # no betting bound covers other repeats
-    lower, upper = (None, None) if is_repeated else _betting_bounds(bets, fail_alpha, limits)
-    method: BoundMethod | None = None if lower is None else "betting"
-    bounds = Bounds(information, t_lower, t_upper, lower, upper, lower, method, *upper_of_both(t_upper, upper))
+
+    def by_betting() -> tuple[float | None, float | None]:
+        return (None, None) if is_repeated else _betting_bounds(bets, fail_alpha, limits)
+
+    bounds = Bounds.deciding(information, by_t, by_betting, (1 - PASS_LEVEL, fail_alpha))
     decision = by_bounds(macro, bounds, margin, fail_alpha, None, plans_groups=False)
     return replace(decision, of_repeats=is_repeated)
 
