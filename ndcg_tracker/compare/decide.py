@@ -40,7 +40,7 @@ from ndcg_tracker.compare.slices import Slicing, compare_slices, worst_first
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import share_upper_bound
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
@@ -82,7 +82,8 @@ class PairedResults:
     judged item that the metric counts, None where both have some. ``shown_only``: why the metric is
     shown and not compared (``no_inference`` is a note of it), None where it is compared. ``chance``: the repeats behind
     arms, or clusters of the paired groups by the attribute ``clustered_by``. ``unjudged``: None where nobody asked.
-    ``direction``: which values are better.
+    ``direction``: which values are better. ``same_lists``: bool, shape (n,), where the lists of both are the same, None
+    where nobody looked.
     """
 
     metric: str
@@ -101,6 +102,7 @@ class PairedResults:
     unjudged: UnjudgedDeltas | None = None
     direction: Direction = "higher"
     open: OpenDeltas | None = None
+    same_lists: Mask | None = None
 
     @property
     def gain(self) -> Floats:

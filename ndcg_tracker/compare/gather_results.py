@@ -22,7 +22,8 @@ from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, unjudged_items, what_stops
-from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
+from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.storage.records import MEANS_AGREE
 from ndcg_tracker.words.notes import Note, sentence
@@ -32,12 +33,57 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ndcg_tracker.compare.inference import Methods
-    from ndcg_tracker.rankings import Floats, Index
+    from ndcg_tracker.compare.slices import Slicing
+    from ndcg_tracker.rankings import Floats, Index, Mask
+    from ndcg_tracker.rankings.ranking import Ranking
     from ndcg_tracker.storage.records import EvaluationRecord, GroupResultColumns, GroupWeightsById
     from ndcg_tracker.storage.store import ReadTransaction
 
 
 NO_INFERENCE = Note("means_weigh_groups")
+
+
+def with_same_lists(
+    tx: ReadTransaction, both: RunPair, results: PairedResults, by: Slicing | None = None
+) -> PairedResults:
+    """Return the results with which groups have the same lists, where all groups, or all of a slice, are equal."""
+    gain = results.gain
+    if gain.any() and (by is None or all(gain[places].any() for _, places in by.places())):
+        return results
+    return replace(results, same_lists=_same_lists(tx, both, results.pairing.group_ids))
+
+
+def _same_lists(tx: ReadTransaction, both: RunPair, ids: Index) -> Mask:
+    """Return where all runs list the same items in the same order, with ties at the same ranks; False if unknown."""
+    runs = {side.run.id: side.run for side in both.sides}
+    if len({run.digest for run in runs.values()}) == 1:
+        return np.ones(ids.size, dtype=np.bool_)
+    if not all("items" in tx.runs.holds(run_id) for run_id in runs):
+        return np.zeros(ids.size, dtype=np.bool_)
+    first, *others = (tx.runs.ranking(run_id) for run_id in runs)
+    keys = tx.groups.keys(both.dataset_id, ids)
+    same = np.ones(ids.size, dtype=np.bool_)
+    for other in others:
+        rows, other_rows = matching_rows(first, other)
+        (ranks, tied), (other_ranks, other_tied) = (_ranks(ranking) for ranking in (first, other))
+        is_alike = (ranks[rows] == other_ranks[other_rows]) & (tied[rows] == other_tied[other_rows])
+        n_alike = np.bincount(group_codes(first.offsets)[rows][is_alike], minlength=len(first.group_keys))
+        places = [places_of(keys, ranking.group_keys) for ranking in (first, other)]
+        alike, n, n_other = (
+            np.append(counts, 0)[of_run]
+            for counts, of_run in zip(
+                (n_alike, np.diff(first.offsets), np.diff(other.offsets)), (places[0], *places), strict=True
+            )
+        )
+        same &= (alike == n) & (n == n_other)
+    return same
+
+
+def _ranks(ranking: Ranking) -> tuple[Index, Mask]:
+    """Return the rank of each item from 0, and whether it is tied with the one above it."""
+    starts = np.repeat(ranking.offsets[:-1], np.diff(ranking.offsets))
+    ranks = np.arange(ranking.n_items) - starts
+    return ranks, (ranks > 0) & (np.diff(ranking.scores, prepend=np.nan) == 0)
 
 
 def paired_results(tx: ReadTransaction, both: RunPair, metric: Metric, missing: Missing) -> PairedResults:

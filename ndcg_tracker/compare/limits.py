@@ -1,14 +1,20 @@
-"""Limits of a gate on numbers of whole runs, such as latency, which the candidate may change only so far."""
+"""Limits of a gate: on numbers of whole runs, such as latency, and on how many groups may lose how much."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.statistics.distribution_free import share_lower_bound, share_p_value, share_upper_bound
+
+SliceStatus = Literal["fails", "within", "open"]
 
 _LIMIT = re.compile(r"(?P<name>[^=]+)=(?P<sign>[+-])(?P<amount>\d+(?:\.\d*)?|\.\d+)(?P<percent>%?)")
 
@@ -58,6 +64,138 @@ class Limit:
         """Return the worst number that is allowed beside that of the baseline."""
         change = abs(baseline) * self.amount if self.is_share else self.amount
         return baseline + change if self.rises else baseline - change
+
+
+_MAX_HARM = re.compile(r"(?P<loss>\d+(?:\.\d*)?|\.\d+):(?P<share>\d+(?:\.\d*)?|\.\d+)%")
+
+
+@dataclass(frozen=True, slots=True)
+class HarmLimit:
+    """How many groups may lose much: at most ``share`` of them, in (0, 1), more than ``loss``, in absolute points.
+
+    >>> HarmLimit.of(".3:2%"), str(HarmLimit.of("0.05:12.5%"))
+    (HarmLimit(loss=0.3, share=0.02), '0.05:12.5%')
+    """
+
+    loss: float
+    share: float
+
+    @classmethod
+    def of(cls, text: str) -> HarmLimit:
+        """Return the limit that a text names, such as ``.3:2%``. Raises: InputError for anything else."""
+        match = _MAX_HARM.fullmatch(text.strip())
+        if match is None:
+            raise InputError(
+                f"{argument('max_harm', text)} is not LOSS:SHARE%",
+                advice=f"for at most 2% of groups that lose more than 0.3 write {argument('max_harm', '.3:2%')}",
+            )
+        share = float(match["share"]) / 100
+        if not 0 < share < 1:
+            raise InputError(
+                f"{argument('max_harm', text)} allows {match['share']}% of groups, and no sample shows that "
+                f"{'none' if not share else 'all'} of them {'loses' if not share else 'may lose'} so much",
+                advice=f"give a share above 0 and below 100%, such as {argument('max_harm', '.3:2%')}",
+            )
+        return cls(float(match["loss"]), share)
+
+    def __str__(self) -> str:
+        """Return the text that names it."""
+        return f"{self.loss:g}:{self.share * 100:g}%"
+
+    def count(self, gain: Floats, clusters: Index | None) -> tuple[int, int]:
+        """Return how many groups lose more than the loss, and how many there are; of clusters, those with such a group.
+
+        >>> HarmLimit(0.25, 0.02).count(np.array([-0.5, -0.25, -0.5]), np.array([0, 1, 0]))
+        (1, 2)
+        """
+        is_harmed = gain < -self.loss - 1e-12  # what rounding may do to a difference decides nothing
+        if clusters is None:
+            return int(is_harmed.sum()), gain.size
+        return np.unique(clusters[is_harmed]).size, np.unique(clusters).size
+
+    @property
+    def fewest(self) -> int:
+        """The fewest groups that can show it, when none of them loses so much.
+
+        >>> HarmLimit(0.3, 0.02).fewest
+        149
+        """
+        return math.ceil(math.log(0.05) / math.log1p(-self.share) - 1e-9)
+
+
+@dataclass(frozen=True, slots=True)
+class HarmRow:
+    """How many groups lose much, of all or of one slice.
+
+    ``value``: of the attribute that slices, None for the whole. ``n``: the independent groups, or clusters.
+    ``n_harmed``: how many lose more than the limit allows; of clusters, have a group that does. ``lower``, ``upper``:
+    the exact bounds of their share among groups like these, at 1 - ``alpha`` and at 95%. ``status``: "within" if
+    ``upper`` is at most the share that is allowed, "fails" if ``lower`` lies above it, else "open".
+    """
+
+    value: str | None
+    n: int
+    n_harmed: int
+    lower: float
+    upper: float
+    alpha: float
+    status: SliceStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Harm:
+    """Whether few enough groups lose much: of all, and of the slices that were asked for, the most harmed first."""
+
+    limit: HarmLimit
+    whole: HarmRow
+    slices: tuple[HarmRow, ...] = ()
+
+    def between(self, better: Harm) -> Harm:
+        """Return what holds whatever unjudged items are worth: this one with them at the worse end, and the other."""
+        at_best = {row.value: row for row in better.slices}
+        slices = [_between(row, at_best[row.value]) for row in self.slices]
+        return Harm(self.limit, _between(self.whole, better.whole), tuple(slices))
+
+
+def _between(worse: HarmRow, better: HarmRow) -> HarmRow:
+    status: SliceStatus = "within" if worse.status == "within" else "fails" if better.status == "fails" else "open"
+    return replace(worse, lower=better.lower, status=status)
+
+
+def checked_harm(limit: HarmLimit, gains: Sequence[tuple[str | None, Floats, Index | None]], fail_alpha: float) -> Harm:
+    """Return the check of how many groups lose much.
+
+    The bounds are exact for independent groups that count alike. Parameters: ``gains``: of all groups, then of the
+    slices: the value of each, its gains (float64, shape (n,)) and their clusters (int64, shape (n,), or None).
+    ``fail_alpha``: how often "fails" may strike anywhere where nothing is above the limit, in (0, 1), shared by Holm's
+    method. Raises: InputError where all groups are too few to show the share, even if none of them loses so much.
+    Source: Clopper and Pearson, Biometrika 26, 1934; Holm, Scand. J. Statist. 6, 1979.
+
+    >>> found = checked_harm(HarmLimit.of(".3:2%"), [(None, np.zeros(149), None)], 0.01).whole
+    >>> found.status, round(found.upper, 4)
+    ('within', 0.0199)
+    """
+    counts = [(value, *limit.count(gain, clusters)) for value, gain, clusters in gains]
+    if counts[0][2] < limit.fewest:
+        n, units = counts[0][2], "groups" if gains[0][2] is None else "clusters"
+        share = math.ceil(share_upper_bound(0, n) * 1000) / 10
+        raise InputError(
+            f"{argument('max_harm', limit)} cannot PASS with {n:,} {units}, even if none loses so much: that "
+            f"takes {limit.fewest:,}",
+            advice=f"allow {share:g}% of them or more, or leave it out",
+        )
+    p_values = [share_p_value(n_harmed, n, limit.share) for _, n_harmed, n in counts]
+    rows: dict[int, HarmRow] = {}
+    is_open = False
+    for number, place in enumerate(sorted(range(len(counts)), key=p_values.__getitem__)):
+        value, n_harmed, n = counts[place]
+        alpha = fail_alpha / (len(counts) - number)
+        lower, upper = share_lower_bound(n_harmed, n, level=1 - alpha), share_upper_bound(n_harmed, n)
+        is_open = is_open or lower <= limit.share
+        status: SliceStatus = "within" if upper <= limit.share else "open" if is_open else "fails"
+        rows[place] = HarmRow(value, n, n_harmed, lower, upper, alpha, status)
+    whole, *slices = (rows[place] for place in range(len(counts)))
+    return Harm(limit, whole, tuple(sorted(slices, key=lambda row: -row.n_harmed / row.n)))
 
 
 @dataclass(frozen=True, slots=True)

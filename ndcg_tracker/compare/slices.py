@@ -42,12 +42,16 @@ class Slicing:
 
 @dataclass(frozen=True, slots=True)
 class SliceTest:
-    """The test of the mean difference in one slice, with the information that the differences carry."""
+    """The test of the mean difference in one slice, with the information that the differences carry.
+
+    ``is_same``: whether the lists of all its groups are known to be the same.
+    """
 
     attribute: str
     value: str | None
     test: TTest
     information: Information
+    is_same: bool = False
 
     @property
     def p_value(self) -> float | None:

@@ -1,14 +1,18 @@
-"""A report's file, written beside what is printed: whole, or not at all."""
+"""Files beside what is printed: written whole or not at all; a JUnit report for CI."""
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+from xml.etree import ElementTree
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.render.terminal import visible
 
 
 @contextmanager
@@ -60,3 +64,48 @@ def told_of_place(path: str, asked_by: str) -> Iterator[None]:
     except OSError as error:
         why = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror or str(error)
         raise InputError(f"cannot write {path!r}: {why}", where=asked_by, advice="give another file") from error
+
+
+Outcome = Literal["passed", "failed", "skipped"]
+"""Of a build: "skipped" is for what was not decided and shall not fail it."""
+
+
+@dataclass(frozen=True, slots=True)
+class JunitCase:
+    """The one test case of a JUnit report.
+
+    ``verdict`` and ``message``: what a failure says. ``text``: its output. ``properties``: names and values.
+    """
+
+    classname: str
+    name: str
+    verdict: str
+    message: str
+    text: str
+    properties: Sequence[tuple[str, str]]
+
+
+def junit_document(title: str, case: JunitCase, outcome: Outcome) -> str:
+    """Return a JUnit report of one test case, in which what XML does not allow is written out as an escape."""
+    counts = {
+        "tests": "1",
+        "failures": str(int(outcome == "failed")),
+        "errors": "0",
+        "skipped": str(int(outcome == "skipped")),
+        "time": "0",
+    }
+    root = ElementTree.Element("testsuites", {"name": title, **counts})
+    suite = ElementTree.SubElement(root, "testsuite", {"name": title, **counts})
+    listed = ElementTree.SubElement(suite, "properties")
+    for name, value in case.properties:
+        ElementTree.SubElement(listed, "property", {"name": name, "value": visible(value)})
+    names = {"classname": visible(case.classname), "name": visible(case.name)}
+    told = ElementTree.SubElement(suite, "testcase", {**names, "time": "0"})
+    if outcome == "failed":
+        failure = ElementTree.SubElement(told, "failure", {"type": case.verdict, "message": visible(case.message)})
+        failure.text = case.text
+    elif outcome == "skipped":
+        ElementTree.SubElement(told, "skipped", {"message": visible(case.message)})
+    ElementTree.SubElement(told, "system-out").text = case.text
+    ElementTree.indent(root)
+    return "<?xml version='1.0' encoding='utf-8'?>\n" + ElementTree.tostring(root, encoding="unicode") + "\n"

@@ -408,6 +408,21 @@ def share_lower_bound(k: int, n: int, *, level: float = 0.95) -> float:
     return 1 - share_upper_bound(n - k, n, level=level) if k else 0.0
 
 
+def share_p_value(k: int, n: int, share: float) -> float:
+    """Return the exact one-sided p-value of k of n draws, or more, where the share is ``share``, in (0, 1).
+
+    It is below alpha if and only if ``share_lower_bound`` at 1 - alpha lies above the share.
+
+    >>> round(share_p_value(2, 3, 0.5), 6), share_p_value(0, 9, 0.1)
+    (0.5, 1.0)
+    """
+    if not k:
+        return 1.0
+    from scipy.special import betainc
+
+    return float(betainc(k, n - k + 1, share))
+
+
 def _game(delta: Floats, weights: Floats | None, alpha: float) -> _Game | None:
     """Return the bets on these differences; None without differences."""
     if (np.abs(finite(delta)) > 1).any():

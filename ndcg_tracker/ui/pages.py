@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, PASS_LEVEL
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.gate.say import percent_of
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.history.say import HistoryRow, happened, history_chart

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from populations import Record, repeats
 
 from ndcg_tracker.questions.gate.decide import population_decision
-from ndcg_tracker.questions.gate.decide_margin import learned_margin
+from ndcg_tracker.questions.gate.decide_bounds import learned_margin
 from ndcg_tracker.statistics.repeats import RunVariance, crossed_t
 from ndcg_tracker.statistics.t_test import paired_t
 

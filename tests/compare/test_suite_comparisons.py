@@ -12,7 +12,7 @@ import scipy.stats
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import ConflictError, InputError, NotComparableError, ReferenceNotFoundError
-from ndcg_tracker.questions.gate.decide_margin import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
 from ndcg_tracker.statistics.many_tests import holm
 
 SIZES = {"beir-a": 40, "beir-b": 12, "beir-c": 25}

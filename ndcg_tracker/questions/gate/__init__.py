@@ -18,6 +18,7 @@ from ndcg_tracker.questions.gate.options import (
     DecidingMetric,
     DryRun,
     Limits,
+    MaxHarm,
     OfScope,
     OfUnjudged,
     Repeats,
@@ -55,6 +56,7 @@ def gate(
     by: BySlices = None,
     slice_margin: SliceMargin = None,
     strict_slices: StrictSlices = False,
+    max_harm: MaxHarm = None,
     limits: Limits = (),
     labels: LabelsVersion = None,
     unjudged: OfUnjudged = "range",
@@ -70,12 +72,14 @@ def gate(
     ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``:
     see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of 25 groups or more, is shown to have
     dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS either where one is not shown to have
-    dropped by less. ``limits``: on measures of the runs, which are tags with numbers: ``{"latency_ms": "+10%"}`` FAILs
-    a candidate whose latency is more than a tenth higher, ``"-5"`` one whose number is more than 5 lower. Raises:
-    InputError for what does not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes
+    dropped by less. ``max_harm``: such as ".3:2%": PASS only if at most 2% of groups like these lose more than .3 (an
+    exact bound at 95%), FAIL if more do, in all or in a slice (Holm). ``limits``: on measures of the runs, which are
+    tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"``
+    one whose number is more than 5 lower. Raises: InputError for what does not go together; ReferenceNotFoundError;
+    NotComparableError, with the command that fixes
     it.
     """
-    from ndcg_tracker.compare.limits import Limit
+    from ndcg_tracker.compare.limits import HarmLimit, Limit
     from ndcg_tracker.questions.gate.gather import GateResult, gated
     from ndcg_tracker.questions.gate.question import GateQuestion, acknowledged
 
@@ -96,6 +100,7 @@ def gate(
         by=by,
         slice_margin=slice_margin,
         strict_slices=strict_slices,
+        max_harm=None if max_harm is None else HarmLimit.of(max_harm),
         limits=Limit.all_of(limits),
         labels=labels,
         unjudged=unjudged,

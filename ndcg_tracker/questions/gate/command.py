@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.gate.result import Gated
-    from ndcg_tracker.questions.gate.say import Outcome
+    from ndcg_tracker.render.whole_file import Outcome
 
 FAIL, INCONCLUSIVE = 3, 4
 

@@ -11,18 +11,25 @@ from typing import Literal
 import numpy as np
 
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note, skewed_note
-from ndcg_tracker.compare.limits import LimitCheck
+from ndcg_tracker.compare.limits import Harm, HarmLimit, LimitCheck, SliceStatus, checked_harm
 from ndcg_tracker.compare.options import Unjudged
 from ndcg_tracker.compare.results import JudgedShare, OpenStop, ShareByHand, Worth, is_undecided
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.metrics.language.metric import Direction
-from ndcg_tracker.questions.gate.decide_margin import ROUNDING
+from ndcg_tracker.questions.gate.decide_bounds import (
+    FAIL_ALPHA,
+    PASS_LEVEL,
+    ROUNDING,
+    BoundMethod,
+    Bounds,
+    bounds_of,
+    bounds_of_sums,
+)
 from ndcg_tracker.questions.gate.options import Scope
-from ndcg_tracker.rankings import Floats
-from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
-from ndcg_tracker.statistics.repeats import RunVariance, with_runs
+from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.statistics.distribution_free import zeros_needed
+from ndcg_tracker.statistics.repeats import RunVariance
 from ndcg_tracker.statistics.summary import PairedSums
-from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import (
     Information,
     TTest,
@@ -31,19 +38,11 @@ from ndcg_tracker.statistics.t_test import (
     enough_for,
     finite,
     groups_needed,
-    t_lower_bound,
-    t_upper_bound,
 )
 from ndcg_tracker.words.notes import Note
 
 Decision = Literal["pass", "fail", "inconclusive"]
-BoundMethod = Literal["t", "betting"]
 FEWEST_IN_SLICE = 25
-PASS_LEVEL = 0.95
-FAIL_ALPHA = 0.01
-
-
-SliceStatus = Literal["fails", "within", "open"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +120,14 @@ class GateDecision:
     ``t_upper``, ``betting_upper``: both kinds of bounds, the latter where information is low, or all differences are
     the same. ``low_information``: why the t bounds were not trusted alone, None if they were. ``is_small_drop``: a PASS
     whose upper bound lies below 0. ``n_needed``: about how many groups like these would decide, ``n_needed_for`` what;
-    ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether no group differs.
+    ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether all lists are the same.
     ``fail_below``: FAIL needs delta below this, too: minus the margin where that was learned from repeats, else 0.
     ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS. ``direction``: which values are
     better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: on
     other numbers of the runs; one that is not met makes FAIL. ``of_metric``: what was decided without them.
     ``of_sums``: whether the groups are not known, and so no betting bounds; ``of_repeats``: whether runs are repeated,
     which no such bound covers. ``open``: what unjudged items leave open, None where nothing does or nobody asked.
+    ``harm``: whether few enough groups lose much, None where nobody asked; ``of_mean``: what was decided without it.
     """
 
     decision: Decision
@@ -159,6 +159,8 @@ class GateDecision:
     open: OpenLabels | None = None
     limits: tuple[LimitCheck, ...] = ()
     of_metric: Decision | None = None
+    harm: Harm | None = None
+    of_mean: Decision | None = None
 
     @property
     def worth(self) -> Unjudged | None:
@@ -225,6 +227,34 @@ class GateDecision:
         return "fail" if self.upper is not None and self.upper + by < 0 and is_below else "inconclusive"
 
 
+def with_harm(
+    decision: GateDecision,
+    limit: HarmLimit | None,
+    gains: Sequence[tuple[str | None, Floats, Index | None]],
+    *,
+    is_strict: bool = False,
+) -> GateDecision:
+    """Return a decision after the limit on how many groups lose much: ``limits.checked_harm`` with FAIL's level.
+
+    >>> passed = GateDecision("pass", "population", 0.01, 150, 0.0)
+    >>> few = with_harm(passed, HarmLimit.of(".3:1%"), [(None, np.zeros(150), None)])
+    >>> few.decision, few.harm.whole.status
+    ('inconclusive', 'open')
+    """
+    if limit is None or decision.delta is None:
+        return decision
+    alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
+    harm = checked_harm(limit, gains, alpha)
+    statuses = {row.status for row in harm.slices}
+    after = decision.decision
+    if harm.whole.status == "fails" or "fails" in statuses:
+        after = "fail"
+    elif after == "pass" and not decision.is_identical:
+        is_within = harm.whole.status == "within" and not (is_strict and "open" in statuses)
+        after = "pass" if is_within else "inconclusive"
+    return replace(decision, decision=after, harm=harm, of_mean=decision.decision)
+
+
 def with_limits(decision: GateDecision, limits: tuple[LimitCheck, ...]) -> GateDecision:
     """Return a decision after the limits on other numbers: one that is not met makes FAIL."""
     if not limits:
@@ -246,6 +276,7 @@ def population_decision(
     limits: tuple[float, float] | None = None,
     chance: Chance = GROUPS_ONLY,
     runs: RunVariance | None = None,
+    same_lists: Mask | None = None,
 ) -> GateDecision:
     """Return whether the candidate may replace the baseline on all groups like these.
 
@@ -262,7 +293,8 @@ def population_decision(
     which numbers any difference lies, if known: no bound lies beyond. ``chance``: clusters of the groups, or repeats,
     which no betting bound covers: where information is low the decision is INCONCLUSIVE. ``runs``: how
     trainings of one system differ, if known: all bounds then cover another training of both as well, and a drop within
-    the margin is no FAIL. Raises: InputError for another margin; ValueError for any other number or shape. Source:
+    the margin is no FAIL. ``same_lists``: bool, shape (n,), where the lists of both are the same, None where that is
+    not known. Raises: InputError for another margin; ValueError for any other number or shape. Source:
     Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
 
     >>> clear = np.tile([0.125, -0.125, 0.0], 1000)
@@ -279,10 +311,11 @@ def population_decision(
         checked_weights(delta, weights)
         counts = weights > 0
         delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
+        same_lists = None if same_lists is None else same_lists[counts]
     test, _ = chance.test(delta, weights)
     if test.mean is None:
         return GateDecision("inconclusive", "population", margin, 0, None)
-    if not delta.any():
+    if not delta.any() and are_same(same_lists):
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
     bounds = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
     is_repeated = chance.repeats is not None
@@ -305,8 +338,8 @@ def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_A
     test = sums.test()
     if test.mean is None:
         return GateDecision("inconclusive", "population", margin, 0, None)
-    if not sums.differences.n_nonzero:
-        return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
+    if not sums.differences.n_nonzero:  # the groups are known after all
+        return population_decision(np.zeros(sums.differences.n), margin, fail_alpha=fail_alpha)
     decision = by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
     return replace(decision, of_sums=True)
 
@@ -326,7 +359,12 @@ def by_bounds(
     fail_below = 0.0 if runs is None else -margin
     fails = not passes and bounds.upper is not None and bounds.upper < 0 and test.mean < fail_below
     is_known = passes or fails or runs is not None or bounds.information.of_clusters or not plans_groups
-    n_needed, purpose = (None, None) if is_known else groups_needed(test, bounds.information, margin, fail_alpha)
+    n_needed: int | None = None
+    purpose: Literal["pass", "fail"] | None = None
+    if not is_known:
+        n_needed, purpose = groups_needed(test, bounds.information, margin, fail_alpha)
+    if not is_known and not test.mean and not test.sd:
+        n_needed, purpose = zeros_needed(margin, level=PASS_LEVEL), "pass"
     return GateDecision(
         decision="pass" if passes else "fail" if fails else "inconclusive",
         scope="population",
@@ -353,99 +391,6 @@ def by_bounds(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """One-sided bounds of a mean difference by t and by betting, and those that decide; None where unknown."""
-
-    information: Information
-    t_lower: float | None
-    t_upper: float | None
-    betting_lower: float | None = None
-    betting_upper: float | None = None
-    lower: float | None = None
-    lower_method: BoundMethod | None = None
-    upper: float | None = None
-    upper_method: BoundMethod | None = None
-
-    @classmethod
-    def deciding(
-        cls,
-        information: Information,
-        by_t: tuple[float | None, float | None],
-        by_betting: Callable[[], tuple[float | None, float | None]],
-        alphas: tuple[float, float],
-    ) -> Bounds:
-        """Return the bounds that decide: those of t where information is enough for their level, else of betting.
-
-        ``by_betting``: computes both where they are needed. ``alphas``: the levels below and above.
-        """
-        is_known = None not in by_t
-        lower_by_t, upper_by_t = (is_known and not information.is_low_at(alpha) for alpha in alphas)
-        betting = (None, None) if lower_by_t and upper_by_t else by_betting()
-        method: BoundMethod | None = "t" if lower_by_t else None if betting[0] is None else "betting"
-        lower = by_t[0] if lower_by_t else betting[0]
-        upper: tuple[float | None, BoundMethod | None] = (by_t[1], "t")
-        if not upper_by_t:
-            upper = _upper_of_both(by_t[1], betting[1])
-        return cls(information, *by_t, *betting, lower, method, *upper)
-
-
-def bounds_of(
-    test: TTest,
-    delta: Floats,
-    weights: Floats | None,
-    fail_alpha: float = FAIL_ALPHA,
-    *,
-    pass_level: float = PASS_LEVEL,
-    limits: tuple[float, float] | None = None,
-    chance: Chance = GROUPS_ONLY,
-    runs: RunVariance | None = None,
-) -> Bounds:
-    """Return the bounds that a gate decides by: below at ``pass_level``, above at 1 - ``fail_alpha``.
-
-    Parameters: ``test``: of the differences, by ``chance``. ``delta``: not empty, and not all 0. ``weights``: > 0. The
-    rest as ``population_decision``.
-
-    >>> delta = np.tile([0.125, -0.125, 0.0], 100)
-    >>> bounds = bounds_of(GROUPS_ONLY.test(delta, None)[0], delta, None)
-    >>> bounds.lower_method, round(bounds.lower, 4)
-    ('t', -0.0097)
-    """
-    information = chance.information(delta, weights)
-    if runs is not None:
-        test = with_runs(test, runs)
-    lowest, highest = limits or (-math.inf, math.inf)
-    t_lower, t_upper = t_lower_bound(test, level=pass_level), t_upper_bound(test, level=1 - fail_alpha)
-    t_lower = None if t_lower is None else max(t_lower, lowest)
-    t_upper = None if t_upper is None else min(t_upper, highest)
-
-    def by_betting() -> tuple[float | None, float | None]:
-        reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
-        if not math.isfinite(reach) or chance.repeats is not None:  # no betting bound covers other repeats
-            return None, None
-        bets = chance.independent(delta / reach, weights)
-        lower = reach * betting_lower_bound(*bets, level=pass_level)
-        upper = reach * betting_upper_bound(*bets, level=1 - fail_alpha)
-        return _widened(lower, test, runs, pass_level), _widened(upper, test, runs, 1 - fail_alpha)
-
-    return Bounds.deciding(information, (t_lower, t_upper), by_betting, (1 - pass_level, fail_alpha))
-
-
-def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA) -> Bounds:
-    """Return the bounds that a gate decides by where only sums are known, of which one at least is not 0."""
-    test, information = sums.test(), sums.information()
-    t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
-    return Bounds.deciding(information, (t_lower, t_upper), lambda: (None, None), (1 - PASS_LEVEL, fail_alpha))
-
-
-def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:
-    """Return a bound that covers groups, made to cover another training as well."""
-    if runs is None or test.mean is None:
-        return bound
-    of_runs = quantile(level, runs.n_runs - 1.0) * math.sqrt(2 * runs.component)
-    return test.mean + math.copysign(math.hypot(bound - test.mean, of_runs), bound - test.mean)
-
-
 def with_slices(
     decision: GateDecision,
     delta: Floats,
@@ -457,6 +402,7 @@ def with_slices(
     limits: tuple[float, float] | None = None,
     chance: Chance = GROUPS_ONLY,
     runs: RunVariance | None = None,
+    same_lists: Mask | None = None,
 ) -> GateDecision:
     """Return a decision on all groups after checking each slice of ``FEWEST_IN_SLICE`` groups or more.
 
@@ -483,9 +429,15 @@ def with_slices(
         own, w, of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
         test, _ = of_slice.test(own, w)
         bounds = partial(bounds_of, test, own, w, limits=limits, chance=of_slice, runs=runs)
-        tests.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w)), bounds))
+        is_same = not own.any() and are_same(None if same_lists is None else same_lists[places])
+        tests.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w), is_same), bounds))
     asked = GateSlices(slicing.attribute, margin, is_strict, (), 0, decision.decision)
     return after_slices(decision, tests, alpha, asked)
+
+
+def are_same(same_lists: Mask | None) -> bool:
+    """Return whether all lists are known to be the same."""
+    return same_lists is not None and bool(same_lists.all())
 
 
 def _standing(test: TTest, mean: float, margin: float) -> float:
@@ -523,15 +475,16 @@ def after_slices(
     regressed = regressed_slices([slice_test for slice_test, _ in slices], margin=margin)
     small = tuple(row for row in regressed if row.n < FEWEST_IN_SLICE)
     judged = [
-        (_standing(slice_test.test, slice_test.test.mean or 0.0, margin), slice_test.value, slice_test.test, bounds)
+        (_standing(slice_test.test, slice_test.test.mean or 0.0, margin), slice_test, bounds)
         for slice_test, bounds in slices
         if slice_test.test.n >= FEWEST_IN_SLICE
     ]
-    judged.sort(key=lambda row: (row[0], row[1] is None, row[1] or ""))
+    judged.sort(key=lambda row: (row[0], row[1].value is None, row[1].value or ""))
     rows, is_open = [], False
-    for number, (_, value, test, bounds_at) in enumerate(judged):
+    for number, (_, slice_test, bounds_at) in enumerate(judged):
+        value, test = slice_test.value, slice_test.test
         share, mean = alpha / (len(judged) - number), test.mean or 0.0
-        if not mean and not test.standard_error:
+        if slice_test.is_same:
             rows.append(SliceDecision(value, test.n, 0.0, 0.0, 0.0, share, "within"))
             continue
         bounds = bounds_at(share)
@@ -593,15 +546,3 @@ def _low_information(information: Information, alpha: float) -> Note | None:
     if information.of_strata:
         return Note("few_in_strata", {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough})
     return few_note(information, enough)
-
-
-def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
-    """Return the bound that FAIL needs below 0 where information is low: the higher of both, or the one there is.
-
-    A t bound below 0 does not stand alone where information is low.
-    """
-    if betting_upper is not None and (t_upper is None or betting_upper >= t_upper):
-        return betting_upper, "betting"
-    if betting_upper is None and t_upper is not None and t_upper < 0:
-        return None, None
-    return t_upper, None if t_upper is None else "t"

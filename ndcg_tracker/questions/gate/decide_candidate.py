@@ -10,27 +10,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.decide import CLOSING, PairedResults, closing_note
-from ndcg_tracker.compare.limits import checked_limits
+from ndcg_tracker.compare.limits import SliceStatus, checked_limits
 from ndcg_tracker.compare.results import Comparison, NotComparable, OpenDeltas, is_undecided, ties_note
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, regressed_slices, slice_tests
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide import (
-    FAIL_ALPHA,
     FEWEST_IN_SLICE,
     Decision,
     GateDecision,
     GateSlices,
     OpenLabels,
-    SliceStatus,
     population_decision,
     set_decision,
     sums_decision,
+    with_harm,
     with_limits,
     with_slices,
     with_summed_slices,
 )
-from ndcg_tracker.questions.gate.decide_margin import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, spent_alpha
 from ndcg_tracker.questions.gate.facts import GateFacts
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, drift_since_pin
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
@@ -91,7 +90,7 @@ def told_with(decision: GateDecision) -> set[Kind]:
 
 def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
     """Return what the groups and the slices asked for decide, whatever unjudged items are worth."""
-    decision = _of_slices_asked(question, facts, _of_whole(question, facts, number))
+    decision = _of_parts(question, facts, number)
     left = None if facts.results is None else facts.results.open
     if left is None:
         return decision
@@ -99,8 +98,26 @@ def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecisi
     if left.low is not None and left.high is not None:
         for delta in (left.low, left.high):
             moved = facts.with_deltas(delta)
-            ends.append(_of_slices_asked(question, moved, _of_whole(question, moved, number)))
+            ends.append(_of_parts(question, moved, number))
     return with_open_labels(decision, left, *ends)
+
+
+def _of_parts(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
+    """Return what all groups, the slices asked for and the groups that lose most decide."""
+    decision = _of_slices_asked(question, facts, _of_whole(question, facts, number))
+    results = facts.results
+    if question.max_harm is None or results is None:
+        return decision
+    if results.weights is not None:
+        raise InputError(
+            f"{argument('max_harm')} counts groups alike, and {question.metric} weighs them", advice="leave one out"
+        )
+    of_all = [(None, results.gain, results.chance.clusters)]
+    of_slices = [
+        (value, results.gain[places], results.chance.of(places).clusters)
+        for value, places in ([] if facts.by is None else facts.by.places())
+    ]
+    return with_harm(decision, question.max_harm, [*of_all, *of_slices], is_strict=question.strict_slices)
 
 
 def with_open_labels(
@@ -144,6 +161,8 @@ def _between_ends(decision: GateDecision, low: GateDecision, high: GateDecision,
         n_needed_for=purpose if of_all == "inconclusive" else None,
         slices=_between(decision.slices, low.slices, high.slices),
         open=opened,
+        harm=low.harm if low.harm is None or high.harm is None else low.harm.between(high.harm),
+        of_mean=None if low.of_mean is None or high.of_mean is None else _whole(low.of_mean, high.of_mean),
     )
 
 
@@ -201,6 +220,7 @@ def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callabl
         limits=results.limits,
         chance=results.chance_of_gain,
         runs=None if learned is None else learned.run_variance,
+        same_lists=results.same_lists,
     )
 
 

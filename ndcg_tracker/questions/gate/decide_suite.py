@@ -13,17 +13,14 @@ from ndcg_tracker.compare.decide_suite import SuiteComparison
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
 from ndcg_tracker.compare.slices import SliceTest
 from ndcg_tracker.questions.gate.decide import (
-    FAIL_ALPHA,
-    PASS_LEVEL,
-    Bounds,
     GateDecision,
     GateSlices,
     after_slices,
-    bounds_of,
     by_bounds,
 )
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL, Bounds, bounds_of
 from ndcg_tracker.questions.gate.result import Acknowledgement
-from ndcg_tracker.rankings import Floats
+from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.stratified import strata_information, stratified, stratum_mean
 from ndcg_tracker.statistics.t_test import TTest, checked_margin, limited, t_lower_bound, t_upper_bound
@@ -61,6 +58,7 @@ def macro_decision(
     fail_alpha: float = FAIL_ALPHA,
     limits: Limits = None,
     chances: Sequence[Chance] = (),
+    same: Sequence[bool] = (),
 ) -> GateDecision:
     """Return what ``gate.population_decision`` decides, on the mean of datasets, in which each counts once.
 
@@ -69,8 +67,9 @@ def macro_decision(
     by 1/n of its dataset. They hold for differences drawn from all datasets at random; that each dataset has its fixed
     share of them makes the sum vary less, and the bounds err less often (simulated in the tests). Parameters:
     ``deltas``: of each dataset, float64, shapes (n,), finite, gains where lower values are better. ``limits``: between
-    which numbers any difference lies. ``chances``: of each dataset, none for independent groups. The rest and what is
-    raised: ``population_decision``.
+    which numbers any difference lies. ``chances``: of each dataset, none for independent groups. ``same``: whether all
+    lists of each dataset are known to be the same, none where that is not known. The rest and what is raised:
+    ``population_decision``.
 
     >>> clear = np.tile([0.125, -0.125, 0.0], 400)
     >>> macro_decision([clear, clear[:600] + 0.01], 0.01).decision
@@ -83,12 +82,15 @@ def macro_decision(
     n = sum(delta.size for delta in deltas)
     if not deltas or not all(delta.size for delta in deltas):
         return GateDecision("inconclusive", "population", margin, n, None)
-    if not any(delta.any() for delta in deltas):
+    is_unlike = [not is_same for is_same in same] or [True] * len(deltas)
+    if not any(is_unlike):
         return GateDecision("pass", "population", margin, n, 0.0, is_identical=True)
     chances = chances or [GROUPS_ONLY] * len(deltas)
     macro = _macro_test(deltas, chances)
     bets = [chance.independent(delta, None) for delta, chance in zip(deltas, chances, strict=True)]
     information = strata_information([delta for delta, _ in bets])
+    if any(unlike and not delta.any() for unlike, delta in zip(is_unlike, deltas, strict=True)):
+        information = replace(information, n_nonzero=1)  # its mean is not known to be 0, as t would have it
     by_t = _t_bounds(macro, PASS_LEVEL, fail_alpha, limits)
     is_repeated = any(chance.repeats is not None for chance in chances)  # no betting bound covers other repeats
 
@@ -136,6 +138,17 @@ def _betting_bounds(
     )
 
 
+def pooled(gains: Mapping[str, Floats], chances: Mapping[str, Chance]) -> tuple[None, Floats, Index | None]:
+    """Return the gains of all datasets in a row and their clusters, those of one dataset apart from another's."""
+    clusters, n = [], 0
+    for dataset, gain in gains.items():
+        own = chances[dataset].clusters
+        clusters.append(n + (np.arange(gain.size) if own is None else own))
+        n += gain.size
+    is_clustered = any(chance.clusters is not None for chance in chances.values())
+    return None, np.concatenate(list(gains.values())), np.concatenate(clusters) if is_clustered else None
+
+
 def with_datasets(
     decision: GateDecision,
     deltas: Mapping[str, Floats],
@@ -144,6 +157,7 @@ def with_datasets(
     is_strict: bool = False,
     limits: Limits = None,
     chances: Mapping[str, Chance] | None = None,
+    same: Mapping[str, bool] | None = None,
 ) -> GateDecision:
     """Return a decision as ``gate.with_slices`` does: each dataset is a slice that is allowed a drop of its own.
 
@@ -159,6 +173,7 @@ def with_datasets(
     for dataset, delta in deltas.items():
         chance = GROUPS_ONLY if chances is None else chances[dataset]
         test, _ = chance.test(delta, None)
-        slice_test = SliceTest("dataset", dataset, test, chance.information(delta, None))
+        is_same = same is not None and same[dataset]
+        slice_test = SliceTest("dataset", dataset, test, chance.information(delta, None), is_same)
         tests.append((slice_test, partial(bounds_of, test, delta, None, limits=limits, chance=chance)))
     return after_slices(decision, tests, alpha, GateSlices("dataset", margin, is_strict, (), 0, decision.decision))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.compare.sums import SummedResults
-    from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
+    from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.statistics.summary import PairedSums
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord

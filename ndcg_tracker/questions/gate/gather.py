@@ -11,14 +11,15 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, FEATURES, Unlike, arms_of, family_of, other_data, tagged, unlike
 from ndcg_tracker.compare.gather import asked_attributes, check_arms, compared_pair
+from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
 from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric, resolved_pair
 from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
 from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slices
 from ndcg_tracker.errors import InputError, NotComparableError, argument
+from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.decide_margin import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.facts import Basis, GateFacts
 from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, decided_and_recorded, of_gate
@@ -101,12 +102,13 @@ def _facts(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFac
     pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
     if pair.sums is not None:
         (sums,) = summed_results(tx, runs, by=question.by, cluster=question.cluster)
-        refuse_groups(margin=question.margin == "auto" and "auto")
+        refuse_groups(margin=question.margin == "auto" and "auto", max_harm=str(question.max_harm or ""))
         return GateFacts(basis, pair.comparison, sums=sums, summed_slices=summed_slices(tx, runs, question.cluster))
     (results,) = pair.results
     ids = results.pairing.group_ids
     by = None if question.by is None else attribute_values(tx, baseline, question.by).of(ids)
     named = {} if question.scope == "set" else attributes_of(tx, baseline.dataset_id, ids)
+    results = with_same_lists(tx, runs, results, by)
     slicings = tuple(Slicing(name, values) for name, values in named.items() if len(set(values)) <= MOST_SLICES)
     return GateFacts(basis, pair.comparison, results, by, slicings)
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.decide import CLOSING
+from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
 from ndcg_tracker.compare.limits import checked_limits
 from ndcg_tracker.compare.results import ENDS
 from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
-from ndcg_tracker.questions.gate.decide import FAIL_ALPHA, GateDecision, with_limits
+from ndcg_tracker.questions.gate.decide import GateDecision, are_same, with_harm, with_limits
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, spent_alpha
 from ndcg_tracker.questions.gate.decide_candidate import told_with, with_open_labels
-from ndcg_tracker.questions.gate.decide_margin import spent_alpha
-from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, with_datasets
+from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
 from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_recorded
 from ndcg_tracker.questions.gate.say import reason
@@ -87,7 +89,7 @@ def _decided(
     tx: ReadTransaction, question: SuiteGateQuestion, basis: _Basis, acknowledgement: Acknowledgement | None
 ) -> SuiteGated:
     pairs = compared_pairs(tx, question.systems, basis.pairs, question.options)
-    results = {dataset: pair.results[0] for dataset, pair in pairs.items()}
+    results = {dataset: with_same_lists(tx, basis.pairs[dataset], pair.results[0]) for dataset, pair in pairs.items()}
     for dataset, paired in results.items():
         if paired.no_inference is not None:
             raise InputError(
@@ -101,13 +103,25 @@ def _decided(
         chances = {
             dataset: paired.chance_of_gain.shifted(gains[dataset] - paired.gain) for dataset, paired in results.items()
         }
+        same = {dataset: are_same(paired.same_lists) for dataset, paired in results.items()}
         decision = macro_decision(
-            list(gains.values()), question.margin, fail_alpha=alpha, limits=first.limits, chances=list(chances.values())
+            list(gains.values()),
+            question.margin,
+            fail_alpha=alpha,
+            limits=first.limits,
+            chances=list(chances.values()),
+            same=list(same.values()),
         )
-        if question.dataset_margin is None:
-            return decision
-        margin, is_strict = question.dataset_margin, question.strict_datasets
-        return with_datasets(decision, gains, margin, is_strict=is_strict, limits=first.limits, chances=chances)
+        if question.dataset_margin is not None:
+            margin, is_strict = question.dataset_margin, question.strict_datasets
+            of_datasets = partial(with_datasets, decision, gains, margin, is_strict=is_strict)
+            decision = of_datasets(limits=first.limits, chances=chances, same=same)
+        of_slices = [] if question.dataset_margin is None else list(gains)
+        harmed = [
+            pooled(gains, chances),
+            *((dataset, gains[dataset], chances[dataset].clusters) for dataset in of_slices),
+        ]
+        return with_harm(decision, question.max_harm, harmed, is_strict=question.strict_datasets)
 
     gains = {dataset: paired.gain for dataset, paired in results.items()}
     decision = of_gains(gains)

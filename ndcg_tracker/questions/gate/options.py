@@ -60,6 +60,10 @@ DryRun = Annotated[bool, Option("Record nothing.")]
 BySlices = Annotated[str | None, Option("FAIL as well if a slice drops by its margin.", metavar="ATTRIBUTE")]
 SliceMargin = Annotated[float | None, Option("The drop that a slice of --by is allowed.", metavar="X")]
 StrictSlices = Annotated[bool, Option("No PASS if a slice may have dropped by more.")]
+MaxHarm = Annotated[
+    str | None,
+    Option("At most this share of groups may lose more than X points.", ("--max-harm",), metavar="X:SHARE%"),
+]
 Limits = Annotated[
     Mapping[str, str] | Sequence[str],
     Option(

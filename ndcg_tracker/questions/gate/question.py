@@ -9,11 +9,11 @@ from typing import get_args
 
 from ndcg_tracker.compare.gather import CompareOptions
 from ndcg_tracker.compare.gather_suite import check_suite_metric
-from ndcg_tracker.compare.limits import Limit
+from ndcg_tracker.compare.limits import HarmLimit, Limit
 from ndcg_tracker.compare.options import Missing, Unjudged, Version
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.questions.gate.decide_margin import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
 from ndcg_tracker.questions.gate.options import Margin, Scope
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.statistics.t_test import checked_margin
@@ -40,6 +40,7 @@ class GateQuestion:
     by: str | None = None
     slice_margin: float | None = None
     strict_slices: bool = False
+    max_harm: HarmLimit | None = None
     limits: tuple[Limit, ...] = ()
     labels: Version = None
     unjudged: Unjudged = "range"
@@ -99,7 +100,8 @@ class GateQuestion:
                 advice=f"name the attribute that makes them with {argument('by')}",
                 joint=": ",
             )
-        for given, name in ((self.by, "by"), (self.cluster, "cluster")):
+        asked = ((self.by, "by"), (self.cluster, "cluster"), (self.max_harm, "max_harm"))
+        for given, name in asked:
             if given is not None and self.scope == "set":
                 raise InputError(
                     f"{argument(name)} belongs to {argument('scope', 'population')}", advice="leave it out"
@@ -184,6 +186,7 @@ class SuiteGateQuestion:
     missing: Missing = "error"
     cluster: str | None = None
     labels: Version = None
+    max_harm: HarmLimit | None = None
     limits: tuple[Limit, ...] = ()
     unjudged: Unjudged = "range"
     judge: str | None = None

@@ -12,7 +12,7 @@ from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import argument
 from ndcg_tracker.questions.gate.decide import GateDecision
-from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
+from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.locks import TurnName

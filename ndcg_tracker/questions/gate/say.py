@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
-from ndcg_tracker.compare.limits import LimitCheck
+from ndcg_tracker.compare.limits import Harm, HarmRow, LimitCheck
 from ndcg_tracker.compare.say_tables import NO_VALUE, facts, group_tables, requests
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
-    FAIL_ALPHA,
     FEWEST_IN_SLICE,
     GateDecision,
     GateSlices,
     OpenLabels,
     SliceDecision,
 )
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
-from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
+from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
-from ndcg_tracker.render.terminal import Painted, Style, visible
+from ndcg_tracker.render.terminal import Painted, Style
+from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.words.notes import Told, in_words, named_slices, told
 from ndcg_tracker.words.texts import counted, judge_words, percent, points, shown, shown_margin
 
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
 
 SLICES_NAMED = 5
-Outcome = Literal["passed", "failed", "skipped"]
 
 STYLES: dict[str, Style] = {"pass": "good", "fail": "bad", "inconclusive": "bold"}
 _SLICE_STYLES: dict[str, Style] = {"fails": "bad", "within": "good"}
@@ -54,7 +53,7 @@ _CSV_COLUMNS = {
 _DECISION_KEYS = paths(
     "scope n delta lower lower_method upper upper_method t_lower betting_lower t_upper betting_upper pass_level "
     "fail_alpha low_information small_but_real_drop=is_small_drop n_needed n_needed_for margin_needed slices direction "
-    "limits unjudged=open"
+    "limits unjudged=open harm"
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
@@ -118,6 +117,11 @@ def _decision_shape(decision: GateDecision) -> Mapping[str, object]:
     return why | picked(_DECISION_KEYS, decision) | {"to_decide": to_decide(decision) or None}
 
 
+@shape_of(Harm)
+def _harm_shape(harm: Harm) -> Mapping[str, object]:
+    return {"limit": str(harm.limit)} | fields_of(harm.whole, "value") | {"slices": harm.slices}
+
+
 @shape_of(Gated)
 def _gate_shape(gated: Gated) -> Mapping[str, object]:
     shape: dict[str, object] = as_object(gated.comparison) | as_object(gated.decision)
@@ -154,6 +158,9 @@ def reason(decision: GateDecision) -> str:
     if decision.of_metric is not None:
         whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
         return "; ".join([whole, *(f"but {_of_limit(check)}" for check in decision.limits if not check.is_met)])
+    if decision.harm is not None and decision.of_mean is not None:
+        whole = reason(replace(decision, decision=decision.of_mean, harm=None, of_mean=None))
+        return "; ".join(filter(None, (whole, _of_harm(decision.harm))))
     slices = decision.slices
     if slices is not None:
         whole = reason(replace(decision, decision=slices.of_whole, slices=None))
@@ -230,6 +237,33 @@ def _of_limit(check: LimitCheck) -> str:
     return (
         f"{check.name} is {check.candidate:g} after {check.baseline:g}{_share(check)}, and the limit is {check.limit}"
     )
+
+
+def _of_harm(harm: Harm) -> str:
+    """Return whether few enough groups lose much, of all and of slices.
+
+    >>> from ndcg_tracker.compare.limits import HarmLimit, HarmRow
+    >>> _of_harm(Harm(HarmLimit.of(".3:2%"), HarmRow(None, 200, 2, 0.0007, 0.0312, 0.01, "open")))
+    'not shown that at most 2% lose more than 0.3: 2 of 200 do, and of groups like these between 0.07% and 3.1%'
+    """
+    limit = f"at most {harm.limit.share * 100:g}% lose more than {harm.limit.loss:g}"
+    clauses = [_harm_words(limit, harm.whole, "groups like these")]
+    for status in ("fails", "open"):
+        rows = [row for row in harm.slices if row.status == status]
+        clauses += [_harm_words(limit, row, f"those of {shown(row.value or '-')}") for row in rows[:SLICES_NAMED]]
+        if len(rows) > SLICES_NAMED:
+            clauses.append(f"and {len(rows) - SLICES_NAMED} more")
+    return "; ".join(clauses)
+
+
+def _harm_words(limit: str, row: HarmRow, of_whom: str) -> str:
+    least, most = (f"{share * 100:.2g}%" for share in (row.lower, row.upper))
+    if row.status == "within":
+        return f"with 95% confidence {limit}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} at most {most}"
+    if row.status == "fails":
+        told = f"with {percent_of(1 - row.alpha)} confidence more than {limit.removeprefix('at most ')}"
+        return f"but {told}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} at least {least}"
+    return f"not shown that {limit}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} between {least} and {most}"
 
 
 def _share(check: LimitCheck) -> str:
@@ -538,49 +572,19 @@ def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *,
     comparison = gated.comparison
     name = f"{gated.metric.metric}: {comparison.candidate.name} against {comparison.baseline.name}"
     where = f"ndcg-track.gate.{comparison.dataset}"
-    return junit_document((where, name), gated.decision, text, _properties(gated), outcome)
+    return decision_junit((where, name), gated, text, outcome)
 
 
-def junit_document(
-    case_names: tuple[str, str],
-    decision: GateDecision,
-    text: str,
-    properties: Sequence[tuple[str, str]],
-    outcome: Outcome,
-) -> str:
-    """Return a JUnit report of one test case; ``case_names``: its class and its name."""
-    counts = {
-        "tests": "1",
-        "failures": str(int(outcome == "failed")),
-        "errors": "0",
-        "skipped": str(int(outcome == "skipped")),
-        "time": "0",
-    }
-    root = ElementTree.Element("testsuites", {"name": "ndcg-track gate", **counts})
-    suite = ElementTree.SubElement(root, "testsuite", {"name": "ndcg-track gate", **counts})
-    listed = ElementTree.SubElement(suite, "properties")
-    for name, value in properties:
-        ElementTree.SubElement(listed, "property", {"name": name, "value": visible(value)})
-    classname, name = map(visible, case_names)
-    case = ElementTree.SubElement(suite, "testcase", {"classname": classname, "name": name, "time": "0"})
+def decision_junit(case_names: tuple[str, str], gated: Gated | SuiteGated, text: str, outcome: Outcome) -> str:
+    """Return the JUnit report of a decision; ``case_names``: the class and the name of its one test case."""
+    decision = gated.decision
     message = f"{decision.decision.upper()}: {reason(replace(decision, n_needed=None, margin_needed=None))}"
-    if outcome == "failed":
-        failure = ElementTree.SubElement(
-            case, "failure", {"type": decision.decision.upper(), "message": visible(message)}
-        )
-        failure.text = text
-    elif outcome == "skipped":
-        ElementTree.SubElement(case, "skipped", {"message": visible(message)})
-    ElementTree.SubElement(case, "system-out").text = text
-    ElementTree.indent(root)
-    return "<?xml version='1.0' encoding='utf-8'?>\n" + ElementTree.tostring(root, encoding="unicode") + "\n"
+    properties = _properties(decision, gated.decision_id, gated.acknowledgement)
+    case = JunitCase(*case_names, decision.decision.upper(), message, text, properties)
+    return junit_document("ndcg-track gate", case, outcome)
 
 
-def _properties(gated: Gated) -> list[tuple[str, str]]:
-    return decision_properties(gated.decision, gated.decision_id, gated.acknowledgement)
-
-
-def decision_properties(
+def _properties(
     decision: GateDecision, decision_id: int | None, acknowledgement: Acknowledgement | None
 ) -> list[tuple[str, str]]:
     """Return the properties of a decision in a JUnit report."""

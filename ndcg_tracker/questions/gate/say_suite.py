@@ -11,13 +11,11 @@ from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated
 from ndcg_tracker.questions.gate.say import (
     STYLES,
-    Outcome,
     Sides,
     ToldDecision,
     bounds_in_words,
     by_t_alone,
-    decision_properties,
-    junit_document,
+    decision_junit,
     ordinal,
     reason,
     rests_on,
@@ -28,6 +26,7 @@ from ndcg_tracker.questions.gate.say import (
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.render.whole_file import Outcome
 from ndcg_tracker.words.notes import Told, sentence
 from ndcg_tracker.words.texts import counted, points
 
@@ -111,9 +110,8 @@ def suite_gate_junit(gated: SuiteGated, outcome: Outcome, spelled: Spelling = in
     """Return the XML document of a JUnit report with the gate as its one test case; see ``gate.gate_junit``."""
     comparison = gated.comparison
     name = f"macro {familiar_name(comparison.metric)}: {comparison.candidate} against {comparison.baseline}"
-    properties = decision_properties(gated.decision, gated.decision_id, gated.acknowledgement)
     text = suite_gate_said(gated, spelled).in_format("text")
-    return junit_document((f"ndcg-track.suite.{comparison.suite}", name), gated.decision, text, properties, outcome)
+    return decision_junit((f"ndcg-track.suite.{comparison.suite}", name), gated, text, outcome)
 
 
 def told_suite_gate(gated: SuiteGated) -> ToldDecision:

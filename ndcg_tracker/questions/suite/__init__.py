@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Judge, MetricTexts, Option
 from ndcg_tracker.compare.options import Ci, ClusterBy, LabelsVersion, MissingGroups, Test
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
+from ndcg_tracker.questions.gate.options import MaxHarm
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
@@ -210,6 +211,7 @@ def gate_suite(
     missing: Missing = "error",
     cluster: str | None = None,
     labels: Version = None,
+    max_harm: MaxHarm = None,
     limits: Mapping[str, str] | Sequence[str] = (),
     acknowledge: str | None = None,
     acknowledged_by: str | None = None,
@@ -226,7 +228,7 @@ def gate_suite(
     InputError for what does not go together; ReferenceNotFoundError; NotComparableError where a system has no run
     on some dataset.
     """
-    from ndcg_tracker.compare.limits import Limit
+    from ndcg_tracker.compare.limits import HarmLimit, Limit
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult, gated_suite
     from ndcg_tracker.questions.gate.question import SuiteGateQuestion, acknowledged
 
@@ -243,6 +245,7 @@ def gate_suite(
         missing=missing,
         cluster=cluster,
         labels=labels,
+        max_harm=None if max_harm is None else HarmLimit.of(max_harm),
         limits=Limit.all_of(limits),
         unjudged=unjudged,
         judge=judge,

@@ -14,7 +14,7 @@ from populations import ALL, LONG, Record, graded, repeats, standard_errors
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate.decide import population_decision, set_decision
-from ndcg_tracker.questions.gate.decide_margin import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
 from ndcg_tracker.questions.gate.say import reason, to_decide
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound

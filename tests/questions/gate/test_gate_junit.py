@@ -10,8 +10,9 @@ import pytest
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.questions.gate.decide import GateDecision
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
-from ndcg_tracker.questions.gate.say import Outcome, gate_junit, gate_said
+from ndcg_tracker.questions.gate.say import gate_junit, gate_said
 from ndcg_tracker.render.terminal import visible
+from ndcg_tracker.render.whole_file import Outcome
 
 
 def made(comparison: Comparison) -> Gated:

@@ -9,7 +9,7 @@ from thorough import LONG
 
 import ndcg_tracker as nt
 from ndcg_tracker.questions.gate.decide import population_decision
-from ndcg_tracker.questions.gate.decide_margin import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
 
 pytestmark = pytest.mark.both_engines
 

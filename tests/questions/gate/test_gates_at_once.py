@@ -15,7 +15,7 @@ from stored_rows import row_counts
 
 import ndcg_tracker as nt
 from ndcg_tracker.ingest.frames import read_label_frame
-from ndcg_tracker.questions.gate.decide_margin import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
 from ndcg_tracker.questions.gate.result import ROUNDS
 
 pytestmark = pytest.mark.both_engines

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from populations import Record, repeats
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.questions.gate.decide_margin import learned_margin
+from ndcg_tracker.questions.gate.decide_bounds import learned_margin
 from ndcg_tracker.render.formats import as_object
 
 MEANS = st.lists(st.integers(0, 1000).map(lambda number: number / 1000), min_size=3, max_size=12)

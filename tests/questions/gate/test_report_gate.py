@@ -11,7 +11,7 @@ import pytest
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_object
 from ndcg_tracker.questions.gate.decide import GateDecision
-from ndcg_tracker.questions.gate.decide_margin import LearnedMargin
+from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.questions.gate.say import gate_said, reason
 from ndcg_tracker.render.formats import as_object

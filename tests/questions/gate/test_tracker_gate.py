@@ -12,7 +12,7 @@ from stored_rows import row_counts
 import ndcg_tracker as nt
 from ndcg_tracker.compare.gather_results import NO_INFERENCE
 from ndcg_tracker.questions.gate.decide import population_decision
-from ndcg_tracker.questions.gate.decide_margin import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
 from ndcg_tracker.words.notes import sentence
 
 pytestmark = pytest.mark.both_engines

@@ -7,7 +7,7 @@ from gated import BASE, decisions, refusal, worse
 from ranked_runs import frame_of_ranks
 
 import ndcg_tracker as nt
-from ndcg_tracker.questions.gate.decide_margin import learned_margin
+from ndcg_tracker.questions.gate.decide_bounds import learned_margin
 from ndcg_tracker.render.formats import as_object
 
 pytestmark = pytest.mark.both_engines

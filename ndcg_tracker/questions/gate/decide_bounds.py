@@ -1,0 +1,202 @@
+"""What a gate decides by: bounds of the mean difference, the margin that repeats teach, the share of alpha."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.rankings import Floats
+from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.statistics.repeats import RunVariance, with_runs
+from ndcg_tracker.statistics.summary import PairedSums
+from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t
+from ndcg_tracker.statistics.t_test import Information, TTest, t_lower_bound, t_upper_bound
+
+BoundMethod = Literal["t", "betting"]
+PASS_LEVEL = 0.95
+FAIL_ALPHA = 0.01
+FEWEST_REPEATS = 3
+ROUNDING = 1e-12
+"""The rounding error of a mean difference, which must decide nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """One-sided bounds of a mean difference by t and by betting, and those that decide; None where unknown."""
+
+    information: Information
+    t_lower: float | None
+    t_upper: float | None
+    betting_lower: float | None = None
+    betting_upper: float | None = None
+    lower: float | None = None
+    lower_method: BoundMethod | None = None
+    upper: float | None = None
+    upper_method: BoundMethod | None = None
+
+    @classmethod
+    def deciding(
+        cls,
+        information: Information,
+        by_t: tuple[float | None, float | None],
+        by_betting: Callable[[], tuple[float | None, float | None]],
+        alphas: tuple[float, float],
+    ) -> Bounds:
+        """Return the bounds that decide: those of t where information is enough for their level, else of betting.
+
+        ``by_betting``: computes both where they are needed. ``alphas``: the levels below and above.
+        """
+        is_known = None not in by_t
+        lower_by_t, upper_by_t = (is_known and not information.is_low_at(alpha) for alpha in alphas)
+        betting = (None, None) if lower_by_t and upper_by_t else by_betting()
+        method: BoundMethod | None = "t" if lower_by_t else None if betting[0] is None else "betting"
+        lower = by_t[0] if lower_by_t else betting[0]
+        upper: tuple[float | None, BoundMethod | None] = (by_t[1], "t")
+        if not upper_by_t:
+            upper = _upper_of_both(by_t[1], betting[1])
+        return cls(information, *by_t, *betting, lower, method, *upper)
+
+
+def bounds_of(
+    test: TTest,
+    delta: Floats,
+    weights: Floats | None,
+    fail_alpha: float = FAIL_ALPHA,
+    *,
+    pass_level: float = PASS_LEVEL,
+    limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
+    runs: RunVariance | None = None,
+) -> Bounds:
+    """Return the bounds that a gate decides by: below at ``pass_level``, above at 1 - ``fail_alpha``.
+
+    Parameters: ``test``: of the differences, by ``chance``. ``delta``: not empty, and not all 0. ``weights``: > 0. The
+    rest as ``population_decision``.
+
+    >>> delta = np.tile([0.125, -0.125, 0.0], 100)
+    >>> bounds = bounds_of(GROUPS_ONLY.test(delta, None)[0], delta, None)
+    >>> bounds.lower_method, round(bounds.lower, 4)
+    ('t', -0.0097)
+    """
+    information = chance.information(delta, weights)
+    if runs is not None:
+        test = with_runs(test, runs)
+    lowest, highest = limits or (-math.inf, math.inf)
+    t_lower, t_upper = t_lower_bound(test, level=pass_level), t_upper_bound(test, level=1 - fail_alpha)
+    t_lower = None if t_lower is None else max(t_lower, lowest)
+    t_upper = None if t_upper is None else min(t_upper, highest)
+
+    def by_betting() -> tuple[float | None, float | None]:
+        reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
+        if not math.isfinite(reach) or chance.repeats is not None:  # no betting bound covers other repeats
+            return None, None
+        bets = chance.independent(delta / reach, weights)
+        lower = reach * betting_lower_bound(*bets, level=pass_level)
+        upper = reach * betting_upper_bound(*bets, level=1 - fail_alpha)
+        return _widened(lower, test, runs, pass_level), _widened(upper, test, runs, 1 - fail_alpha)
+
+    return Bounds.deciding(information, (t_lower, t_upper), by_betting, (1 - pass_level, fail_alpha))
+
+
+def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA) -> Bounds:
+    """Return the bounds that a gate decides by where only sums are known, of which one at least is not 0."""
+    test, information = sums.test(), sums.information()
+    t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
+    return Bounds.deciding(information, (t_lower, t_upper), lambda: (None, None), (1 - PASS_LEVEL, fail_alpha))
+
+
+def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:
+    """Return a bound that covers groups, made to cover another training as well."""
+    if runs is None or test.mean is None:
+        return bound
+    of_runs = quantile(level, runs.n_runs - 1.0) * math.sqrt(2 * runs.component)
+    return test.mean + math.copysign(math.hypot(bound - test.mean, of_runs), bound - test.mean)
+
+
+def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
+    """Return the bound that FAIL needs below 0 where information is low: the higher of both, or the one there is.
+
+    A t bound below 0 does not stand alone where information is low.
+    """
+    if betting_upper is not None and (t_upper is None or betting_upper >= t_upper):
+        return betting_upper, "betting"
+    if betting_upper is None and t_upper is not None and t_upper < 0:
+        return None, None
+    return t_upper, None if t_upper is None else "t"
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedMargin:
+    """A margin and what it was learned from.
+
+    ``margin``: the most that the means of two further repeats differ by, with confidence ``level``. ``runs``: the names
+    of the repeats. ``n_pairs``: the pairs they make. ``sd``: the standard deviation of their means. ``largest``: the
+    largest difference of means among the pairs. ``run_variance``: how much of it other groups would not change.
+    """
+
+    margin: float
+    runs: tuple[str, ...]
+    n_pairs: int
+    sd: float
+    largest: float
+    level: float
+    run_variance: RunVariance | None = None
+
+
+def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float = 0.95) -> LearnedMargin:
+    """Return the margin that repeats of one system teach: the upper bound of |difference| between two of them.
+
+    margin = t((1 + level) / 2; k - 1) * sd * sqrt(2), sd the standard deviation of the k means: the difference of two
+    further repeats, which has the variance 2 sd^2, lies within it with this confidence. Few repeats give a wide one.
+
+    Parameters: ``runs``: the names of k >= 3 repeats. ``means``: the mean of each, finite, over the same groups.
+    ``level``: in (0, 1). Returns: the margin, > 0. Raises: InputError below 3 repeats, and where all means are equal.
+    Source: the prediction interval of a difference of two normal numbers; Student, Biometrika 6, 1908.
+
+    >>> learned = learned_margin(["a", "b", "c"], [0.650, 0.652, 0.651])
+    >>> round(learned.margin, 4), learned.n_pairs, round(learned.largest, 3)
+    (0.0061, 3, 0.002)
+    """
+    k = len(means)
+    if k < FEWEST_REPEATS:
+        raise InputError(f"a margin is learned from {FEWEST_REPEATS} repeats or more, not from {k}")
+    mean = math.fsum(means) / k
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in means) / (k - 1))
+    differences = [abs(first - second) for first, second in combinations(means, 2)]
+    if max(differences) <= ROUNDING:
+        raise InputError(
+            f"the {k} repeats have the same mean, so there is no chance to learn a margin from",
+            advice=(
+                f"for a system that always gives the same results use {argument('scope', 'set')}, or give "
+                f"{argument('margin')} a number"
+            ),
+        )
+    margin = two_sided_t(1 - level, k - 1.0) * sd * math.sqrt(2)
+    return LearnedMargin(margin, tuple(runs), len(differences), sd, max(differences), level)
+
+
+def spent_alpha(decision_number: int, alpha: float) -> float:
+    """Return the share of an alpha budget that the i-th decision of a gate may spend, in the place of FAIL's 1%.
+
+    alpha_i = alpha * 6 / (pi^2 i^2); all of them add up to alpha, so a gate that judges harmless changes for ever
+    gives a false FAIL with probability alpha at most.
+
+    Parameters: ``decision_number``: i, from 1. ``alpha``: the budget, in (0, .5). Raises: InputError for any other.
+    Source: Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section 2 (alpha spending); Euler's
+    sum of 1 / i^2.
+
+    >>> round(spent_alpha(1, 0.05), 4), round(spent_alpha(10, 0.05), 6)
+    (0.0304, 0.000304)
+    """
+    if decision_number < 1:
+        raise InputError(f"the number of a gate's decision must be 1 or more, not {decision_number}")
+    if not 0 < alpha < 0.5:
+        raise InputError(f"an alpha budget must lie between 0 and 0.5, not at {alpha}", advice="give for example 0.05")
+    return alpha * 6 / (math.pi * decision_number) ** 2
