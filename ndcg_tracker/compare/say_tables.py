@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ndcg_tracker.compare.limits import Harm, HarmRow
 from ndcg_tracker.compare.results import (
     Comparison,
     GroupCounts,
@@ -23,8 +24,9 @@ from ndcg_tracker.render.report import Column, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE
 from ndcg_tracker.words.notes import Note, few_differences, sentence
-from ndcg_tracker.words.texts import counted, interval, p_text, percent, points
+from ndcg_tracker.words.texts import counted, interval, p_text, percent, percent_of, points, shown
 
+_SLICES_NAMED = 5
 SLICES_SHOWN = 10
 """How many of the worst slices, and how many of the best, are shown to people."""
 NO_VALUE = "(none)"
@@ -228,6 +230,33 @@ def rare_loss_words(metric: MetricComparison) -> str:
     what = f"more than {points(rare.worst)}, the worst seen" if rare.worst else "anything, which none did"
     who = "of groups like these lose" if metric.clusters is None else "of clusters like these have a group that loses"
     return f"with 95% confidence at most {rare.share * 100:.2g}% {who} {what}"
+
+
+def harm_words(harm: Harm) -> str:
+    """Return whether few enough groups lose much, of all and of slices.
+
+    >>> from ndcg_tracker.compare.limits import HarmLimit
+    >>> harm_words(Harm(HarmLimit.of(".3:2%"), HarmRow(None, 200, 2, 0.0007, 0.0312, 0.01, "open")))
+    'not shown that at most 2% lose more than 0.3: 2 of 200 do, and of groups like these between 0.07% and 3.1%'
+    """
+    limit = f"at most {harm.limit.share * 100:g}% lose more than {harm.limit.loss:g}"
+    clauses = [_harm_words(limit, harm.whole, "groups like these")]
+    for status in ("fails", "open"):
+        rows = [row for row in harm.slices if row.status == status]
+        clauses += [_harm_words(limit, row, f"those of {shown(row.value or '-')}") for row in rows[:_SLICES_NAMED]]
+        if len(rows) > _SLICES_NAMED:
+            clauses.append(f"and {len(rows) - _SLICES_NAMED} more")
+    return "; ".join(clauses)
+
+
+def _harm_words(limit: str, row: HarmRow, of_whom: str) -> str:
+    least, most = (f"{share * 100:.2g}%" for share in (row.lower, row.upper))
+    if row.status == "within":
+        return f"with 95% confidence {limit}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} at most {most}"
+    if row.status == "fails":
+        told = f"with {percent_of(1 - row.alpha)} confidence more than {limit.removeprefix('at most ')}"
+        return f"but {told}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} at least {least}"
+    return f"not shown that {limit}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} between {least} and {most}"
 
 
 def whose(labels: LabelSetRef) -> str:

@@ -143,18 +143,25 @@ def command_line(command: Sequence[str]) -> str:
     )
 
 
+_OF_GATE = {
+    "pass": "a t bound is not trusted: few gates PASS at narrow margins",
+    "fail": "a t bound alone makes no FAIL",
+}
+
+
 def low_information(
     n: int,
     n_nonzero: int | None = None,
     enough: int = 0,
     skewness: float = 0.0,
     of_clusters: bool = False,
+    decides: str = "",
     interval: str = T_INTERVAL,
 ) -> str:
     """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
     if n_nonzero is not None:
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
-        narrow = f", and below {enough} {interval} may be too narrow"
+        narrow = f", and below {enough} {_OF_GATE.get(decides, f'{interval} may be too narrow')}"
     else:
         units = "clusters" if of_clusters else "groups"
         reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {units})"

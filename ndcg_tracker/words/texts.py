@@ -71,6 +71,15 @@ def percent(share: float | None) -> str:
     return UNDEFINED if share is None else f"{share:.1%}"
 
 
+def percent_of(level: float) -> str:
+    """Return a level in percent, with up to four decimals.
+
+    >>> percent_of(0.95), percent_of(0.9997)
+    ('95%', '99.97%')
+    """
+    return f"{level:.4%}".rstrip("%").rstrip("0").rstrip(".") + "%"
+
+
 def counted(n: int, noun: str) -> str:
     """Return a count with its noun.
 

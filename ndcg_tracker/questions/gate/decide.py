@@ -358,6 +358,7 @@ def by_bounds(
     passes = bounds.lower is not None and bounds.lower > -margin
     fail_below = 0.0 if runs is None else -margin
     fails = not passes and bounds.upper is not None and bounds.upper < 0 and test.mean < fail_below
+    would_fail = not passes and bounds.t_upper is not None and bounds.t_upper < 0
     is_known = passes or fails or runs is not None or bounds.information.of_clusters or not plans_groups
     n_needed: int | None = None
     purpose: Literal["pass", "fail"] | None = None
@@ -381,8 +382,8 @@ def by_bounds(
         betting_upper=bounds.betting_upper,
         pass_level=PASS_LEVEL,
         fail_alpha=fail_alpha,
-        low_information=_low_information(bounds.information, 1 - PASS_LEVEL)
-        or (None if passes else _low_information(bounds.information, fail_alpha)),
+        low_information=_low_information(bounds.information, 1 - PASS_LEVEL, "pass")
+        or (_low_information(bounds.information, fail_alpha, "fail") if would_fail and not fails else None),
         is_small_drop=passes and bounds.upper is not None and bounds.upper < 0,
         n_needed=n_needed,
         n_needed_for=purpose,
@@ -536,8 +537,8 @@ def set_decision(
     return GateDecision("pass" if passes else "fail", "set", tolerance, n, mean)
 
 
-def _low_information(information: Information, alpha: float) -> Note | None:
-    """Return a note where the differences say too little for a one-sided t bound at this level alone, else None."""
+def _low_information(information: Information, alpha: float, decides: Decision) -> Note | None:
+    """Return a note where the differences say too little for the t bound at this level to decide, else None."""
     if not information.is_low_at(alpha):
         return None
     if not information.are_few_at(alpha):
@@ -545,4 +546,5 @@ def _low_information(information: Information, alpha: float) -> Note | None:
     enough = enough_for(alpha)
     if information.of_strata:
         return Note("few_in_strata", {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough})
-    return few_note(information, enough)
+    few = few_note(information, enough)
+    return replace(few, facts={**few.facts, "decides": decides})

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
-from ndcg_tracker.compare.limits import Harm, HarmRow, LimitCheck
-from ndcg_tracker.compare.say_tables import NO_VALUE, facts, group_tables, requests
+from ndcg_tracker.compare.limits import Harm, LimitCheck
+from ndcg_tracker.compare.say_tables import NO_VALUE, facts, group_tables, harm_words, requests
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
     FEWEST_IN_SLICE,
+    Decision,
     GateDecision,
     GateSlices,
     OpenLabels,
@@ -24,7 +25,7 @@ from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.words.notes import Told, in_words, named_slices, told
-from ndcg_tracker.words.texts import counted, judge_words, percent, points, shown, shown_margin
+from ndcg_tracker.words.texts import counted, judge_words, percent, percent_of, points, shown, shown_margin
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
@@ -159,11 +160,11 @@ def reason(decision: GateDecision) -> str:
         whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
         return "; ".join([whole, *(f"but {_of_limit(check)}" for check in decision.limits if not check.is_met)])
     if decision.harm is not None and decision.of_mean is not None:
-        whole = reason(replace(decision, decision=decision.of_mean, harm=None, of_mean=None))
-        return "; ".join(filter(None, (whole, _of_harm(decision.harm))))
+        whole = reason(replace(_before(decision, decision.of_mean), harm=None, of_mean=None))
+        return "; ".join(filter(None, (whole, harm_words(decision.harm))))
     slices = decision.slices
     if slices is not None:
-        whole = reason(replace(decision, decision=slices.of_whole, slices=None))
+        whole = reason(replace(_before(decision, slices.of_whole), slices=None))
         return "; ".join(filter(None, (whole, _of_slices(slices, Sides(decision)))))
     if decision.delta is None:
         return "no group has a result in both runs"
@@ -178,6 +179,14 @@ def reason(decision: GateDecision) -> str:
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
         return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
     return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
+
+
+def _before(decision: GateDecision, earlier: Decision) -> GateDecision:
+    """Return a decision as it was before a part of it turned it; what the part decided is not known of its ends."""
+    left = decision.open
+    if left is not None and decision.decision != earlier:
+        left = replace(left, of_zero=None)
+    return replace(decision, decision=earlier, open=left)
 
 
 def _by_open_labels(decision: GateDecision, left: OpenLabels) -> str:
@@ -237,33 +246,6 @@ def _of_limit(check: LimitCheck) -> str:
     return (
         f"{check.name} is {check.candidate:g} after {check.baseline:g}{_share(check)}, and the limit is {check.limit}"
     )
-
-
-def _of_harm(harm: Harm) -> str:
-    """Return whether few enough groups lose much, of all and of slices.
-
-    >>> from ndcg_tracker.compare.limits import HarmLimit, HarmRow
-    >>> _of_harm(Harm(HarmLimit.of(".3:2%"), HarmRow(None, 200, 2, 0.0007, 0.0312, 0.01, "open")))
-    'not shown that at most 2% lose more than 0.3: 2 of 200 do, and of groups like these between 0.07% and 3.1%'
-    """
-    limit = f"at most {harm.limit.share * 100:g}% lose more than {harm.limit.loss:g}"
-    clauses = [_harm_words(limit, harm.whole, "groups like these")]
-    for status in ("fails", "open"):
-        rows = [row for row in harm.slices if row.status == status]
-        clauses += [_harm_words(limit, row, f"those of {shown(row.value or '-')}") for row in rows[:SLICES_NAMED]]
-        if len(rows) > SLICES_NAMED:
-            clauses.append(f"and {len(rows) - SLICES_NAMED} more")
-    return "; ".join(clauses)
-
-
-def _harm_words(limit: str, row: HarmRow, of_whom: str) -> str:
-    least, most = (f"{share * 100:.2g}%" for share in (row.lower, row.upper))
-    if row.status == "within":
-        return f"with 95% confidence {limit}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} at most {most}"
-    if row.status == "fails":
-        told = f"with {percent_of(1 - row.alpha)} confidence more than {limit.removeprefix('at most ')}"
-        return f"but {told}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} at least {least}"
-    return f"not shown that {limit}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} between {least} and {most}"
 
 
 def _share(check: LimitCheck) -> str:
@@ -489,17 +471,16 @@ def by_t_alone(decision: GateDecision) -> list[tuple[str, str]]:
     """Return the t bounds where they were not trusted alone, so that a reader sees what caution costs."""
     sides = Sides(decision)
     gains = decision.in_direction("higher")
-    if gains.t_lower is None or gains.t_upper is None or gains.betting_lower is None:
-        return []
     if decision.pass_level is None or decision.fail_alpha is None:
         return []
-    low = f"{sides.least} {points(sides.shown(gains.t_lower), signed=True)} ({percent_of(decision.pass_level)})"
-    high = f"{sides.most} {points(sides.shown(gains.t_upper), signed=True)} ({percent_of(1 - decision.fail_alpha)})"
-    return [("by t alone", f"{low}, {high}; not trusted, as information is low")]
-
-
-def percent_of(level: float) -> str:
-    return f"{level:.4%}".rstrip("%").rstrip("0").rstrip(".") + "%"
+    by_t = []
+    if gains.t_lower is not None and sides.pass_method == "betting":
+        bound = points(sides.shown(gains.t_lower), signed=True)
+        by_t.append(f"{sides.least} {bound} ({percent_of(decision.pass_level)})")
+    if gains.t_upper is not None and gains.betting_upper is not None and (by_t or decision.low_information):
+        bound = points(sides.shown(gains.t_upper), signed=True)
+        by_t.append(f"{sides.most} {bound} ({percent_of(1 - decision.fail_alpha)})")
+    return [("by t alone", f"{', '.join(by_t)}; not trusted, as information is low")] if by_t else []
 
 
 def _margin(gated: Gated) -> str:
