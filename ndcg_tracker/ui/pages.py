@@ -14,7 +14,6 @@ from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
-from ndcg_tracker.questions.gate.say import percent_of
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.history.say import HistoryRow, happened, history_chart
 from ndcg_tracker.render.html import themes
@@ -33,7 +32,7 @@ from ndcg_tracker.ui.overviews import (
 )
 from ndcg_tracker.ui.rendering import Question, link, metric_name, position, rendered, sparkline
 from ndcg_tracker.words.notes import note_text
-from ndcg_tracker.words.texts import percent, percent_span, points
+from ndcg_tracker.words.texts import percent, percent_of, percent_span, points
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, DecisionRecord, MetricUse, RunRecord
