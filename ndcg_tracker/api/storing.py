@@ -266,7 +266,7 @@ def ingest_table(
 
 def rescore(
     self: HasStore,
-    references: Sequence[str] = (),
+    references: str | Sequence[str] = (),
     *,
     metrics: str | Sequence[str] = (),
     dataset: str | None = None,
@@ -283,7 +283,8 @@ def rescore(
     from ndcg_tracker.runs.rescore import rescore_stored
 
     parsed = parse_metrics(metrics)
-    return rescore_stored(self.store(), references, parsed, dataset=dataset, version=labels, judges=judge)
+    named = [references] if isinstance(references, str) else references
+    return rescore_stored(self.store(), named, parsed, dataset=dataset, version=labels, judges=judge)
 
 
 def add_labels(

@@ -91,9 +91,9 @@ class HarmLimit:
             )
         share = float(match["share"]) / 100
         if not 0 < share < 1:
+            why = "which limits nothing" if share else "and no sample shows that none of them loses so much"
             raise InputError(
-                f"{argument('max_harm', text)} allows {match['share']}% of groups, and no sample shows that "
-                f"{'none' if not share else 'all'} of them {'loses' if not share else 'may lose'} so much",
+                f"{argument('max_harm', text)} allows {match['share']}% of groups, {why}",
                 advice=f"give a share above 0 and below 100%, such as {argument('max_harm', '.3:2%')}",
             )
         return cls(float(match["loss"]), share)
@@ -144,17 +144,21 @@ class HarmRow:
 
 @dataclass(frozen=True, slots=True)
 class Harm:
-    """Whether few enough groups lose much: of all, and of the slices that were asked for, the most harmed first."""
+    """Whether few enough groups lose much: of all, and of the slices that were asked for, the most harmed first.
+
+    ``of_clusters``: whether clusters are counted, those with a group that loses so much.
+    """
 
     limit: HarmLimit
     whole: HarmRow
     slices: tuple[HarmRow, ...] = ()
+    of_clusters: bool = False
 
     def between(self, better: Harm) -> Harm:
         """Return what holds whatever unjudged items are worth: this one with them at the worse end, and the other."""
         at_best = {row.value: row for row in better.slices}
         slices = [_between(row, at_best[row.value]) for row in self.slices]
-        return Harm(self.limit, _between(self.whole, better.whole), tuple(slices))
+        return replace(self, whole=_between(self.whole, better.whole), slices=tuple(slices))
 
 
 def _between(worse: HarmRow, better: HarmRow) -> HarmRow:
@@ -195,7 +199,7 @@ def checked_harm(limit: HarmLimit, gains: Sequence[tuple[str | None, Floats, Ind
         status: SliceStatus = "within" if upper <= limit.share else "open" if is_open else "fails"
         rows[place] = HarmRow(value, n, n_harmed, lower, upper, alpha, status)
     whole, *slices = (rows[place] for place in range(len(counts)))
-    return Harm(limit, whole, tuple(sorted(slices, key=lambda row: -row.n_harmed / row.n)))
+    return Harm(limit, whole, tuple(sorted(slices, key=lambda row: -row.n_harmed / row.n)), gains[0][2] is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -228,35 +228,41 @@ def rare_loss_words(metric: MetricComparison) -> str:
     rare = metric.rare_loss
     assert rare is not None
     what = f"more than {points(rare.worst)}, the worst seen" if rare.worst else "anything, which none did"
-    who = "of groups like these lose" if metric.clusters is None else "of clusters like these have a group that loses"
+    who = _who_loses("these", of_clusters=metric.clusters is not None)
     return f"with 95% confidence at most {rare.share * 100:.2g}% {who} {what}"
 
 
-def harm_words(harm: Harm) -> str:
-    """Return whether few enough groups lose much, of all and of slices.
+def _who_loses(which: str, *, of_clusters: bool) -> str:
+    return f"of clusters like {which} have a group that loses" if of_clusters else f"of groups like {which} lose"
+
+
+def harm_words(harm: Harm, attribute: str = "") -> str:
+    """Return whether few enough groups lose much, of all and of slices by an attribute.
 
     >>> from ndcg_tracker.compare.limits import HarmLimit
     >>> harm_words(Harm(HarmLimit.of(".3:2%"), HarmRow(None, 200, 2, 0.0007, 0.0312, 0.01, "open")))
-    'not shown that at most 2% lose more than 0.3: 2 of 200 do, and of groups like these between 0.07% and 3.1%'
+    'not shown that at most 2% of groups like these lose more than 0.3: 2 of 200 do, so between 0.07% and 3.1% may'
     """
-    limit = f"at most {harm.limit.share * 100:g}% lose more than {harm.limit.loss:g}"
-    clauses = [_harm_words(limit, harm.whole, "groups like these")]
+    clauses = [_harm_words(harm, harm.whole, "these")]
     for status in ("fails", "open"):
         rows = [row for row in harm.slices if row.status == status]
-        clauses += [_harm_words(limit, row, f"those of {shown(row.value or '-')}") for row in rows[:_SLICES_NAMED]]
+        for row in rows[:_SLICES_NAMED]:
+            value = f"without {attribute}" if row.value is None else f"with {attribute}={shown(row.value)}"
+            clauses.append(_harm_words(harm, row, f"those {value}"))
         if len(rows) > _SLICES_NAMED:
             clauses.append(f"and {len(rows) - _SLICES_NAMED} more")
     return "; ".join(clauses)
 
 
-def _harm_words(limit: str, row: HarmRow, of_whom: str) -> str:
-    least, most = (f"{share * 100:.2g}%" for share in (row.lower, row.upper))
+def _harm_words(harm: Harm, row: HarmRow, which: str) -> str:
+    limit = f"{harm.limit.share * 100:g}%"
+    lose = f"{_who_loses(which, of_clusters=harm.of_clusters)} more than {harm.limit.loss:g}"
+    do, least, most = f"{row.n_harmed:,} of {row.n:,} do", f"{row.lower * 100:.2g}%", f"{row.upper * 100:.2g}%"
     if row.status == "within":
-        return f"with 95% confidence {limit}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} at most {most}"
+        return f"with 95% confidence at most {limit} {lose}: {do}"
     if row.status == "fails":
-        told = f"with {percent_of(1 - row.alpha)} confidence more than {limit.removeprefix('at most ')}"
-        return f"but {told}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} at least {least}"
-    return f"not shown that {limit}: {row.n_harmed:,} of {row.n:,} do, and of {of_whom} between {least} and {most}"
+        return f"but with {percent_of(1 - row.alpha)} confidence at least {least} {lose}, and {limit} may: {do}"
+    return f"not shown that at most {limit} {lose}: {do}, so between {least} and {most} may"
 
 
 def whose(labels: LabelSetRef) -> str:

@@ -237,7 +237,7 @@ def with_harm(
     """Return a decision after the limit on how many groups lose much: ``limits.checked_harm`` with FAIL's level.
 
     >>> passed = GateDecision("pass", "population", 0.01, 150, 0.0)
-    >>> few = with_harm(passed, HarmLimit.of(".3:1%"), [(None, np.zeros(150), None)])
+    >>> few = with_harm(passed, HarmLimit.of(".3:2%"), [(None, np.append(-0.5, np.zeros(149)), None)])
     >>> few.decision, few.harm.whole.status
     ('inconclusive', 'open')
     """

@@ -120,7 +120,8 @@ def _decision_shape(decision: GateDecision) -> Mapping[str, object]:
 
 @shape_of(Harm)
 def _harm_shape(harm: Harm) -> Mapping[str, object]:
-    return {"limit": str(harm.limit)} | fields_of(harm.whole, "value") | {"slices": harm.slices}
+    shape: dict[str, object] = {"limit": str(harm.limit), "of_clusters": harm.of_clusters}
+    return shape | fields_of(harm.whole, "value") | {"slices": harm.slices}
 
 
 @shape_of(Gated)
@@ -160,8 +161,9 @@ def reason(decision: GateDecision) -> str:
         whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
         return "; ".join([whole, *(f"but {_of_limit(check)}" for check in decision.limits if not check.is_met)])
     if decision.harm is not None and decision.of_mean is not None:
+        by = "" if decision.slices is None else decision.slices.attribute
         whole = reason(replace(_before(decision, decision.of_mean), harm=None, of_mean=None))
-        return "; ".join(filter(None, (whole, harm_words(decision.harm))))
+        return "; ".join(filter(None, (whole, harm_words(decision.harm, by))))
     slices = decision.slices
     if slices is not None:
         whole = reason(replace(_before(decision, slices.of_whole), slices=None))

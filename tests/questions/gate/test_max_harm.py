@@ -1,0 +1,229 @@
+"""How many groups may lose how much: the limit at the gate, and what a comparison says it cannot see."""
+
+import math
+
+import numpy as np
+import pytest
+from gated import BASE, N_GROUPS, decisions, pinned, refusal, worse
+from hypothesis import given
+from hypothesis import strategies as st
+from ranked_runs import frame_of_ranks, labels_of_ranks
+from refused import refusal_of
+from scipy.stats import binomtest
+
+import ndcg_tracker as nt
+from ndcg_tracker.compare.limits import HarmLimit, checked_harm
+from ndcg_tracker.questions.gate.decide import population_decision, with_harm
+from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.statistics.distribution_free import share_lower_bound, share_p_value, share_upper_bound
+
+__all__ = ["pinned"]
+TWO_PERCENT = HarmLimit.of(".3:2%")
+
+
+def harmed(n: int, of: int) -> Floats:
+    return np.repeat([-0.5, 0.05], [n, of - n])
+
+
+@given(st.integers(1, 400).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(0.5, 0.9999))
+def test_the_bounds_of_a_share_are_those_of_scipy(counts: tuple[int, int], level: float) -> None:
+    k, n = counts
+    upper = binomtest(k, n, alternative="less").proportion_ci(level, "exact").high
+    lower = binomtest(k, n, alternative="greater").proportion_ci(level, "exact").low
+    assert share_upper_bound(k, n, level=level) == pytest.approx(upper, rel=1e-9, abs=1e-12)
+    assert share_lower_bound(k, n, level=level) == pytest.approx(lower, rel=1e-9, abs=1e-12)
+    for share in (0.02, 0.5):
+        exact = binomtest(k, n, share, alternative="greater").pvalue
+        assert share_p_value(k, n, share) == pytest.approx(exact, rel=1e-9, abs=1e-300)
+
+
+@pytest.mark.parametrize(
+    ("gains", "decision", "status"),
+    [
+        (harmed(0, 149), "pass", "within"),
+        (harmed(1, 235), "inconclusive", "open"),
+        (harmed(1, 236), "pass", "within"),
+        (harmed(9, 200), "inconclusive", "open"),
+        (harmed(10, 200), "fail", "fails"),
+    ],
+    ids=["149, none", "235, one", "236, one", "200, nine", "200, ten"],
+)
+def test_the_limits_of_the_rule(gains: Floats, decision: str, status: str) -> None:
+    passed = population_decision(gains, 0.5)
+    found = with_harm(passed, TWO_PERCENT, [(None, gains, None)])
+    assert (passed.decision, found.decision) == ("pass", decision)
+    assert found.harm is not None
+    assert (found.harm.whole.status, found.of_mean) == (status, "pass")
+
+
+def test_few_harmed_groups_do_not_turn_an_open_question_or_a_fail() -> None:
+    noisy = np.tile([0.125, -0.125], 100)
+    for delta, decision in ((noisy, "inconclusive"), (noisy - 0.1, "fail")):
+        found = with_harm(population_decision(delta, 0.0), TWO_PERCENT, [(None, delta, None)])
+        assert found.harm is not None
+        assert (found.harm.whole.status, found.decision) == ("within", decision)
+
+
+def test_a_loss_of_just_as_much_is_no_harm() -> None:
+    assert TWO_PERCENT.count(np.array([0.1 - 0.4, -0.3, -0.3 - 1e-9]), None) == (1, 3)
+
+
+def test_clusters_are_counted_not_their_groups() -> None:
+    gains: Floats = np.tile(harmed(1, 4), 200)
+    clusters: Index = np.repeat(np.arange(160), 5)
+    row = checked_harm(TWO_PERCENT, [(None, gains, clusters)], 0.01).whole
+    assert (row.n, row.n_harmed) == (160, 160)
+    together = np.sort(gains)
+    row = checked_harm(TWO_PERCENT, [(None, together, clusters)], 0.01).whole
+    assert (row.n, row.n_harmed, row.lower) == (160, 40, share_lower_bound(40, 160, level=0.99))
+
+
+def test_slices_share_the_level_of_fail() -> None:
+    """Of 5 parts the most harmed is held to a fifth of 1%; a part behind an open one is open."""
+    parts = [harmed(1, 300), harmed(12, 300), harmed(13, 200), harmed(0, 40), harmed(9, 120)]
+    found = checked_harm(TWO_PERCENT, [(str(n), gains, None) for n, gains in enumerate(parts)], 0.01)
+    rows = {row.value: row for row in (found.whole, *found.slices)}
+    p_values = [share_p_value(int((gains < 0).sum()), gains.size, 0.02) for gains in parts]
+    order = [str(place) for place in np.argsort(p_values)]
+    assert [rows[value].alpha for value in order] == pytest.approx([0.01 / n for n in (5, 4, 3, 2, 1)])
+    for value in order:
+        row = rows[value]
+        assert (row.lower > 0.02) == (p_values[int(value)] < row.alpha)
+    assert {value: row.status for value, row in rows.items()} == {
+        "0": "within", "1": "open", "2": "fails", "3": "open", "4": "fails",
+    }  # fmt: skip
+
+
+def test_a_harmless_population_fails_in_1_percent_and_one_at_the_limit_passes_in_5() -> None:
+    """Exact, by the binomial distribution."""
+    for n in (149, 236, 1000):
+        k = np.arange(n + 1)
+        chances = np.array([math.comb(n, int(one)) * 0.02**one * 0.98 ** (n - one) for one in k[:60]])
+        rows = [checked_harm(TWO_PERCENT, [(None, harmed(int(one), n), None)], 0.01).whole for one in k[:60]]
+        passes = sum(chance for chance, row in zip(chances, rows, strict=True) if row.status == "within")
+        fails = sum(chance for chance, row in zip(chances, rows, strict=True) if row.status == "fails")
+        assert 0.02 < passes <= 0.05
+        assert 0.001 < fails <= 0.01
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("2%", "max_harm='2%' is not LOSS:SHARE%; for at most 2% of groups that lose more than 0.3 write "
+         "max_harm='.3:2%'"),
+        (".3:2", "max_harm='.3:2' is not LOSS:SHARE%; for at most 2% of groups that lose more than 0.3 write "
+         "max_harm='.3:2%'"),
+        ("-.3:2%", "max_harm='-.3:2%' is not LOSS:SHARE%; for at most 2% of groups that lose more than 0.3 write "
+         "max_harm='.3:2%'"),
+        (".3:0%", "max_harm='.3:0%' allows 0% of groups, and no sample shows that none of them loses so much; give a "
+         "share above 0 and below 100%, such as max_harm='.3:2%'"),
+        (".3:100%", "max_harm='.3:100%' allows 100% of groups, which limits nothing; give a share above 0 and below "
+         "100%, such as max_harm='.3:2%'"),
+    ],
+)  # fmt: skip
+def test_bad_limits(text: str, told: str) -> None:
+    assert refusal_of(nt.InputError, HarmLimit.of, text) == told
+
+
+@pytest.mark.both_engines
+def test_a_candidate_is_held_to_it(pinned: nt.Tracker) -> None:
+    pinned.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
+    few = pinned.gate("two", baseline="@prod", margin=0.01, max_harm=".3:3%")
+    assert few.decision == "pass"
+    assert few.reason.endswith("; with 95% confidence at most 3% of groups like these lose more than 0.3: 2 of 240 do")
+    told = few.to_dict()["harm"]
+    assert (told["limit"], told["n"], told["n_harmed"], told["status"], told["slices"]) == (
+        "0.3:3%",
+        240,
+        2,
+        "within",
+        [],
+    )
+    is_open = pinned.gate("two", baseline="@prod", margin=0.01, max_harm=".3:2%")
+    assert is_open.decision == "inconclusive"
+    assert is_open.reason.endswith(
+        "; not shown that at most 2% of groups like these lose more than 0.3: 2 of 240 do, so between "
+        "0.062% and 2.6% may"
+    )
+    much = pinned.gate("noisy", baseline="@prod", margin=0.05, max_harm=".3:2%")
+    assert much.decision == "fail"
+    assert much.reason.endswith(
+        "; but with 99% confidence at least 19% of groups like these lose more than 0.3, and 2% may: 60 of 240 do"
+    )
+    assert [one.decision for one in decisions(pinned)] == ["pass", "inconclusive", "fail"]
+    assert [one.reason for one in decisions(pinned)] == [few.reason, is_open.reason, much.reason]
+
+
+@pytest.mark.both_engines
+def test_slices_are_held_to_it(pinned: nt.Tracker) -> None:
+    pinned.ingest(frame_of_ranks(worse(8, 60)), name="eight", dataset="shop")
+    groups = [f"q{place:04}" for place in range(N_GROUPS)]
+    halves = ["first" if place < 20 else "rest" for place in range(N_GROUPS)]
+    pinned.set_groups({"group": groups, "part": halves}, dataset="shop")
+    asked = {"baseline": "@prod", "margin": 0.05, "by": "part", "slice_margin": 0.5}
+    found = pinned.gate("eight", **asked, max_harm=".3:8%")
+    assert found.decision == "fail"
+    assert found.reason.endswith(
+        "; with 95% confidence at most 8% of groups like these lose more than 0.3: 8 of 240 do; but with 99.6667% "
+        "confidence at least 14% of groups like those with part='first' lose more than 0.3, and 8% may: 8 of 20 do"
+    )
+    loose, strict = (
+        pinned.gate("two", **asked, max_harm=".3:8%", strict_slices=is_strict).decision
+        for is_strict in (False, True)
+        if pinned.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
+    )
+    assert (loose, strict) == ("pass", "inconclusive")
+
+
+@pytest.mark.both_engines
+def test_too_few_groups_and_what_does_not_go_together(pinned: nt.Tracker) -> None:
+    assert refusal(pinned, "noisy", margin=0.01, max_harm=".3:1%") == (
+        "max_harm='0.3:1%' cannot PASS with 240 groups, even if none loses so much: that takes 299; allow 1.3% of them "
+        "or more, or leave it out"
+    )
+    assert refusal(pinned, "noisy", scope="set", max_harm=".3:2%") == (
+        "max_harm= belongs to scope='population'; leave it out"
+    )
+    pinned.set_groups(
+        {"group": [f"q{place:04}" for place in range(N_GROUPS)], "weight": [2.0] * N_GROUPS}, dataset="shop"
+    )
+    weighted = "ndcg(weights=group)@10"
+    pinned.rescore(["base", "noisy"], metrics=weighted, dataset="shop")
+    assert refusal(pinned, "noisy", metric=weighted, margin=0.01, max_harm=".3:2%").startswith(
+        "max_harm= counts groups alike, and ndcg("
+    )
+    assert decisions(pinned) == []
+
+
+@pytest.mark.both_engines
+def test_a_comparison_says_what_it_cannot_see(pinned: nt.Tracker) -> None:
+    found = pinned.compare("@prod", "small")
+    (metric,) = found.to_dict()["metrics"]
+    assert metric["rare_loss"] == {
+        "n": 240, "worst": pytest.approx(1 - 1 / math.log2(3)), "share": pytest.approx(1 - 0.05 ** (1 / 240)),
+    }  # fmt: skip
+    assert "with 95% confidence at most 1.2% of groups like these lose more than 0.3691, the worst seen" in " ".join(
+        str(found).split()
+    )
+    back = " ".join(str(pinned.compare("small", "base", dataset="shop")).split())
+    assert "with 95% confidence at most 1.2% of groups like these lose anything, which none did" in back
+    assert "rare_loss" not in pinned.compare("@prod", "same").to_dict()["metrics"][0]
+
+
+@pytest.mark.both_engines
+def test_a_suite_holds_each_dataset_to_it(tracker: nt.Tracker) -> None:
+    for dataset, n in (("one", 20), ("two", 0)):
+        tracker.ingest(frame_of_ranks(BASE), name="base", labels=labels_of_ranks(N_GROUPS), dataset=dataset)
+        tracker.ingest(frame_of_ranks(worse(n, 110)), name="new", dataset=dataset)
+    tracker.create_suite("both", ["one", "two"])
+    asked = {"baseline": "base", "margin": 0.05, "max_harm": ".3:5%"}
+    whole = tracker.gate_suite("both", "new", **asked)
+    assert whole.decision == "inconclusive"
+    assert whole.reason.endswith(
+        "; not shown that at most 5% of groups like these lose more than 0.3: 20 of 480 do, so between 2.3% and 6% may"
+    )
+    each = tracker.gate_suite("both", "new", **asked | {"max_harm": ".3:4%"}, dataset_margin=0.5)
+    assert each.decision == "fail"
+    assert [(row["value"], row["status"]) for row in each.to_dict()["harm"]["slices"]] == [
+        ("one", "fails"), ("two", "within"),
+    ]  # fmt: skip
