@@ -56,10 +56,12 @@ def with_same_lists(
 def _same_lists(tx: ReadTransaction, both: RunPair, ids: Index) -> Mask:
     """Return where all runs list the same items in the same order, with ties at the same ranks; False if unknown."""
     runs = {side.run.id: side.run for side in both.sides}
+    if len(runs) == 1:
+        return np.ones(ids.size, dtype=np.bool_)
+    if both.metric.is_external or not all("items" in tx.runs.holds(run_id) for run_id in runs):
+        return np.zeros(ids.size, dtype=np.bool_)
     if len({run.digest for run in runs.values()}) == 1:
         return np.ones(ids.size, dtype=np.bool_)
-    if not all("items" in tx.runs.holds(run_id) for run_id in runs):
-        return np.zeros(ids.size, dtype=np.bool_)
     first, *others = (tx.runs.ranking(run_id) for run_id in runs)
     keys = tx.groups.keys(both.dataset_id, ids)
     same = np.ones(ids.size, dtype=np.bool_)

@@ -1,0 +1,114 @@
+"""Equal lists PASS; equal values of different lists go by the bound, as all else."""
+
+import numpy as np
+import pytest
+from gated import BASE, N_GROUPS, pinned
+from ranked_runs import frame_of_ranks, labels_of_ranks
+
+import ndcg_tracker as nt
+from ndcg_tracker.compare.slices import Slicing
+from ndcg_tracker.questions.gate.decide import population_decision, with_slices
+from ndcg_tracker.questions.gate.decide_suite import macro_decision, with_datasets
+from ndcg_tracker.questions.gate.say import reason
+
+__all__ = ["pinned"]
+SAME = np.ones(400, dtype=np.bool_)
+
+
+def with_others_swapped(ranks: list[int], n: int) -> dict[str, list[object]]:
+    """Return a run in which two items that are not relevant have changed places in the first n groups."""
+    frame = frame_of_ranks(ranks)
+    for group in range(n):
+        first = group * 5 + 3
+        frame["item"][first], frame["item"][first + 1] = frame["item"][first + 1], frame["item"][first]
+    return frame
+
+
+@pytest.mark.both_engines
+def test_equal_values_of_other_lists_go_by_the_bound(pinned: nt.Tracker) -> None:
+    pinned.ingest(with_others_swapped(BASE, 1), name="swapped", dataset="shop")
+    found = pinned.gate("swapped", baseline="@prod", margin=0.01)
+    assert found.decision == "inconclusive"
+    assert found.reason == (
+        "delta is not shown to be above -0.01: its 95% bound is -0.01698 (one-sided betting bound, as all differences "
+        "are the same), nor below 0: its 99% bound is 0.02567; at most about 410 groups like these would decide "
+        "(PASS), a margin above 0.01698 would PASS"
+    )
+    assert pinned.gate("swapped", baseline="@prod", margin=0.02).decision == "pass"
+    assert pinned.gate("swapped", baseline="@prod", scope="set").decision == "pass"
+
+
+@pytest.mark.both_engines
+def test_lists_are_equal_whatever_their_scores(pinned: nt.Tracker) -> None:
+    frame = frame_of_ranks(BASE)
+    frame["score"] = [score * 7.5 - 1 for score in frame["score"]]  # type: ignore[operator]
+    pinned.ingest(frame, name="scaled", dataset="shop")
+    found = pinned.gate("scaled", baseline="@prod", margin=0.0)
+    assert (found.decision, found.reason) == ("pass", "identical on all 240 groups")
+    frame["score"] = [6.5 if score < 0 else score for score in frame["score"]]  # type: ignore[operator]
+    pinned.ingest(frame, name="tied", dataset="shop")  # the same order, but of equal scores
+    assert pinned.gate("tied", baseline="@prod", margin=0.0).decision == "inconclusive"
+
+
+@pytest.mark.both_engines
+def test_one_query_of_other_lists_is_no_pass(tracker: nt.Tracker) -> None:
+    tracker.ingest(frame_of_ranks([1]), name="base", labels=labels_of_ranks(1), dataset="one")
+    tracker.ingest(with_others_swapped([1], 1), name="other", dataset="one")
+    assert tracker.gate("other", baseline="base", margin=1e-6).decision == "inconclusive"
+
+
+@pytest.mark.both_engines
+def test_shorter_lists_are_others(pinned: nt.Tracker) -> None:
+    frame = {name: values[:-1] for name, values in frame_of_ranks(BASE).items()}
+    pinned.ingest(frame, name="short", dataset="shop")
+    assert pinned.gate("short", baseline="@prod", margin=0.01).decision == "inconclusive"
+
+
+@pytest.mark.both_engines
+def test_results_without_lists_go_by_the_bound(pinned: nt.Tracker) -> None:
+    values = {f"q{number:04}": 1.0 if rank == 1 else 0.5 for number, rank in enumerate(BASE)}
+    for run in ("base", "same"):
+        pinned.log_results(values, metric="score", direction="higher", range=(0, 1), name=run, dataset="shop")
+    found = pinned.gate("same", baseline="base", metric="external:score", margin=0.01)
+    assert found.decision == "inconclusive"
+
+
+@pytest.mark.both_engines
+def test_slices_of_equal_values(pinned: nt.Tracker) -> None:
+    pinned.ingest(with_others_swapped([*BASE[:200], *([1] * 40)], 30), name="swapped", dataset="shop")
+    groups = [f"q{number:04}" for number in range(N_GROUPS)]
+    parts = ["swapped"] * 30 + ["kept"] * 170 + ["better"] * 40
+    pinned.set_groups({"group": groups, "part": parts}, dataset="shop")
+    found = pinned.gate("swapped", baseline="@prod", margin=0.05, by="part", slice_margin=0.05).to_dict()
+    assert {row["value"]: row["status"] for row in found["slices"]["rows"]} == {
+        "swapped": "open", "kept": "within", "better": "within",
+    }  # fmt: skip
+
+
+def test_what_is_not_known_to_be_the_same_is_not() -> None:
+    zeros = np.zeros(400)
+    assert population_decision(zeros, 0.001).decision == "inconclusive"
+    assert population_decision(zeros, 0.001, same_lists=SAME).decision == "pass"
+    assert population_decision(zeros, 0.001, same_lists=SAME & (zeros.cumsum() > 0)).decision == "inconclusive"
+    one_lacks = np.append(False, SAME[1:])
+    assert population_decision(zeros, 0.001, same_lists=one_lacks).decision == "inconclusive"
+    of_weight_0 = np.append(0.0, np.ones(399))
+    weighed = population_decision(zeros, 0.001, weights=of_weight_0, same_lists=one_lacks)
+    assert (weighed.decision, reason(weighed)) == ("pass", "identical on all 399 groups")
+
+
+def test_slices_and_datasets_of_zeros() -> None:
+    delta = np.concatenate([np.zeros(200), np.random.default_rng(1).normal(0.05, 0.1, 200)])
+    by = Slicing("x", ["same"] * 200 + ["moved"] * 200)
+    whole = population_decision(delta, 0.01)
+    for same, status in ((None, "open"), (SAME, "within")):
+        slices = with_slices(whole, delta, by, 0.01, same_lists=same).slices
+        assert slices is not None
+        assert {row.value: row.status for row in slices.rows}["same"] == status
+    deltas = {"same": np.zeros(200), "moved": delta[200:]}
+    for is_same, method in ((False, "betting"), (True, "t")):
+        macro = macro_decision(list(deltas.values()), 0.001, same=[is_same, False])
+        assert macro.lower_method == method
+        found = with_datasets(macro, deltas, 0.01, same={"same": is_same, "moved": False}).slices
+        assert found is not None
+        assert {row.value: row.status for row in found.rows}["same"] == ("within" if is_same else "open")
