@@ -110,6 +110,12 @@ class PairedResults:
         return self.pairing.delta if self.direction == "higher" else -self.pairing.delta
 
     @property
+    def seen(self) -> Mask:
+        """Which paired groups a run has: bool, shape (n,); those in neither show no loss, and no lack of one."""
+        ids, in_neither = self.pairing.group_ids, self.pairing.in_neither
+        return np.isin(ids, in_neither, invert=True) if in_neither.size else np.ones(ids.size, dtype=np.bool_)
+
+    @property
     def chance_of_gain(self) -> Chance:
         """The sources of chance in a test of the gain."""
         if self.direction == "higher" or self.chance.repeats is None:
@@ -397,13 +403,15 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         direction=results.direction,
         judged=None if results.open is None else results.open.share,
         open=_open_verdict(results, methods),
-        rare_loss=_rare_loss(results, information.n) if inferred and weights is None else None,
+        rare_loss=_rare_loss(results) if inferred and weights is None else None,
     )
 
 
-def _rare_loss(results: PairedResults, n: int) -> RareLoss:
-    """Return how many groups may lose more than any did; ``n``: the independent ones, or clusters."""
-    return RareLoss(n, max(0.0, -float(results.gain.min())), share_upper_bound(0, n))
+def _rare_loss(results: PairedResults) -> RareLoss:
+    """Return how many groups, or clusters, may lose more than any did."""
+    gain, clusters = results.gain[results.seen], results.chance.of(results.seen).clusters
+    n = gain.size if clusters is None else np.unique(clusters).size
+    return RareLoss(n, max(0.0, -float(gain.min())), share_upper_bound(0, n))
 
 
 def _possible(

@@ -112,12 +112,14 @@ def _of_parts(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
         raise InputError(
             f"{argument('max_harm')} counts groups alike, and {question.metric} weighs them", advice="leave one out"
         )
-    of_all = [(None, results.gain, results.chance.clusters)]
-    of_slices = [
+    every = np.flatnonzero(results.seen)
+    parts = [] if facts.by is None else list(facts.by.places())
+    gains = [
         (value, results.gain[places], results.chance.of(places).clusters)
-        for value, places in ([] if facts.by is None else facts.by.places())
+        for value, places in [(None, every), *((value, np.intersect1d(of_part, every)) for value, of_part in parts)]
+        if places.size
     ]
-    return with_harm(decision, question.max_harm, [*of_all, *of_slices], is_strict=question.strict_slices)
+    return with_harm(decision, question.max_harm, gains, is_strict=question.strict_slices)
 
 
 def with_open_labels(

@@ -138,15 +138,14 @@ def _betting_bounds(
     )
 
 
-def pooled(gains: Mapping[str, Floats], chances: Mapping[str, Chance]) -> tuple[None, Floats, Index | None]:
+def pooled(each: Sequence[tuple[str, Floats, Index | None]]) -> tuple[str | None, Floats, Index | None]:
     """Return the gains of all datasets in a row and their clusters, those of one dataset apart from another's."""
-    clusters, n = [], 0
-    for dataset, gain in gains.items():
-        own = chances[dataset].clusters
+    clusters, n = [np.zeros(0, dtype=np.int64)], 0
+    for _, gain, own in each:
         clusters.append(n + (np.arange(gain.size) if own is None else own))
         n += gain.size
-    is_clustered = any(chance.clusters is not None for chance in chances.values())
-    return None, np.concatenate(list(gains.values())), np.concatenate(clusters) if is_clustered else None
+    is_clustered = any(own is not None for _, _, own in each)
+    return None, np.concatenate([gain for _, gain, _ in each]), np.concatenate(clusters) if is_clustered else None
 
 
 def with_datasets(

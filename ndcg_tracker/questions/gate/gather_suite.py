@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ndcg_tracker.compare.decide import CLOSING
 from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.gather_suite import compared_pairs, comparisons_of, pairs_on_suite, suite_metric
@@ -116,11 +118,9 @@ def _decided(
             margin, is_strict = question.dataset_margin, question.strict_datasets
             of_datasets = partial(with_datasets, decision, gains, margin, is_strict=is_strict)
             decision = of_datasets(limits=first.limits, chances=chances, same=same)
-        of_slices = [] if question.dataset_margin is None else list(gains)
-        harmed = [
-            pooled(gains, chances),
-            *((dataset, gains[dataset], chances[dataset].clusters) for dataset in of_slices),
-        ]
+        seen = {dataset: np.flatnonzero(results[dataset].seen) for dataset in gains}
+        each = [(dataset, gains[dataset][at], chances[dataset].of(at).clusters) for dataset, at in seen.items()]
+        harmed = [pooled(each), *(each if question.dataset_margin is not None else [])]
         return with_harm(decision, question.max_harm, harmed, is_strict=question.strict_datasets)
 
     gains = {dataset: paired.gain for dataset, paired in results.items()}

@@ -227,3 +227,12 @@ def test_a_suite_holds_each_dataset_to_it(tracker: nt.Tracker) -> None:
     assert [(row["value"], row["status"]) for row in each.to_dict()["harm"]["slices"]] == [
         ("one", "fails"), ("two", "within"),
     ]  # fmt: skip
+
+
+@pytest.mark.both_engines
+def test_groups_in_neither_run_show_nothing(tracker: nt.Tracker) -> None:
+    labels = labels_of_ranks(N_GROUPS + 60)
+    tracker.ingest(frame_of_ranks(BASE), name="base", labels=labels, dataset="shop")
+    tracker.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
+    found = tracker.gate("two", baseline="base", margin=0.05, max_harm=".3:3%").to_dict()
+    assert (found["n"], found["harm"]["n"], found["metrics"][0]["rare_loss"]["n"]) == (300, 240, 240)
