@@ -370,6 +370,8 @@ def zeros_needed(margin: float, *, level: float = 0.95) -> int | None:
     True
     """
     low, high = 0, 1
+    if margin * 1_000_000 < 3:  # no bound of n zeros lies above -3 / n
+        return None
     while high <= 1_000_000 and betting_lower_bound(np.zeros(high), level=level) <= -margin:
         low, high = high, 2 * high
     if high > 1_000_000:

@@ -91,11 +91,13 @@ def test_no_number_of_groups_decides_where_the_mean_is_the_margin() -> None:
 
 
 def test_identical() -> None:
-    found = population_decision(np.zeros(200), 0.01)
+    same = np.ones(200, dtype=np.bool_)
+    found = population_decision(np.zeros(200), 0.01, same_lists=same)
     assert (found.decision, reason(found), found.delta) == ("pass", "identical on all 200 groups", 0.0)
-    assert reason(population_decision(np.zeros(1), 0.0)) == "identical on the one group there is"
+    assert reason(population_decision(np.zeros(1), 0.0, same_lists=same[:1])) == "identical on the one group there is"
     weights = np.array([1.0, 0.0])
-    assert population_decision(np.array([0.0, -1.0]), 0.0, weights=weights).decision == "pass"
+    of_one = population_decision(np.array([0.0, -1.0]), 0.0, weights=weights, same_lists=same[:2])
+    assert of_one.decision == "pass"
 
 
 def test_no_group() -> None:
@@ -116,10 +118,12 @@ def test_with_low_information_the_betting_bound_decides() -> None:
     assert (found.decision, found.lower_method, found.n_needed, found.n_needed_for) == (
         "inconclusive",
         "betting",
-        750,
+        1125,
         "pass",
     )
-    assert found.low_information == Note("low_information", {"n": 300, "n_nonzero": 40, "enough": 100})
+    assert found.low_information == Note(
+        "low_information", {"n": 300, "n_nonzero": 40, "enough": 150, "decides": "pass"}
+    )
     assert "(one-sided betting bound, as information is low)" in reason(found)
     assert population_decision(delta, 0.05).decision == "pass"
 
@@ -139,7 +143,7 @@ def test_differences_beyond_1_know_no_betting_bound() -> None:
     assert (found.decision, found.lower, found.margin_needed) == ("inconclusive", None, None)
     assert reason(found) == (
         "delta is not shown to be above -1 (low information, and differences beyond 1 know no bound), nor below 0: "
-        "its 99% bound is 0.1482; about 750 groups like these would decide (PASS)"
+        "its 99% bound is 0.1482; about 1,125 groups like these would decide (PASS)"
     )
     assert population_decision(np.array([-3.0]), 1.0).upper is None
 
@@ -318,7 +322,7 @@ def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
         f"delta is not shown to be above 0: its 95% bound is {found.lower:.4g} (one-sided betting bound, as "
         f"information is low), nor below 0: its 99% bound is {found.upper:.4g}"
     )
-    assert (found.n_needed, found.n_needed_for) == (938, "fail")  # as many as have 100 nonzero differences
+    assert (found.n_needed, found.n_needed_for) == (2157, "fail")  # as many as have 100 nonzero differences
     assert to_decide(found).startswith("at most about 938 groups like these would decide (FAIL), a margin above ")
     assert reason(found) == f"{why}; {to_decide(found)}"
     clear = np.repeat([-0.5, 0.0], [80, 20])
@@ -341,7 +345,7 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     assert (found.decision, found.upper, found.upper_method) == ("inconclusive", None, None)
     assert reason(found) == (
         "delta is not shown to be above -0.5 (low information, and differences beyond 1 know no bound), nor below 0, "
-        "where the t bound alone does not count; about 250 groups like these would decide (FAIL)"
+        "where the t bound alone does not count; about 575 groups like these would decide (FAIL)"
     )
 
 

@@ -58,17 +58,18 @@ def test_a_suite_of_one_dataset_is_decided_as_the_dataset(n: int, shift: float, 
 
 
 def test_what_is_known_without_a_test() -> None:
-    nothing = macro_decision([np.zeros(50), np.zeros(9)], 0.01)
+    nothing = macro_decision([np.zeros(50), np.zeros(9)], 0.01, same=[True, True])
     assert (nothing.decision, nothing.is_identical, nothing.n) == ("pass", True, 59)
+    assert macro_decision([np.zeros(50), np.zeros(9)], 0.01, same=[True, False]).decision == "inconclusive"
     assert macro_decision([np.zeros(50), np.zeros(0)], 0.01).decision == "inconclusive"
     assert macro_decision([np.full(1, 0.5), np.full(1, 0.5)], 0.01).lower_method == "betting"
     with pytest.raises(InputError, match="the margin must be"):
         macro_decision([np.zeros(2)], -0.1)
 
 
-def test_a_dataset_in_which_nothing_differs_adds_no_chance() -> None:
+def test_a_dataset_of_equal_lists_adds_no_chance() -> None:
     delta = np.random.default_rng(2).normal(0, 0.2, 500)
-    alone, beside = macro_decision([delta], 0.01), macro_decision([delta, np.zeros(30)], 0.01)
+    alone, beside = macro_decision([delta], 0.01), macro_decision([delta, np.zeros(30)], 0.01, same=[False, True])
     assert beside.lower == pytest.approx((alone.lower or math.nan) / 2)
 
 
