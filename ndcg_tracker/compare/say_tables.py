@@ -213,7 +213,7 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
                     f"{of_metric}delta lies between {ends} if each is worth at most the mean gain at its rank",
                 )
             )
-    pairs += [("rare losses", rare_loss_words(metric)) for metric in comparison.metrics[:1] if metric.rare_loss]
+    pairs += [("rare loss", rare_loss_words(metric)) for metric in comparison.metrics[:1] if metric.rare_loss]
     for metric in comparison.metrics:
         effect = metric.tie_effect
         if effect is not None and (_is_seen_open(effect.baseline) or _is_seen_open(effect.candidate)):

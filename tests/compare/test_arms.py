@@ -281,7 +281,7 @@ def test_groups_of_one_user_depend_on_each_other(ltr: nt.Tracker) -> None:
     ]
     assert "12 by user of 40 groups" in str(result)
     gated = ltr.gate("new-0", baseline="old-0", margin=0.02, cluster="user", dry_run=True).to_dict()
-    assert gated["low_information"].startswith("low information: 12 of 12 clusters differ, and below 100")
+    assert gated["low_information"].startswith("low information: 12 of 12 clusters differ, and below 150")
     assert gated["lower_method"] == "betting"
     assert gated["t_lower"] < ltr.gate("new-0", baseline="old-0", margin=0.02, dry_run=True).gated.decision.delta
 

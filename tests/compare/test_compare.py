@@ -118,10 +118,13 @@ def test_few_differences_are_low_information() -> None:
     assert comparison_object(compared(results([0.5] * 300, [0.75] * 24 + [0.5] * 276)))["metrics"][0]["low_information"]
 
 
-def test_nothing_but_their_number_makes_differences_few() -> None:
+def test_few_or_skewed_differences_are_low_information() -> None:
     delta = np.full(200, 0.001)
     delta[:3] = -1.0
-    assert said(one([1.0] * 200, (1.0 + delta).tolist())) == ()
+    assert said(one([1.0] * 200, (1.0 + delta).tolist())) == (
+        "low information: the differences are very skewed (skewness -8.0 over 200 groups), and the t interval may be "
+        "too narrow",
+    )
     assert said(one([0.5] * 300, [0.75] * 25 + [0.5] * 275)) == ()
 
 
@@ -232,7 +235,8 @@ def test_json_has_exactly_the_public_keys() -> None:
     assert list(first) == [
         *["metric", "baseline", "candidate", "delta", "ci", "ci_method", "p_value", "p_adjusted", "test"],
         *["wins", "ties", "losses", "effect_size", "detectable_delta", "warnings", "verdict"],
-        *["not_comparable", "n", "groups", "tie_bounds", "shown_only", "requested_as", "betting_ci", "low_information"],
+        *["not_comparable", "n", "groups", "tie_bounds", "shown_only", "requested_as", "rare_loss", "betting_ci"],
+        *["low_information"],
         *["direction", "judged", "is_open"],
     ]
     test = paired_t(np.array([0.25, 0.0, -0.5]))

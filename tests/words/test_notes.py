@@ -407,4 +407,4 @@ def test_words_of_a_command_are_quoted_for_a_shell(word: str, typed: str) -> Non
 def test_low_information_names_the_interval_that_is_shown(interval: str, end: str) -> None:
     told_so = low_information(300, 60, enough=100, interval=interval)
     assert told_so == f"low information: 60 of 300 differences are nonzero{end}"
-    assert few_differences(25, interval).endswith("too narrow") is bool(interval)
+    assert few_differences(Note("low_information", {"enough": 25}), interval).endswith("too narrow") is bool(interval)

@@ -356,6 +356,7 @@ def _without_inference(comparison: Comparison) -> Comparison:
             detectable_delta=None,
             ties_could_change_verdict=False,
             warnings=(),
+            rare_loss=None,
             verdict=metric.verdict if metric.verdict in ("identical", "not_comparable") else "no_difference_detected",
         )
         for metric in comparison.metrics

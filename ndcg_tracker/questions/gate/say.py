@@ -379,8 +379,9 @@ def _by_bounds(decision: GateDecision) -> str:
         above = f"delta is not shown to be {goal}: its {pass_level} bound is {bound:.4g} ({kind})"
     if decision.decision == "pass":
         change = "drop" if sides.is_higher else "rise"
-        drop = f"; a real {change} within the margin: with {fail_level} confidence {sides.most} {other:.4g}"
-        return above + (drop if decision.is_small_drop else "")
+        if not decision.is_small_drop:
+            return above
+        return f"{above}; a real {change} within the margin: with {fail_level} confidence {sides.most} {other:.4g}"
     if other is None:
         unknown = f"nor {sides.worse} 0, where the t bound alone does not count" if sides.has_t_bound else ""
         return ", ".join(filter(None, (above, unknown)))

@@ -323,7 +323,7 @@ def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
         f"information is low), nor below 0: its 99% bound is {found.upper:.4g}"
     )
     assert (found.n_needed, found.n_needed_for) == (2157, "fail")  # as many as have 100 nonzero differences
-    assert to_decide(found).startswith("at most about 938 groups like these would decide (FAIL), a margin above ")
+    assert to_decide(found).startswith("at most about 2,157 groups like these would decide (FAIL), a margin above ")
     assert reason(found) == f"{why}; {to_decide(found)}"
     clear = np.repeat([-0.5, 0.0], [80, 20])
     both = population_decision(clear, 0.0)
