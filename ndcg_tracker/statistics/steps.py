@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.statistics.distribution_free import betting_p_value
+from ndcg_tracker.statistics.distribution_free import CAP, betting_p_value
 from ndcg_tracker.statistics.repeats import (
     FEWEST_CHANGES,
     RunMeans,
@@ -370,7 +370,7 @@ class _History:
             return None
         shares = 1.0 if self._weights is None else self._weights / self._weights.max()
         stakes = shares * delta
-        most = 0.75 * float(max(stakes[delta > 0].sum(), -stakes[delta < 0].sum()))  # no bet stakes more
+        most = CAP * float(max(stakes[delta > 0].sum(), -stakes[delta < 0].sum()))  # no bet stakes more
         if 2 * np.exp(-most) >= limit:
             return 1.0
         return max(p or 0.0, betting_p_value(delta, self._weights, alpha=limit))

@@ -30,7 +30,7 @@ def naive_lower_bound(delta: list[float], level: float) -> float:
     for m in np.linspace(1e-9, 1, 2001).tolist():
         capital, most, total, spread = 1.0, 1.0, 0.5, 0.25
         for i, x in enumerate(numbers):
-            bet = min(math.sqrt(2 * math.log(1 / alpha) / (n * spread / (i + 1))), 0.75 / m)
+            bet = min(math.sqrt(2 * math.log(1 / alpha) / (n * spread / (i + 1))), 0.9 / m)
             capital *= 1 + bet * (x - m)
             most = max(most, capital)
             total += x
