@@ -159,9 +159,11 @@ VARIANTS: dict[str, Variant] = {
 }
 
 
-def drawn(null: Null, n: int, samples: int, mean: float = 0.0, of: Variant = PLAIN) -> Iterator[Floats]:
+def drawn(
+    null: Null, n: int, samples: int, mean: float = 0.0, of: Variant = PLAIN, *, seed: int = 0
+) -> Iterator[Floats]:
     """Return samples of n differences in batches; the same arguments draw the same ones."""
-    rng = np.random.default_rng([n, of.is_mirrored, of.noise > 0, mean < 0])
+    rng = np.random.default_rng([n, of.is_mirrored, of.noise > 0, mean < 0, seed])
     left = samples
     while left:
         size = min(left, max(1, _NUMBERS // n))
