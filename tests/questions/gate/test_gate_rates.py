@@ -53,6 +53,25 @@ def in_order(delta: Floats) -> Floats:
 
 @pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("name", RATED)
+def test_the_populations_are_what_they_say(name: str) -> None:
+    for of in VARIANTS.values():
+        for mean in (0.0, -MARGIN):
+            (rows,) = drawn(RATED[name], 1000, 400, mean, of)
+            assert rows.mean() == pytest.approx(mean, abs=4 * rows.std() / rows.size**0.5)
+            assert np.abs(rows).max() <= 1.0 + 1e-6
+            touched = 1.0 if of.noise else RATED[name].touched
+            if "tied" in name and mean and not (of.noise or of.is_mirrored):
+                touched = RATED[name].losses or 0.0  # its gain is the margin, and so a drop of it leaves zeros
+            assert np.count_nonzero(rows) / rows.size == pytest.approx(touched, abs=0.005)
+    if "tied" not in name:  # zeros aside, no value is there twice by construction
+        (rows,) = drawn(RATED[name], 1000, 20)
+        n_nonzero = np.count_nonzero(rows)
+        n_distinct = np.unique(rows[rows != 0]).size
+        assert n_distinct > 0.95 * n_nonzero or name.startswith(("graded", "95% zeros, symmetric"))
+
+
+@pytest.mark.nightly(but=4)
+@pytest.mark.parametrize("name", RATED)
 def test_the_columns_decide_as_the_gate_does(name: str) -> None:
     """The rule stands twice, here for whole columns: both decide alike, at each level."""
     for n, of, mean in ((50, PLAIN, -0.05), (160, NOISY, 0.01), (160, PLAIN, 0.0), (400, MIRRORED_NOISY, -0.03)):
