@@ -9,6 +9,7 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate.decide import population_decision, with_slices
 from ndcg_tracker.questions.gate.say import reason
 from ndcg_tracker.render.formats import as_object
+from ndcg_tracker.statistics.t_test import enough_for
 
 RNG = np.random.default_rng(5)
 WHOLE = RNG.normal(0.05, 0.1, 600)
@@ -60,7 +61,8 @@ def test_a_margin_is_a_number() -> None:
 @pytest.mark.parametrize("n_slices", [1, 4, 12])
 def test_slices_that_drop_by_the_margin_fail_rarely(n_slices: int, record_property: Record) -> None:
     """Every slice drops by just its margin: any FAIL is an error, and Holm shares 1% among them."""
-    rng, samples, size = np.random.default_rng(n_slices), repeats(1500), 120  # enough for t bounds
+    rng, samples = np.random.default_rng(n_slices), repeats(1500)
+    size = enough_for(0.01 / n_slices)  # else the betting bound decides, and neither strikes
     by = Slicing("x", [str(number) for number in range(n_slices) for _ in range(size)])
     n_failed = n_within = 0
     for _ in range(samples):
