@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from populations import NOISE, Floats, Null
 
+from ndcg_tracker.statistics.distribution_free import CAP
 from ndcg_tracker.statistics.t_distribution import quantile
 from ndcg_tracker.statistics.t_test import FEW_DIFFERENCES, MUCH_SKEWNESS, enough_for, skewness_for
 
@@ -115,7 +116,7 @@ def betting_refutes(rows: Floats, mean: float, alpha: float) -> Mask:
         seen = np.cumsum(numbers, axis=1)
         spread = np.cumsum((numbers - (0.5 + seen) / (1 + count)) ** 2, axis=1)
         before = (0.25 + np.concatenate([np.zeros((places.size, 1)), spread[:, :-1]], axis=1)) / count
-        bets = np.minimum(np.sqrt(-2 * math.log(alpha) / rows.shape[1] / before), 0.75 / m)
+        bets = np.minimum(np.sqrt(-2 * math.log(alpha) / rows.shape[1] / before), CAP / m)
         capital = np.cumsum(np.log1p(bets * (numbers - m)), axis=1).max(axis=1)
         found[places] = capital >= -math.log(alpha)
     return found
