@@ -190,6 +190,6 @@ def test_what_150_differences_cost(record_property: Record) -> None:
         for name, rule in (("old", OLD), ("new", NEW)):
             passed[name, n] = float(passes(rows, 2 * MARGIN, rule, columns).mean())
             record_property(f"PASS at .02 of {n}, {name}", passed[name, n])
-    assert passed["old", 100] == passed["new", 100] < 0.06  # neither rule trusts t there
+    assert passed["old", 100] == passed["new", 100] < 0.1  # neither rule trusts t there
     assert passed["old", 200] - passed["new", 200] > 0.1
     assert passed["old", 500] == passed["new", 500] > 0.9
