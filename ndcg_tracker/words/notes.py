@@ -24,7 +24,7 @@ Kind = Literal[
     "worst_group",
     # history
     "goes_with_judged",
-    "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "study",
+    "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "wandering", "study",
     "summaries_only", "history_lacking",
     "sums_only",
     # leaderboard
@@ -445,6 +445,11 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "run_scatter": lambda sd, own: (
         f"from run to run the mean scatters by sd {points(sd)}, and groups explain {points(own)} of it: a step is what "
         "exceeds that"
+    ),
+    "wandering": lambda n, resemblance: (
+        f"runs resemble the one before them (autocorrelation {resemblance:.2f}), and such a series wanders: "
+        f"{counted(n, 'place')} that {'looks like a step is' if n == 1 else 'look like steps are'} not marked, as that "
+        "explains as much"
     ),
     "study": (
         "{n:,} of these {n_runs:,} runs are trials of study {study!r}, whose order says little; whether the best one "
