@@ -155,12 +155,15 @@ def low_information(
     enough: int = 0,
     skewness: float = 0.0,
     of_clusters: bool = False,
+    as_equal: bool = False,
     decides: str = "",
     interval: str = T_INTERVAL,
 ) -> str:
     """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
     if n_nonzero is not None:
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
+        if as_equal:
+            reason = f"of {n:,} clusters those that differ count as {n_nonzero:,} equal ones"
         narrow = f", and below {enough} {_OF_GATE.get(decides, f'{interval} may be too narrow')}"
     else:
         units = "clusters" if of_clusters else "groups"
