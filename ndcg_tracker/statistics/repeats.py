@@ -357,12 +357,12 @@ class RunMeans:
     def explained_by_neighbours(
         self, places: Collection[int], lines: Sequence[tuple[int, int]]
     ) -> tuple[list[int], float]:
-        """Return which steps the resemblance of neighbouring runs explains as well, and that autocorrelation.
+        """Return which steps the resemblance of neighbouring runs explains as well, and that autocorrelation, >= 0.
 
         The model of all steps, with independent runs between them, must explain the means better by the Bayesian
         information criterion than the model without the step whose runs are autocorrelated (of order 1). The weakest
-        step is left out first, and so on. ``places``: the first run after each step. ``lines``: the first and the last
-        run of each drift.
+        step is left out first, and so on. Where the autocorrelation is 0 the scatter of single runs explains as much.
+        ``places``: the first run after each step. ``lines``: the first and the last run of each drift.
         """
         y = self._means[self._start[:-1]]
         ends = [(int(self._block[first]), int(self._block[last]) + 1) for first, last in lines]
@@ -370,17 +370,18 @@ class RunMeans:
             y[first:end] = _residuals(y[first:end]) + y[first:end].mean()
         fixed = {at for pair in ends for at in pair}
         tested = {int(self._block[place]): place for place in places if int(self._block[place]) not in fixed}
-        dropped: list[int] = []
+        dropped, resemblance = list[int](), 0.0
         while tested:
             cuts = sorted({*tested, *fixed} - {0, len(y)})
-            squares = float(np.square(_about_levels(y, cuts)).sum())
+            squares = max(float(np.square(_about_levels(y, cuts)).sum()), 1e-300)
             without = {at: _after_neighbours(_about_levels(y, [cut for cut in cuts if cut != at])) for at in tested}
             weakest = min(tested, key=lambda at: without[at][0])
-            if len(y) * math.log(without[weakest][0] / max(squares, 1e-300)) - math.log(len(y)) > _POSITIVE:
+            left, found = without[weakest]
+            if len(y) * math.log(left / squares) - math.log(len(y)) > _POSITIVE:
                 break
-            dependence = without[weakest][1]
+            resemblance = found
             dropped.append(tested.pop(weakest))
-        return dropped, dependence if dropped else 0.0
+        return dropped, resemblance
 
     def break_in_line(self, first: int, end: int, places: Sequence[int]) -> int | None:
         """Return the place at which two lines explain the means clearly better than one does, None if none does."""

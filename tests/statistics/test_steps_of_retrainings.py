@@ -84,7 +84,7 @@ def test_a_step_among_trainings_is_found_and_stays_a_step(
 
 
 @pytest.mark.nightly(but=5)
-@pytest.mark.parametrize(("n_runs", "most"), [(40, 0.11), (20, 0.15), (100, 0.05)])
+@pytest.mark.parametrize(("n_runs", "most"), [(40, 0.1), (20, 0.14), (100, 0.05)])
 @pytest.mark.parametrize(("by", "more"), [(0.6, 1.0), (0.3, 0.4), (0.8, 2.0)])
 def test_runs_that_resemble_the_one_before_wander(
     n_runs: int, most: float, by: float, more: float, record_property: Record
@@ -97,7 +97,7 @@ def test_runs_that_resemble_the_one_before_wander(
         found = steps_with_scatter(0.5 + together + rng.normal(0, RESIDUAL, (n_runs, N_QUERIES)))
         alarms += bool(marks(found.steps) or drifts(found.steps))
         told += found.n_wandering > 0
-        assert (found.n_wandering > 0) == (found.resemblance > 0)
+        assert 0 <= found.resemblance <= 0.99 * found.n_wandering
     record_property("rate", alarms / samples)
     record_property("told as wandering", told / samples)
     assert alarms / samples <= most * more + 2.5 * math.sqrt(most * more / samples)
@@ -140,14 +140,15 @@ def test_a_rise_of_three_deviations_is_hardly_called_a_step(n_runs: int, most: f
 
 
 def test_single_runs_that_stick_out_are_two_steps_each(record_property: Record) -> None:
-    """The price of exponential scatter: its largest value lies five deviations above the mean."""
+    """The price of exponential scatter: its largest value lies five deviations above the mean. Before marks had to
+    explain more than the scatter of single runs it was .12."""
     rng, samples = np.random.default_rng(12), repeats(100)
     alarms = 0
     for _ in range(samples):
         runs = trainings(rng, 40, sd=RESIDUAL / math.sqrt(N_QUERIES)) + SD * rng.exponential(size=(40, 1))
         alarms += bool(marks(steps_with_scatter(runs).steps))
     record_property("rate", alarms / samples)
-    assert 0.02 <= alarms / samples <= 0.16
+    assert 0.02 <= alarms / samples <= 0.09 + 2.5 * math.sqrt(0.09 / samples)
 
 
 def test_the_test_over_groups_alone_sees_steps_everywhere() -> None:

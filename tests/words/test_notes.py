@@ -384,6 +384,11 @@ def test_a_single_group_or_row() -> None:
     assert sentence(Note("no_score", {"n": 1})).startswith("1 row has no score, ")
 
 
+def test_a_place_that_neighbours_do_not_explain() -> None:
+    told_so = sentence(Note("wandering", {"n": 1, "resemblance": 0.0}))
+    assert told_so == "1 place that looks like a step is not marked: the scatter of single runs explains as much"
+
+
 def test_bounds_over_ties_have_the_digits_that_tell_them_apart() -> None:
     told_so = sentence(Note("ties", {"metrics": ["AP"], "low": 0.0100001, "high": 0.0100012}))
     assert told_so == (
