@@ -25,6 +25,7 @@ from ndcg_tracker.statistics.t_test import (
     TTest,
     checked_margin,
     clustered_t,
+    clusters_that_count,
     equivalence_test,
     information_in,
     paired_t,
@@ -112,8 +113,13 @@ class Chance:
         return np.bincount(self.clusters, w * delta) / total, total
 
     def information(self, delta: Floats, weights: Floats | None) -> Information:
-        """Return the information that the differences carry, or those of clusters."""
-        return replace(information_in(*self.independent(delta, weights)), of_clusters=self.clusters is not None)
+        """Return the information that the differences carry, or those of clusters: see ``clusters_that_count``."""
+        differences, sizes = self.independent(delta, weights)
+        found = information_in(differences, sizes)
+        if self.clusters is None or sizes is None:
+            return found
+        n = clusters_that_count(found.n_nonzero, sizes[differences != 0])
+        return replace(found, n_nonzero=n, of_clusters=True)
 
 
 GROUPS_ONLY = Chance()
@@ -224,4 +230,6 @@ def skewed_note(information: Information) -> Note:
 def few_note(information: Information, enough: int) -> Note:
     """Return the note that fewer differences than enough are nonzero."""
     facts: dict[str, Fact] = {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough}
-    return Note("low_information", facts | {"of_clusters": True} if information.of_clusters else facts)
+    if information.of_clusters:
+        facts |= {"of_clusters": True, "as_equal": information.n_nonzero < FEW_DIFFERENCES}
+    return Note("low_information", facts)

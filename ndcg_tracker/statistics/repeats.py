@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -176,8 +176,10 @@ FEWEST_CHANGES = 8
 """How many runs must differ from the one before for a series to show how much its runs scatter."""
 _MEDIAN_TO_SD = 1.4826
 _DF_PER_DIFFERENCE = 0.25  # a median has 37% of the information, and neighbouring differences share a run
-_CLEAR = 10.0  # in BIC, how much better a line must be than a single step, or two lines than one
+STRONG, _POSITIVE = 6.0, 2.0  # evidence in BIC, as Kass and Raftery name it (J. Am. Stat. Assoc. 90, 1995)
+_CLEAR = 10.0  # in BIC, how much better two lines must be than one
 _LINE_PARAMETERS = 2
+_STRONGEST_DEPENDENCE = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,16 +329,18 @@ class RunMeans:
         df = float(len(self._start) - 1 - len(parts))
         return scatter.within(squares / max(df, 1.0), df)
 
-    def line_beats_steps(self, first: int, end: int, places: Sequence[int]) -> bool:
-        """Return whether a straight line explains the means from ``first`` to before ``end`` better than steps do.
+    def lead_of_line(self, first: int, end: int, places: Sequence[int], *, may_depend: bool = True) -> float:
+        """Return by how much a straight line explains the means from ``first`` to before ``end`` better than steps do.
 
         By the Bayesian information criterion: a line has two parameters, steps one for each level and each place. A
-        single step must lose clearly, at the place that suits it best. ``places``: the first run after each step.
+        single step is put where it suits best. Where nothing can be told, and where neighbours that resemble each other
+        explain the means as well as the line, it is -inf. ``places``: the first run after each step. ``may_depend``:
+        whether they may.
         """
         y = self._means[first:end]
         n_steps = 2 * len(places) + 1
         if len(y) <= n_steps + 1:
-            return False
+            return -math.inf
         level = y - y.mean()
         if len(places) == 1:
             n = np.arange(1, len(y))
@@ -344,10 +348,40 @@ class RunMeans:
             steps = float((level @ level - np.square(sums) * (1 / n + 1 / (len(y) - n))).min())
         else:
             steps = sum(float(np.square(part - part.mean()).sum()) for part in np.split(y, np.array(places) - first))
-        if steps <= 1e-12 * float(level @ level):
-            return False
-        clear = _CLEAR if len(places) == 1 else (_LINE_PARAMETERS - n_steps) * math.log(len(y))
-        return len(y) * math.log(steps / _about_a_line(y)) > clear
+        line = _about_a_line(y)
+        wanders = may_depend and len(y) * math.log(_after_neighbours(level)[0] / line) <= _POSITIVE
+        if wanders or steps <= 1e-12 * float(level @ level):
+            return -math.inf
+        return len(y) * math.log(steps / line) + (n_steps - _LINE_PARAMETERS) * math.log(len(y))
+
+    def explained_by_neighbours(
+        self, places: Collection[int], lines: Sequence[tuple[int, int]]
+    ) -> tuple[list[int], float]:
+        """Return which steps the resemblance of neighbouring runs explains as well, and that autocorrelation, >= 0.
+
+        The model of all steps, with independent runs between them, must explain the means better by the Bayesian
+        information criterion than the model without the step whose runs are autocorrelated (of order 1). The weakest
+        step is left out first, and so on. Where the autocorrelation is 0 the scatter of single runs explains as much.
+        ``places``: the first run after each step. ``lines``: the first and the last run of each drift.
+        """
+        y = self._means[self._start[:-1]]
+        ends = [(int(self._block[first]), int(self._block[last]) + 1) for first, last in lines]
+        for first, end in ends:
+            y[first:end] = _residuals(y[first:end]) + y[first:end].mean()
+        fixed = {at for pair in ends for at in pair}
+        tested = {int(self._block[place]): place for place in places if int(self._block[place]) not in fixed}
+        dropped, resemblance = list[int](), 0.0
+        while tested:
+            cuts = sorted({*tested, *fixed} - {0, len(y)})
+            squares = max(float(np.square(_about_levels(y, cuts)).sum()), 1e-300)
+            without = {at: _after_neighbours(_about_levels(y, [cut for cut in cuts if cut != at])) for at in tested}
+            weakest = min(tested, key=lambda at: without[at][0])
+            left, found = without[weakest]
+            if len(y) * math.log(left / squares) - math.log(len(y)) > _POSITIVE:
+                break
+            resemblance = found
+            dropped.append(tested.pop(weakest))
+        return dropped, resemblance
 
     def break_in_line(self, first: int, end: int, places: Sequence[int]) -> int | None:
         """Return the place at which two lines explain the means clearly better than one does, None if none does."""
@@ -364,9 +398,28 @@ class RunMeans:
 
 def _about_a_line(y: Floats) -> float:
     """Return the sum of squares about the straight line, > 0."""
+    return max(float(np.square(_residuals(y)).sum()), 1e-300)
+
+
+def _residuals(y: Floats) -> Floats:
+    """Return how far numbers are from their straight line."""
     x, level = np.arange(len(y)) - (len(y) - 1) / 2, y - y.mean()
     slope = x @ level / (x @ x) if len(y) > 1 else 0.0
-    return max(float(np.square(level - x * slope).sum()), 1e-300)
+    return np.asarray(level - x * slope)
+
+
+def _about_levels(y: Floats, cuts: Sequence[int]) -> Floats:
+    """Return how far numbers are from the mean between the cuts."""
+    return np.concatenate([part - part.mean() for part in np.split(y, list(cuts))])
+
+
+def _after_neighbours(residuals: Floats) -> tuple[float, float]:
+    """Return the sum of squares, > 0, that is left where each residual resembles the one before, and by how much."""
+    before, after = residuals[:-1], residuals[1:]
+    below = float(before @ before)
+    resemblance = min(_STRONGEST_DEPENDENCE, max(0.0, float(after @ before) / below)) if below else 0.0
+    left = (1 - resemblance**2) * residuals[0] ** 2 + float(np.square(after - resemblance * before).sum())
+    return max(float(left), 1e-300), resemblance
 
 
 def _median(numbers: Floats) -> float:

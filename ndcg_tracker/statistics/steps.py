@@ -12,6 +12,7 @@ from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.distribution_free import CAP, betting_p_value
 from ndcg_tracker.statistics.repeats import (
     FEWEST_CHANGES,
+    STRONG,
     RunMeans,
     RunScatter,
     is_deterministic,
@@ -30,6 +31,7 @@ from ndcg_tracker.statistics.t_test import (
 
 ALPHA = 0.05
 _SCREEN = 1 - 1e-6  # the screen uses sums of squares; what passes is tested again, exactly
+_TOGETHER = 1.5  # how far the scatter of runs must exceed what groups explain: of 20 runs it does in 8% by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,8 @@ class Step:
     information to be trusted. The others are set at steps only: ``first`` and ``last``: the runs (by place) among
     which is the first after the step, both this run if the comparison of neighbours found it; ``change`` and
     ``change_ci``: the mean of the compared runs minus the mean of those before, with its 95% interval. ``drift``: set
-    at the last run of one.
+    at the last run of one. ``may_be_drift``: whether a straight line explains the step at least as well, though not
+    clearly better.
     """
 
     delta: float | None
@@ -69,6 +72,7 @@ class Step:
     change_ci: tuple[float, float] | None = None
     is_possible: bool = False
     drift: Drift | None = None
+    may_be_drift: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +81,16 @@ class StepsWithScatter:
 
     ``scatter``: how far runs are taken to scatter beyond what their groups explain, None for not at all.
     ``is_unsure``: whether steps are marked, but too few runs changed to tell, and no repeats did. ``n_changed``: how
-    many runs differ from the one before.
+    many runs differ from the one before. ``n_wandering``: how many marks were left out because runs that resemble the
+    one before explain them as well, ``resemblance``: their autocorrelation.
     """
 
     steps: tuple[Step, ...]
     scatter: RunScatter | None = None
     is_unsure: bool = False
     n_changed: int = 0
+    n_wandering: int = 0
+    resemblance: float = 0.0
 
 
 def steps_with_scatter(
@@ -93,7 +100,8 @@ def steps_with_scatter(
 
     Each run is compared with the run before it, and the mean of 2, 4, 8, ... runs with that of as many before them
     (wide windows do not begin at every run but every quarter of their width). Every such comparison is a t-test over
-    the *groups*, so it does not matter how the runs depend on each other. Half of ``alpha`` is shared by the
+    the *groups*: how the results of one group depend on each other from run to run does not matter, but what all groups
+    of a run share is taken for independent. Half of ``alpha`` is shared by the
     neighbours, half by the wider windows (Bonferroni); runs that equal the one before add no test. Of the windows that
     are significant the narrowest is taken, then the narrowest that shares no change of runs with it, and so on: **with
     probability 1 - ``alpha`` every window taken holds a step, so there are never more marks than steps** (narrowest
@@ -105,7 +113,9 @@ def steps_with_scatter(
 
     Where all groups of a run move together by chance, as in trainings with another seed, the t-test over groups sees a
     step in every run. So a step must also exceed the scatter of the runs (``scatter_of_series``); ``repeats`` give it
-    where fewer than 8 runs changed. Steps of one sign that a straight line explains better are told as one drift.
+    where fewer than 8 runs changed. Steps of one sign that a straight line explains better are told as one drift. Where
+    runs share more than groups explain, a mark must also explain the means better than runs that resemble the one
+    before (``RunMeans.explained_by_neighbours``), else it is left out: most marks of an autocorrelated series are.
 
     How often a mark is wrong and a step is found: ``tests/statistics/test_steps.py``, ``test_steps_of_retrainings.py``,
     and tables in docs/history.md and docs/verdicts.md.
@@ -132,7 +142,8 @@ def steps_with_scatter(
     history = _History(values, weights, alpha, repeats)
     steps = history.steps()
     is_unsure = history.is_unsure and any(step.is_step or step.is_possible for step in steps)
-    return StepsWithScatter(steps, history.series_scatter, is_unsure, history.n_changed)
+    wandering = len(history.wandering), history.resemblance
+    return StepsWithScatter(steps, history.series_scatter, is_unsure, history.n_changed, *wandering)
 
 
 class _History:
@@ -146,11 +157,14 @@ class _History:
         self.n_changed = int(self._changed.sum())
         has_few = self.n_changed < FEWEST_CHANGES and not is_deterministic(self._changed)
         self.is_unsure = has_few and repeats is None
+        self._may_depend = self.n_changed >= FEWEST_CHANGES and not is_deterministic(self._changed)
+        self.wandering, self.resemblance = list[int](), 0.0
         scatter = repeats if has_few else scatter_of_series(beside.mean, beside.error, self._changed)
         self.series_scatter = self.scatter = (
             scatter if scatter is not None and scatter.beyond and values.shape[1] > 1 else None
         )
-        self._means = RunMeans(np.cumsum(beside.mean), self._changed)
+        self._of_runs = np.cumsum(beside.mean)
+        self._means = RunMeans(self._of_runs, self._changed)
         self._windows = windows_of(n_runs, self._changed)
         self._t: Floats | None = None
         n_pairs, n_wide = int(self._changed.sum()), self._windows.place.size
@@ -171,7 +185,9 @@ class _History:
                 pairs, marks = again
             else:
                 self.scatter = self.series_scatter
-        for drift in self._drifts(marks):
+        self._may_depend = self._may_depend and bool(marks) and self._move_together(sorted(marks))
+        drifts = list(self._drifts(marks))
+        for drift in drifts:
             up = drift.change > 0
             for run in range(drift.first + 1, drift.last + 1):
                 if run in marks and ((marks[run].change or 0.0) > 0) == up:
@@ -179,7 +195,26 @@ class _History:
             pairs[drift.last] = replace(pairs[drift.last], drift=drift)
             if drift.last in marks:
                 marks[drift.last] = replace(marks[drift.last], drift=drift)
+        if self._may_depend:
+            lines = [(drift.first, drift.last) for drift in drifts]
+            self.wandering, self.resemblance = self._means.explained_by_neighbours(marks, lines)
+            for run in self.wandering:
+                del marks[run]
         return tuple(marks.get(run, step) for run, step in enumerate(pairs))
+
+    def _move_together(self, places: list[int]) -> bool:
+        """Return whether runs scatter more between steps than groups that move by themselves explain.
+
+        If not, the tests over groups hold, however a run depends on those before it.
+        """
+        scale = np.ones(self._values.shape[1]) if self._weights is None else self._weights
+        together, alone = 0.0, 0.0
+        for part, means in zip(np.split(self._values, places), np.split(self._of_runs, places), strict=True):
+            middle = part.mean(axis=0)
+            for run, of_run in zip(part, means - means.mean(), strict=True):
+                together += float(of_run) ** 2
+                alone += float(np.square(scale * (run - middle - of_run)).sum())
+        return together > _TOGETHER * alone / float(scale.sum()) ** 2
 
     def _marks(self) -> tuple[list[Step], dict[int, Step]]:
         """Return how each run differs from the one before, and the steps."""
@@ -231,14 +266,17 @@ class _History:
             return
         at = max(range(len(runs)), key=lambda place: abs(marks[runs[place]].change or 0.0))
         tight = ((marks[runs[0]].first or runs[0]) - 1, (marks[runs[-1]].last or runs[-1]) + 1)
-        for begin, stop in ((first, end), tight):
-            if self._means.line_beats_steps(begin, stop, runs):
+        for begin, stop in ((first, end), tight)[: len(runs)]:
+            lead = self._means.lead_of_line(begin, stop, runs, may_depend=self._may_depend)
+            if lead > (STRONG if len(runs) == 1 else 0.0):
                 broken = self._means.break_in_line(begin, stop, runs)
                 drift = self._drift(begin, stop)
                 if broken is None and (drift.ci[0] > 0 or drift.ci[1] < 0):
                     yield drift
                     return
                 at = at if broken is None else runs.index(broken)
+            elif lead > 0:
+                marks[runs[0]] = replace(marks[runs[0]], may_be_drift=True)
         yield from self._lines(marks, runs[:at], first, runs[at])
         yield from self._lines(marks, runs[at + 1 :], runs[at], end)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.rankings import Floats
-from ndcg_tracker.statistics.t_test import Information, TTest, finite, t_of_clusters, t_test
+from ndcg_tracker.statistics.t_test import Information, TTest, clusters_that_count, finite, t_of_clusters, t_test
 
 _SAFE_TO_SQUARE = 1e150
 
@@ -244,7 +244,8 @@ class PairedSums:
             return Information(whole.n, whole.n_nonzero, _skewness(whole.n, whole.m2, whole.m3))
         powers = [totals.about(size * whole.mean) for size, totals in self.clusters.items()]
         m2, m3 = (math.fsum(power) for power in zip(*powers, strict=True)) if powers else (0.0, 0.0)
-        n, n_nonzero = self.n_clusters, sum(totals.n_nonzero for totals in self.clusters.values())
+        sizes = [size for size, totals in self.clusters.items() for _ in range(totals.n_nonzero)]
+        n, n_nonzero = self.n_clusters, clusters_that_count(len(sizes), np.array(sizes, np.float64))
         return Information(n, n_nonzero, _skewness(n, m2, m3), of_clusters=True)
 
 

@@ -362,6 +362,20 @@ def skewness(values: Floats) -> float:
     return float((square * centred).mean()) / scale if scale else 0.0
 
 
+def clusters_that_count(n: int, sizes: Floats) -> int:
+    """Return how many clusters that differ count for the information: ``n``, unless a few large ones are most of it.
+
+    Where they are worth fewer than 25 equal ones, sum(size)^2 / sum(size^2), it is that number: where the effect of a
+    cluster depends on its size, one large cluster more or less turns the verdict. ``sizes``: of those ``n`` clusters.
+
+    >>> clusters_that_count(30, np.full(30, 5.0)), clusters_that_count(30, np.repeat([100.0, 2.0], [3, 27]))
+    (30, 4)
+    """
+    square = float(np.square(sizes).sum())
+    equal = float(sizes.sum()) ** 2 / square if square else 0.0
+    return min(n, int(equal + _ROUNDING * n)) if equal < FEW_DIFFERENCES else n
+
+
 @dataclass(frozen=True, slots=True)
 class Information:
     """The information in the differences of ``n`` groups, or clusters of them: how many are nonzero, their skewness.

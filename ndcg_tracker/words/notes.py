@@ -24,7 +24,7 @@ Kind = Literal[
     "worst_group",
     # history
     "goes_with_judged",
-    "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "study",
+    "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "wandering", "study",
     "summaries_only", "history_lacking",
     "sums_only",
     # leaderboard
@@ -42,6 +42,7 @@ Kind = Literal[
 ]  # fmt: skip
 Fact = str | int | float | bool | None | Sequence["Fact"]
 _FEWEST_GROUPS = 5
+_LEAST_RESEMBLANCE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,12 +156,15 @@ def low_information(
     enough: int = 0,
     skewness: float = 0.0,
     of_clusters: bool = False,
+    as_equal: bool = False,
     decides: str = "",
     interval: str = T_INTERVAL,
 ) -> str:
     """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
     if n_nonzero is not None:
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
+        if as_equal:
+            reason = f"of {n:,} clusters those that differ count as {n_nonzero:,} equal ones"
         narrow = f", and below {enough} {_OF_GATE.get(decides, f'{interval} may be too narrow')}"
     else:
         units = "clusters" if of_clusters else "groups"
@@ -174,6 +178,14 @@ def few_differences(warned: Note, interval: str = T_INTERVAL) -> str:
     enough = warned.facts.get("enough")
     warning = f"low information ({'very skewed' if enough is None else f'under {enough} nonzero'} differences)"
     return f"{warning}: {interval} may be too narrow" if interval else warning
+
+
+def _wandering(n: int, resemblance: float) -> str:
+    places = f"{counted(n, 'place')} that {'looks like a step is' if n == 1 else 'look like steps are'} not marked"
+    if resemblance < _LEAST_RESEMBLANCE:
+        return f"{places}: the scatter of single runs explains as much"
+    alike = f"runs resemble the one before them (autocorrelation {resemblance:.2f}), and such a series wanders"
+    return f"{alike}: {places}, as that explains as much"
 
 
 def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
@@ -446,6 +458,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"from run to run the mean scatters by sd {points(sd)}, and groups explain {points(own)} of it: a step is what "
         "exceeds that"
     ),
+    "wandering": _wandering,
     "study": (
         "{n:,} of these {n_runs:,} runs are trials of study {study!r}, whose order says little; whether the best one "
         "beats the next"

@@ -45,6 +45,34 @@ def test_arms_of_one_quality(n: int, k: int, most: float, runs: float, record_pr
         assert found["groups alone"] / samples > 0.1
 
 
+@pytest.mark.nightly(but=3)
+@pytest.mark.parametrize(
+    ("runs", "sds", "least", "most"),
+    [
+        ((2, 5), (0.02, RUNS), 0.085, 0.12),
+        ((2, 5), (RUNS, 0.02), 0.0, 0.055),
+        ((2, 5), (0.02, 0.02), 0.0, 0.075),
+        ((3, 5), (0.02, RUNS), 0.0, 0.075),
+        ((2, 10), (0.02, RUNS), 0.085, 0.125),
+        ((3, 10), (0.02, RUNS), 0.0, 0.08),
+    ],
+)
+@pytest.mark.parametrize("n", [600, 2000])
+def test_arms_of_unequal_runs_and_scatter(
+    runs: tuple[int, int], sds: tuple[float, float], least: float, most: float, n: int, record_property: Record
+) -> None:
+    """Two runs of the recipe that scatter more are too few beside many of the other: their scatter has one degree."""
+    rng, samples, wrong = np.random.default_rng(n), repeats(600), 0
+    for _ in range(samples):
+        hardness = rng.normal(0.6, 0.2, n)
+        one = trainings(rng, runs[0], hardness, sds[0])
+        test, _ = crossed_t(one, trainings(rng, runs[1], hardness + rng.normal(0, 0.05, n), sds[1]))
+        wrong += test.p_value is not None and test.p_value < 0.05
+    record_property(f"n = {n}, runs {runs}, sds {sds}", wrong / samples)
+    band = 2.5 * (most * (1 - most) / samples) ** 0.5
+    assert least - band <= wrong / samples <= most + band
+
+
 @pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("k", [3, 5, 10, 40])
 def test_a_gate_with_a_learned_margin(k: int, record_property: Record) -> None:

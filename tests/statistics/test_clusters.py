@@ -5,7 +5,8 @@ import pytest
 from numpy.typing import NDArray
 from populations import Record, repeats
 
-from ndcg_tracker.statistics.t_test import clustered_t, paired_t
+from ndcg_tracker.compare.inference import Chance
+from ndcg_tracker.statistics.t_test import clustered_t, clusters_that_count, paired_t
 
 
 def sizes_of(rng: np.random.Generator, kind: str, n: int) -> NDArray[np.int64]:
@@ -68,3 +69,56 @@ def test_type_one_error(kind: str, n: int, shared: float, record_property: Recor
     record_property(f"by groups, {kind}, {n}, {shared}", by_groups / samples)
     assert by_clusters / samples <= 0.06 + 2.5 * (0.06 * 0.94 / samples) ** 0.5
     assert by_groups / samples > 0.14
+
+
+def effects_of_size(rng: np.random.Generator, kind: str) -> tuple[float, float]:
+    """The size at which the effect is 0, so that its mean over groups is, and the effect of one group more.
+
+    Its standard deviation over groups is 1.
+    """
+    sizes = sizes_of(rng, kind, 500_000).astype(float)
+    middle = float((sizes**2).sum() / sizes.sum())
+    return middle, 1 / float(((sizes * (sizes - middle) ** 2).sum() / sizes.sum()) ** 0.5)
+
+
+@pytest.mark.nightly(but=2)
+@pytest.mark.parametrize(
+    ("kind", "n", "unflagged"),
+    [
+        ("a few large ones", 30, 0.001),
+        ("a few large ones", 300, 0.06),
+        ("geometric", 30, 0.001),
+        ("a few large ones", 100, 0.2),
+        ("geometric", 100, 0.03),
+    ],
+)
+def test_an_effect_that_goes_with_the_size(kind: str, n: int, unflagged: float, record_property: Record) -> None:
+    """Large clusters gain and small ones lose: a sample that lacks the largest errs. Most are flagged, not all."""
+    rng, samples = np.random.default_rng(n), repeats(400)
+    middle, effect = effects_of_size(rng, kind)
+    wrong = flagged = both = 0
+    for _ in range(samples):
+        sizes = sizes_of(rng, kind, n)
+        clusters = np.repeat(np.arange(n), sizes)
+        of_clusters = effect * (sizes - middle) + 0.3**0.5 * rng.normal(size=n)
+        delta = of_clusters[clusters] + 0.7**0.5 * rng.normal(size=clusters.size)
+        p_value = clustered_t(delta, clusters).p_value
+        is_wrong = p_value is not None and p_value < 0.05
+        is_low = Chance(clusters=clusters).information(delta, None).is_low
+        wrong, flagged, both = wrong + is_wrong, flagged + is_low, both + (is_wrong and not is_low)
+    for name, count in {"wrong": wrong, "flagged": flagged, "wrong and unflagged": both}.items():
+        record_property(f"{name}, {kind}, {n}", count / samples)
+    assert wrong / samples > 0.05
+    assert both / samples <= unflagged + 2.5 * (unflagged / samples) ** 0.5
+
+
+def test_clusters_of_one_size_all_count() -> None:
+    delta = np.random.default_rng(4).normal(0, 1, 150)
+    found = Chance(clusters=np.repeat(np.arange(30), 5)).information(delta, None)
+    assert (found.n, found.n_nonzero, found.is_low) == (30, 30, False)
+    assert [clusters_that_count(n, np.full(n, 1 / 3)) for n in (0, 1, 20, 24, 25, 30)] == [0, 1, 20, 24, 25, 30]
+    sizes = np.repeat([40.0, 1.0], [5, 95])
+    assert clusters_that_count(100, sizes) == int(295**2 / (5 * 1600 + 95))
+    clusters = np.repeat(np.arange(100), sizes.astype(int))
+    low = Chance(clusters=clusters).information(np.random.default_rng(5).normal(0, 1, 295), None)
+    assert (low.n, low.n_nonzero, low.is_low) == (100, 10, True)

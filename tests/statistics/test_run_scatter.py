@@ -77,3 +77,28 @@ def test_what_a_series_says() -> None:
     assert scatter_of_series(mean[:9], error[:9] / 100, changed[:9]) is not None
     changed[::2] = False
     assert scatter_of_series(mean, error, changed) is None
+
+
+def test_what_neighbours_explain() -> None:
+    """Of a series that wanders nothing stays; beside it a step among independent runs does."""
+    rng = np.random.default_rng(2)
+    changed = np.arange(60) > 0
+    wandering = np.cumsum(rng.normal(0, 1, 60))
+    dropped, resemblance = RunMeans(wandering, changed).explained_by_neighbours([20, 40], [])
+    assert (sorted(dropped), resemblance > 0.7) == ([20, 40], True)
+    steady = rng.normal(0, 1, 60) + 3 * (np.arange(60) >= 25)
+    assert RunMeans(steady, changed).explained_by_neighbours([25], []) == ([], 0.0)
+    assert RunMeans(steady, changed).explained_by_neighbours([25, 50], [])[0] == [50]
+    sloping = steady + 0.5 * np.arange(60)
+    runs = RunMeans(sloping, changed)
+    assert runs.explained_by_neighbours([25], [(0, 24), (25, 59)]) == ([], 0.0)
+    assert runs.lead_of_line(0, 25, [12]) > 6 > 0 > RunMeans(steady, changed).lead_of_line(0, 60, [25])
+    assert RunMeans(wandering, changed).lead_of_line(0, 60, [20, 40]) == -math.inf
+    assert RunMeans(wandering, changed).lead_of_line(0, 60, [20, 40], may_depend=False) > -math.inf
+
+
+def test_a_run_that_equals_the_one_before_resembles_nothing() -> None:
+    changed = np.arange(60) % 2 == 0
+    changed[0] = False
+    means = np.repeat(np.random.default_rng(3).normal(0, 1, 30), 2) + 3 * (np.arange(60) >= 30)
+    assert RunMeans(means, changed).explained_by_neighbours([30], []) == ([], 0.0)

@@ -9,11 +9,15 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+from populations import Record, repeats
 
 from ndcg_tracker.statistics.many_tests import holm
+from ndcg_tracker.statistics.t_distribution import two_sided_t
 from ndcg_tracker.statistics.t_test import (
     SMALLEST_P_VALUE,
     detectable_delta,
+    information_in,
     paired_t,
     skewness,
     t_interval,
@@ -211,3 +215,35 @@ def test_skewness_equals_scipy() -> None:
     values = np.random.default_rng(8).exponential(size=500)
     assert skewness(values) == pytest.approx(float(scipy.stats.skew(values)), abs=1e-12)
     assert skewness(np.zeros(5)) == skewness(np.zeros(0)) == 0.0
+
+
+def ndcgs(rng: np.random.Generator, shape: tuple[int, int], signal: float) -> NDArray[np.float64]:
+    """The ndcg@10 of queries with 2 relevant items of 30, whose scores are ``signal`` higher: a grid of few values,
+    most of them 1."""
+    scores = rng.normal(size=(*shape, 30))
+    scores[..., :2] += signal
+    gains = np.argsort(-scores, axis=-1)[..., :10] < 2
+    discounts = 1 / np.log2(np.arange(2, 12))
+    return np.asarray(gains @ discounts / discounts[:2].sum())
+
+
+@pytest.mark.parametrize(
+    ("n", "signals", "least", "most"), [(20, (3.0, 4.0), 0.86, 0.93), (30, (1.0, 2.0), 0.93, 0.97)]
+)
+def test_ndcg_on_a_coarse_grid(
+    n: int, signals: tuple[float, float], least: float, most: float, record_property: Record
+) -> None:
+    """20 queries nearly all of which both systems answer perfectly: the interval covers too little, and is flagged."""
+    rng, samples = np.random.default_rng(n), repeats(1000)
+    truth = [float(np.mean([ndcgs(rng, (1000, 20), signal).mean() for _ in range(5)])) for signal in signals]
+    covered = flagged = 0
+    for _ in range(samples // 100):
+        delta = ndcgs(rng, (100, n), signals[1]) - ndcgs(rng, (100, n), signals[0])
+        low = np.array([information_in(row).is_low for row in delta])
+        error = delta.std(axis=1, ddof=1) / math.sqrt(n)
+        is_covered = np.abs(delta.mean(axis=1) - truth[1] + truth[0]) <= two_sided_t(0.05, n - 1) * error
+        flagged, covered = flagged + int(low.sum()), covered + int(is_covered.sum())
+    record_property(f"covered, n = {n}", covered / samples)
+    record_property(f"flagged, n = {n}", flagged / samples)
+    assert least <= covered / samples <= most
+    assert (flagged > 0.99 * samples) is (n < 25)  # some samples have no difference at all

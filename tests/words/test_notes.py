@@ -214,6 +214,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"sd": 0.00671, "own": 0.002},
         "from run to run the mean scatters by sd 0.0067, and groups explain 0.0020 of it: a step is what exceeds that",
     ),
+    "wandering": (
+        {"n": 2, "resemblance": 0.613},
+        "runs resemble the one before them (autocorrelation 0.61), and such a series wanders: 2 places that look like "
+        "steps are not marked, as that explains as much",
+    ),
     "pruned": (
         {"run": "bm25", "at": "2026-01-31T08:00:00.000000Z"},
         "run 'bm25' was pruned at 2026-01-31T08:00:00.000000Z: its items are gone, so none are shown",
@@ -377,6 +382,11 @@ def test_a_single_group_or_row() -> None:
         "the rank column contradicts the scores in a group ('q7'); "
     )
     assert sentence(Note("no_score", {"n": 1})).startswith("1 row has no score, ")
+
+
+def test_a_place_that_neighbours_do_not_explain() -> None:
+    told_so = sentence(Note("wandering", {"n": 1, "resemblance": 0.0}))
+    assert told_so == "1 place that looks like a step is not marked: the scatter of single runs explains as much"
 
 
 def test_bounds_over_ties_have_the_digits_that_tell_them_apart() -> None:

@@ -281,6 +281,7 @@ def history_row(
         "goes_with_judged": None,
         "cutoff": metric.cutoff,
         "judge": judge,
+        "step_or_drift": step is not None and step.may_be_drift,
     }
 
 
@@ -501,15 +502,17 @@ def _at(ids: Index, results: Results) -> Floats | None:
 
 
 def scatter_notes(tested: StepsWithScatter, dataset: str | None) -> list[Note]:
-    """Return a note on the scatter of runs where it is unknown, or exceeds what their groups explain."""
+    """Return notes on how far runs scatter beyond what groups explain, and on runs that resemble the one before."""
     if tested.is_unsure:
         of = () if dataset is None else ("--dataset", dataset)
         command = ("ndcg-track", "ingest", "FILE", *of, "--tag", "aa=NAME")
         return [Note("few_runs", {"n": tested.n_changed, "fewest": FEWEST_CHANGES}, command)]
-    scatter = tested.scatter
-    if scatter is None or scatter.beyond <= scatter.own:
-        return []
-    return [Note("run_scatter", {"sd": scatter.variance**0.5, "own": scatter.own**0.5})]
+    notes, scatter = list[Note](), tested.scatter
+    if scatter is not None and scatter.beyond > scatter.own:
+        notes.append(Note("run_scatter", {"sd": scatter.variance**0.5, "own": scatter.own**0.5}))
+    if tested.n_wandering:
+        notes.append(Note("wandering", {"n": tested.n_wandering, "resemblance": tested.resemblance}))
+    return notes
 
 
 def _notes(records: Sequence[HistoryRecord], results: Sequence[Results], ids: Index, kept: Mask) -> list[Note]:

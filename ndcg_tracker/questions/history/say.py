@@ -46,7 +46,7 @@ _CSV_COLUMNS = paths(
     "step_first=step_between.0 step_last=step_between.1 step_before step_parameters step_possible requested_as "
     "drift_change drift_ci_low=drift_ci.0 drift_ci_high=drift_ci.1 drift_first=drift_between.0 "
     "drift_last=drift_between.1 drift_runs direction judged "
-    "judged_before=goes_with_judged.0 judge"
+    "judged_before=goes_with_judged.0 judge step_or_drift"
 )
 
 
@@ -142,7 +142,8 @@ class HistoryRow(TypedDict):
     the last run of the drift; ``drift_runs``: how many these are. ``direction``: which values of the metric are better.
     ``suite``: the suite of which this is a macro mean. ``judged``: which share of the first ranks, down to ``cutoff``,
     is judged; ``goes_with_judged``: that share before and after a step or drift which unjudged items alone may have
-    made. ``judge``: who gave the labels, "" for no named one.
+    made. ``judge``: who gave the labels, "" for no named one. ``step_or_drift``: whether a slow drift explains the step
+    at least as well.
     """
 
     run: str
@@ -175,6 +176,7 @@ class HistoryRow(TypedDict):
     goes_with_judged: NotRequired[Sequence[float] | None]
     cutoff: NotRequired[int | None]
     judge: NotRequired[str]
+    step_or_drift: NotRequired[bool]
 
 
 def history_said(
@@ -346,6 +348,8 @@ def step_sentence(row: HistoryRow) -> str:
     first, last = row.get("step_between") or (row["run"], row["run"])
     if first != last:
         sentence += f"; neighbours do not show it: it lies somewhere from {first} to {last}"
+    if row.get("step_or_drift"):
+        sentence += "; a slow drift explains it at least as well"
     sentence += _with_judged(row)
     return (
         f"perhaps {sentence}; there are too few groups, or too few that moved, to be sure" if is_possible else sentence

@@ -30,7 +30,7 @@ def test_one_row_per_run_oldest_first(tracker: nt.Tracker) -> None:
         "run", "run_id", "created_at_utc", "metric", "mean", "ci_low", "ci_high", "step", "delta", "p_adjusted",
         "git_commit", "label_set_version", "tags", "parameters", "step_change", "step_ci", "step_between",
         "step_before", "step_parameters", "step_possible", "requested_as", "drift_change", "drift_ci", "drift_between",
-        "drift_runs", "direction", "judged", "goes_with_judged", "cutoff", "judge",
+        "drift_runs", "direction", "judged", "goes_with_judged", "cutoff", "judge", "step_or_drift",
     ]  # fmt: skip
     assert list(frame["run"]) == ["b", "a"]
     assert set(frame["metric"]) == {"ndcg@10"}
@@ -319,6 +319,21 @@ def test_trainings_of_one_recipe_have_no_step_but_a_note(tracker: nt.Tracker) ->
     assert 0.01 < note.facts["sd"] < 0.06
     assert 0.005 < note.facts["own"] < 0.015
     assert report.notes[0].startswith("from run to run the mean scatters by sd 0.0")
+
+
+def test_runs_that_resemble_the_one_before_have_no_step_but_a_note(tracker: nt.Tracker) -> None:
+    """Each model begins where the one before ended: the share of queries that it answers wanders."""
+    rng, share = np.random.default_rng(4), 0.7
+    for number in range(24):
+        share += float(rng.normal(0, 0.06))
+        is_right = rng.random(N_QUERIES) < min(0.95, max(0.05, share))
+        scores = [score for right in is_right for score in ([3.0, 2.0, 1.0] if right else [2.0, 3.0, 1.0])]
+        tracker.ingest({**shop_run(False, 1), "score": scores}, name=f"model-{number}")
+    report = tracker.history_report("ndcg@10")
+    assert [row["run"] for row in report.rows if row["step"] or row["drift_change"]] == []
+    assert [note.kind for note in report.history.notes] == ["run_scatter", "wandering"]
+    assert report.history.notes[1].facts["n"] >= 1
+    assert report.history.notes[1].facts["resemblance"] > 0.5
 
 
 def test_repeats_tell_what_a_short_history_cannot(tracker: nt.Tracker) -> None:
