@@ -236,3 +236,64 @@ def test_groups_in_neither_run_show_nothing(tracker: nt.Tracker) -> None:
     tracker.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
     found = tracker.gate("two", baseline="base", margin=0.05, max_harm=".3:3%").to_dict()
     assert (found["n"], found["harm"]["n"], found["metrics"][0]["rare_loss"]["n"]) == (300, 240, 240)
+
+
+@pytest.mark.both_engines
+def test_with_clusters_these_are_counted(pinned: nt.Tracker) -> None:
+    groups = [f"q{number:04}" for number in range(N_GROUPS)]
+    users = [f"u{number // 2}" for number in range(N_GROUPS)]
+    pinned.set_groups({"group": groups, "user": users}, dataset="shop")
+    pinned.ingest(frame_of_ranks(worse(2, 60)), name="two", dataset="shop")
+    found = pinned.gate("two", baseline="@prod", margin=0.05, cluster="user", max_harm=".3:10%")
+    told = found.to_dict()
+    assert (told["harm"]["n"], told["harm"]["n_harmed"], told["harm"]["of_clusters"]) == (120, 2, True)
+    assert told["metrics"][0]["rare_loss"]["n"] == 120
+    words = " ".join(str(found).split())
+    assert "at most 10% of clusters like these have a group that loses more than 0.3: 2 of 120 do" in words
+    assert "at most 2.5% of clusters like these have a group that loses more than 0.3691, the worst seen" in words
+    assert refusal(pinned, "two", margin=0.05, cluster="user", max_harm=".3:2%") == (
+        "max_harm='0.3:2%' cannot PASS with 120 clusters, even if none loses so much: that takes 149; allow 2.5% of "
+        "them or more, or leave it out"
+    )
+
+
+@pytest.mark.both_engines
+def test_of_lower_values_a_rise_is_the_loss(pinned: nt.Tracker) -> None:
+    before = {f"q{number:04}": 0.25 for number in range(N_GROUPS)}
+    after = before | {f"q{number:04}": 0.75 for number in range(20)}
+    for run, values in (("base", before), ("same", after)):
+        pinned.log_results(values, metric="latency", direction="lower", range=(0, 1), name=run, dataset="shop")
+    asked = {"metric": "external:latency", "margin": 0.5}
+    slower = pinned.gate("same", baseline="base", **asked, max_harm=".3:2%").to_dict()
+    faster = pinned.gate("base", baseline="same", **asked, max_harm=".3:2%").to_dict()
+    assert (slower["decision"], slower["harm"]["n_harmed"], slower["metrics"][0]["rare_loss"]["worst"]) == (
+        "fail",
+        20,
+        0.5,
+    )
+    assert (faster["decision"], faster["harm"]["n_harmed"], faster["metrics"][0]["rare_loss"]["worst"]) == (
+        "pass",
+        0,
+        0.0,
+    )
+
+
+@pytest.mark.both_engines
+def test_it_holds_whatever_unjudged_items_are_worth(tracker: nt.Tracker) -> None:
+    """Half of the groups have an unjudged item at the first place of the candidate: harm if it is worth nothing."""
+    labels = labels_of_ranks(N_GROUPS)
+    for name in ("group", "item"):
+        labels[name] = [*labels[name], *labels[name]]
+    labels["item"][N_GROUPS:] = ["other1"] * N_GROUPS
+    labels["label"] = [1] * N_GROUPS + [0] * N_GROUPS
+    tracker.ingest(frame_of_ranks([1] * N_GROUPS), name="base", labels=labels, dataset="shop")
+    new = frame_of_ranks([1] * N_GROUPS)
+    for group in range(N_GROUPS // 2):
+        new["item"][group * 5 : group * 5 + 2] = ["new", "relevant"]
+    tracker.ingest(new, name="new", dataset="shop")
+    asked = {"baseline": "base", "margin": 0.5, "max_harm": ".3:2%", "dry_run": True}
+    zero = tracker.gate("new", **asked, unjudged="zero").to_dict()
+    ranged = tracker.gate("new", **asked).to_dict()
+    assert (zero["decision"], zero["harm"]["status"]) == ("fail", "fails")
+    assert (ranged["decision"], ranged["harm"]["status"], ranged["harm"]["lower"]) == ("inconclusive", "open", 0.0)
+    assert ranged["harm"]["upper"] == zero["harm"]["upper"]
