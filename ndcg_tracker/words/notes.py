@@ -146,6 +146,7 @@ def command_line(command: Sequence[str]) -> str:
 
 _OF_GATE = {
     "pass": "a t bound is not trusted: few gates PASS at narrow margins",
+    "passed": "a t bound is not trusted: the betting bound decides",
     "fail": "a t bound alone makes no FAIL",
 }
 

@@ -382,7 +382,7 @@ def by_bounds(
         betting_upper=bounds.betting_upper,
         pass_level=PASS_LEVEL,
         fail_alpha=fail_alpha,
-        low_information=_low_information(bounds.information, 1 - PASS_LEVEL, "pass")
+        low_information=_low_information(bounds.information, 1 - PASS_LEVEL, "passed" if passes else "pass")
         or (_low_information(bounds.information, fail_alpha, "fail") if would_fail and not fails else None),
         is_small_drop=passes and bounds.upper is not None and bounds.upper < 0,
         n_needed=n_needed,
@@ -537,7 +537,7 @@ def set_decision(
     return GateDecision("pass" if passes else "fail", "set", tolerance, n, mean)
 
 
-def _low_information(information: Information, alpha: float, decides: Decision) -> Note | None:
+def _low_information(information: Information, alpha: float, decides: Literal["pass", "passed", "fail"]) -> Note | None:
     """Return a note where the differences say too little for the t bound at this level to decide, else None."""
     if not information.is_low_at(alpha):
         return None
