@@ -403,15 +403,17 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         direction=results.direction,
         judged=None if results.open is None else results.open.share,
         open=_open_verdict(results, methods),
-        rare_loss=_rare_loss(results) if inferred and weights is None else None,
+        rare_loss=_rare_loss(results) if (inferred or same) and not unknown and weights is None else None,
     )
 
 
-def _rare_loss(results: PairedResults) -> RareLoss:
-    """Return how many groups, or clusters, may lose more than any did."""
+def _rare_loss(results: PairedResults) -> RareLoss | None:
+    """Return how many groups, or clusters, may lose more than any did; None where no group can."""
     gain, clusters = results.gain[results.seen], results.chance.of(results.seen).clusters
     n = gain.size if clusters is None else np.unique(clusters).size
-    return RareLoss(n, max(0.0, -float(gain.min())), share_upper_bound(0, n))
+    worst = max(0.0, -float(gain.min(initial=0.0)))
+    is_most = results.limits is not None and worst >= max(-results.limits[0], results.limits[1])
+    return None if not n or is_most else RareLoss(n, worst, share_upper_bound(0, n))
 
 
 def _possible(

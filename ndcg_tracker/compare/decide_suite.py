@@ -14,11 +14,13 @@ from ndcg_tracker.compare.results import (
     MetricComparison,
     OpenVerdict,
     PossibleDelta,
+    RareLoss,
     ToldVerdict,
     is_undecided,
     most_open,
 )
 from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.statistics.distribution_free import share_upper_bound
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.stratified import (
     Estimate,
@@ -111,6 +113,20 @@ class SuiteComparison:
     def told(self) -> ToldVerdict:
         """The verdict that people are told."""
         return "open" if self.is_open else self.verdict
+
+    @property
+    def rare_loss(self) -> RareLoss | None:
+        """What the queries of all datasets cannot show; None where it is not known of one.
+
+        Of datasets drawn each by itself the bound errs less often than promised, as the product of (1 - share) over
+        them is at most that of the mean share.
+        """
+        rare = [delta.metric.rare_loss for delta in self.deltas]
+        known = [one for one in rare if one is not None]
+        if len(known) < len(rare):
+            return None
+        n = sum(one.n for one in known)
+        return RareLoss(n, max(one.worst for one in known), share_upper_bound(0, n))
 
     @property
     def has_low_information(self) -> bool:

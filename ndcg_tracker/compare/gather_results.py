@@ -58,10 +58,10 @@ def _same_lists(tx: ReadTransaction, both: RunPair, ids: Index) -> Mask:
     runs = {side.run.id: side.run for side in both.sides}
     if len(runs) == 1:
         return np.ones(ids.size, dtype=np.bool_)
+    if not both.metric.is_external and len({run.digest for run in runs.values()}) == 1:
+        return np.ones(ids.size, dtype=np.bool_)
     if both.metric.is_external or not all("items" in tx.runs.holds(run_id) for run_id in runs):
         return np.zeros(ids.size, dtype=np.bool_)
-    if len({run.digest for run in runs.values()}) == 1:
-        return np.ones(ids.size, dtype=np.bool_)
     first, *others = (tx.runs.ranking(run_id) for run_id in runs)
     keys = tx.groups.keys(both.dataset_id, ids)
     same = np.ones(ids.size, dtype=np.bool_)

@@ -81,6 +81,11 @@ class Chance:
     repeats: tuple[Floats, Floats] | None = None
     clusters: Index | None = None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether groups are independent, and nothing else."""
+        return self.repeats is None and self.clusters is None
+
     def of(self, places: Index | Mask) -> Chance:
         """Return the same for some of the groups."""
         repeats, clusters = self.repeats, self.clusters
@@ -119,7 +124,7 @@ class Chance:
         if self.clusters is None or sizes is None:
             return found
         n = clusters_that_count(found.n_nonzero, sizes[differences != 0])
-        return replace(found, n_nonzero=n, of_clusters=True)
+        return replace(found, n_nonzero=n, of_clusters=True, as_equal=n < found.n_nonzero)
 
 
 GROUPS_ONLY = Chance()
@@ -231,5 +236,5 @@ def few_note(information: Information, enough: int) -> Note:
     """Return the note that fewer differences than enough are nonzero."""
     facts: dict[str, Fact] = {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough}
     if information.of_clusters:
-        facts |= {"of_clusters": True, "as_equal": information.n_nonzero < FEW_DIFFERENCES}
+        facts |= {"of_clusters": True, "as_equal": information.as_equal}
     return Note("low_information", facts)

@@ -13,6 +13,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.distribution_free import share_lower_bound, share_p_value, share_upper_bound
+from ndcg_tracker.words.texts import counted
 
 SliceStatus = Literal["fails", "within", "open"]
 
@@ -66,7 +67,8 @@ class Limit:
         return baseline + change if self.rises else baseline - change
 
 
-_MAX_HARM = re.compile(r"(?P<loss>\d+(?:\.\d*)?|\.\d+):(?P<share>\d+(?:\.\d*)?|\.\d+)%")
+_NUMBER = r"[0-9]{1,9}(?:\.[0-9]{0,9})?|\.[0-9]{1,9}"
+_MAX_HARM = re.compile(f"(?P<loss>{_NUMBER}):(?P<share>{_NUMBER})%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class HarmLimit:
     @classmethod
     def of(cls, text: str) -> HarmLimit:
         """Return the limit that a text names, such as ``.3:2%``. Raises: InputError for anything else."""
-        match = _MAX_HARM.fullmatch(text.strip())
+        match = _MAX_HARM.fullmatch(text.strip()) if isinstance(text, str) else None
         if match is None:
             raise InputError(
                 f"{argument('max_harm', text)} is not LOSS:SHARE%",
@@ -91,7 +93,7 @@ class HarmLimit:
             )
         share = float(match["share"]) / 100
         if not 0 < share < 1:
-            why = "which limits nothing" if share else "and no sample shows that none of them loses so much"
+            why = "which limits nothing" if share else "which no sample can show"
             raise InputError(
                 f"{argument('max_harm', text)} allows {match['share']}% of groups, {why}",
                 advice=f"give a share above 0 and below 100%, such as {argument('max_harm', '.3:2%')}",
@@ -128,7 +130,8 @@ class HarmRow:
     """How many groups lose much, of all or of one slice.
 
     ``value``: of the attribute that slices, None for the whole. ``n``: the independent groups, or clusters.
-    ``n_harmed``: how many lose more than the limit allows; of clusters, have a group that does. ``lower``, ``upper``:
+    ``n_harmed``: how many lose more than the limit allows; of clusters, have a group that does; ``n_harmed_least``: the
+    same where unjudged items are worth what harms least. ``lower``, ``upper``:
     the exact bounds of their share among groups like these, at 1 - ``alpha`` and at 95%. ``status``: "within" if
     ``upper`` is at most the share that is allowed, "fails" if ``lower`` lies above it, else "open".
     """
@@ -140,19 +143,22 @@ class HarmRow:
     upper: float
     alpha: float
     status: SliceStatus
+    n_harmed_least: int
 
 
 @dataclass(frozen=True, slots=True)
 class Harm:
     """Whether few enough groups lose much: of all, and of the slices that were asked for, the most harmed first.
 
-    ``of_clusters``: whether clusters are counted, those with a group that loses so much.
+    ``of_clusters``: whether clusters are counted, those with a group that loses so much. ``is_strict``: whether an open
+    slice blocks PASS.
     """
 
     limit: HarmLimit
     whole: HarmRow
     slices: tuple[HarmRow, ...] = ()
     of_clusters: bool = False
+    is_strict: bool = False
 
     def between(self, better: Harm) -> Harm:
         """Return what holds whatever unjudged items are worth: this one with them at the worse end, and the other."""
@@ -163,7 +169,7 @@ class Harm:
 
 def _between(worse: HarmRow, better: HarmRow) -> HarmRow:
     status: SliceStatus = "within" if worse.status == "within" else "fails" if better.status == "fails" else "open"
-    return replace(worse, lower=better.lower, status=status)
+    return replace(worse, lower=better.lower, status=status, n_harmed_least=better.n_harmed)
 
 
 def checked_harm(limit: HarmLimit, gains: Sequence[tuple[str | None, Floats, Index | None]], fail_alpha: float) -> Harm:
@@ -181,11 +187,11 @@ def checked_harm(limit: HarmLimit, gains: Sequence[tuple[str | None, Floats, Ind
     """
     counts = [(value, *limit.count(gain, clusters)) for value, gain, clusters in gains]
     if counts[0][2] < limit.fewest:
-        n, units = counts[0][2], "groups" if gains[0][2] is None else "clusters"
+        n, unit = counts[0][2], "group" if gains[0][2] is None else "cluster"
         share = math.ceil(share_upper_bound(0, n) * 1000) / 10
         raise InputError(
-            f"{argument('max_harm', limit)} cannot PASS with {n:,} {units}, even if none loses so much: that "
-            f"takes {limit.fewest:,}",
+            f"{argument('max_harm', limit)} cannot PASS with {counted(n, unit)}, even if none loses so much: "
+            f"that takes {limit.fewest:,}",
             advice=f"allow {share:g}% of them or more, or leave it out",
         )
     p_values = [share_p_value(n_harmed, n, limit.share) for _, n_harmed, n in counts]
@@ -197,7 +203,7 @@ def checked_harm(limit: HarmLimit, gains: Sequence[tuple[str | None, Floats, Ind
         lower, upper = share_lower_bound(n_harmed, n, level=1 - alpha), share_upper_bound(n_harmed, n)
         is_open = is_open or lower <= limit.share
         status: SliceStatus = "within" if upper <= limit.share else "open" if is_open else "fails"
-        rows[place] = HarmRow(value, n, n_harmed, lower, upper, alpha, status)
+        rows[place] = HarmRow(value, n, n_harmed, lower, upper, alpha, status, n_harmed)
     whole, *slices = (rows[place] for place in range(len(counts)))
     return Harm(limit, whole, tuple(sorted(slices, key=lambda row: -row.n_harmed / row.n)), gains[0][2] is not None)
 

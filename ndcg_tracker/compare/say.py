@@ -87,7 +87,8 @@ _CSV_COLUMNS = {
         "greatest_verdict=unjudged_bounds.greatest.verdict condensed_delta=unjudged_bounds.condensed.delta "
         "condensed_verdict=unjudged_bounds.condensed.verdict direction baseline_judged=judged.baseline "
         "candidate_judged=judged.candidate delta_low=open.low.delta delta_high=open.high.delta "
-        "verdict_low=open.low.verdict verdict_high=open.high.verdict is_open judge=label_set.judge"
+        "verdict_low=open.low.verdict verdict_high=open.high.verdict is_open judge=label_set.judge "
+        "worst_loss=rare_loss.worst share_of_more=rare_loss.share"
     ),
 }
 
@@ -534,7 +535,7 @@ def _is_detectable_shown(metric: MetricComparison) -> bool:
 def _could_bet(metric: MetricComparison) -> bool:
     """Return whether the verdict rests on a t interval of few nonzero differences."""
     is_detected = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
-    return is_detected and metric.wins + metric.losses < enough_for(0.05)
+    return is_detected and (metric.has_low_information or metric.wins + metric.losses < enough_for(0.05))
 
 
 def _equivalence_tables(comparison: Comparison) -> list[Table]:

@@ -10,7 +10,7 @@ from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, SuiteNote, verdict_of
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_reports, interval_name, metric_footnotes, test_name, unless
-from ndcg_tracker.compare.say_tables import delta_cell, in_neither
+from ndcg_tracker.compare.say_tables import delta_cell, in_neither, rare_loss_words
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
@@ -74,7 +74,8 @@ def _delta_shape(delta: SuiteDelta) -> Mapping[str, object]:
 @shape_of(SuiteComparison)
 def _comparison_shape(comparison: SuiteComparison) -> Mapping[str, object]:
     shape = fields_of(comparison, "information", *(["open"] if comparison.open is None else []))
-    return shape | {"low_information": comparison.has_low_information, "is_open": comparison.is_open}
+    shape |= {"low_information": comparison.has_low_information, "is_open": comparison.is_open}
+    return shape | ({} if comparison.rare_loss is None else {"rare_loss": comparison.rare_loss})
 
 
 def suite_comparison_reports(
@@ -183,7 +184,15 @@ def _facts(comparison: SuiteComparison, spelled: Spelling) -> list[tuple[str, st
         facts += [
             ("in neither run", f"{delta.dataset}: {worded(text, spelled)}") for text in in_neither(delta.metric.groups)
         ]
-    return facts
+    return [*facts, *rare_loss_fact(comparison)]
+
+
+def rare_loss_fact(comparison: SuiteComparison) -> list[tuple[str, str]]:
+    """Return what the queries of all datasets cannot show, as a name and its value."""
+    if comparison.rare_loss is None:
+        return []
+    of_clusters = comparison.deltas[0].metric.clusters is not None
+    return [("rare loss", rare_loss_words(comparison.rare_loss, of_clusters=of_clusters))]
 
 
 def delta_table(comparison: SuiteComparison) -> Table:

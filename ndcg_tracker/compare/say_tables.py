@@ -14,6 +14,7 @@ from ndcg_tracker.compare.results import (
     LabelSetRef,
     MetricComparison,
     PossibleDelta,
+    RareLoss,
     SliceComparison,
     TieBounds,
     ToldVerdict,
@@ -213,7 +214,11 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
                     f"{of_metric}delta lies between {ends} if each is worth at most the mean gain at its rank",
                 )
             )
-    pairs += [("rare loss", rare_loss_words(metric)) for metric in comparison.metrics[:1] if metric.rare_loss]
+    for metric in comparison.metrics[:1]:
+        if metric.rare_loss is not None:
+            of_metric = "" if len(comparison.metrics) == 1 else f"{metric.metric}: "
+            told = rare_loss_words(metric.rare_loss, of_clusters=metric.clusters is not None)
+            pairs.append(("rare loss", of_metric + told))
     for metric in comparison.metrics:
         effect = metric.tie_effect
         if effect is not None and (_is_seen_open(effect.baseline) or _is_seen_open(effect.candidate)):
@@ -223,13 +228,10 @@ def facts(comparison: Comparison, spelled: Spelling, *, beside_table: bool = Fal
     return pairs
 
 
-def rare_loss_words(metric: MetricComparison) -> str:
+def rare_loss_words(rare: RareLoss, *, of_clusters: bool) -> str:
     """Return how many groups may lose more than any that was seen."""
-    rare = metric.rare_loss
-    assert rare is not None
     what = f"more than {points(rare.worst)}, the worst seen" if rare.worst else "anything, which none did"
-    who = _who_loses("these", of_clusters=metric.clusters is not None)
-    return f"with 95% confidence at most {rare.share * 100:.2g}% {who} {what}"
+    return f"with 95% confidence at most {rare.share * 100:.2g}% {_who_loses('these', of_clusters=of_clusters)} {what}"
 
 
 def _who_loses(which: str, *, of_clusters: bool) -> str:
@@ -240,29 +242,36 @@ def harm_words(harm: Harm, attribute: str = "") -> str:
     """Return whether few enough groups lose much, of all and of slices by an attribute.
 
     >>> from ndcg_tracker.compare.limits import HarmLimit
-    >>> harm_words(Harm(HarmLimit.of(".3:2%"), HarmRow(None, 200, 2, 0.0007, 0.0312, 0.01, "open")))
-    'not shown that at most 2% of groups like these lose more than 0.3: 2 of 200 do, so between 0.07% and 3.1% may'
+    >>> harm_words(Harm(HarmLimit.of(".3:2%"), HarmRow(None, 200, 2, 0.0007, 0.0312, 0.01, "open", 2)))
+    'not shown that at most 2% of groups like these lose more than 0.3: 2 of 200 do, so up to 3.1% may'
     """
-    clauses = [_harm_words(harm, harm.whole, "these")]
-    for status in ("fails", "open"):
-        rows = [row for row in harm.slices if row.status == status]
-        for row in rows[:_SLICES_NAMED]:
-            value = f"without {attribute}" if row.value is None else f"with {attribute}={shown(row.value)}"
-            clauses.append(_harm_words(harm, row, f"those {value}"))
-        if len(rows) > _SLICES_NAMED:
-            clauses.append(f"and {len(rows) - _SLICES_NAMED} more")
+    limit, who = f"{harm.limit.share * 100:g}%", "clusters" if harm.of_clusters else "groups"
+    lose = f"{_who_loses('these', of_clusters=harm.of_clusters)} more than {harm.limit.loss:g}"
+    whole, most = harm.whole, f"{harm.whole.upper * 100:.2g}%"
+    if whole.status == "within":
+        clauses = [f"with 95% confidence at most {limit} {lose}: {_counts(whole)} do"]
+    elif whole.status == "fails":
+        told = f"but with {percent_of(1 - whole.alpha)} confidence at least {whole.lower * 100:.2g}% {lose}"
+        clauses = [f"{told}, and {limit} may: {_counts(whole)} do"]
+    else:
+        clauses = [f"not shown that at most {limit} {lose}: {_counts(whole)} do, so up to {most} may"]
+    for status, words in (("fails", f"but more than {limit} do of {who} {{}}"), ("open", f"not shown of {who} {{}}")):
+        rows = [row for row in harm.slices if row.status == status and (status == "fails" or harm.is_strict)]
+        named = [
+            f"{'without' if row.value is None else 'with'} {attribute}"
+            f"{'' if row.value is None else f'={shown(row.value)}'} ({_counts(row)})"
+            for row in rows[:_SLICES_NAMED]
+        ]
+        more = f" and {len(rows) - _SLICES_NAMED} other slices" if len(rows) > _SLICES_NAMED else ""
+        if rows:
+            clauses.append(words.format(", ".join(named) + more))
     return "; ".join(clauses)
 
 
-def _harm_words(harm: Harm, row: HarmRow, which: str) -> str:
-    limit = f"{harm.limit.share * 100:g}%"
-    lose = f"{_who_loses(which, of_clusters=harm.of_clusters)} more than {harm.limit.loss:g}"
-    do, least, most = f"{row.n_harmed:,} of {row.n:,} do", f"{row.lower * 100:.2g}%", f"{row.upper * 100:.2g}%"
-    if row.status == "within":
-        return f"with 95% confidence at most {limit} {lose}: {do}"
-    if row.status == "fails":
-        return f"but with {percent_of(1 - row.alpha)} confidence at least {least} {lose}, and {limit} may: {do}"
-    return f"not shown that at most {limit} {lose}: {do}, so between {least} and {most} may"
+def _counts(row: HarmRow) -> str:
+    """Return how many are harmed, of how many."""
+    counts = dict.fromkeys((f"{row.n_harmed_least:,}", f"{row.n_harmed:,}"))
+    return f"{' to '.join(counts)} of {row.n:,}"
 
 
 def whose(labels: LabelSetRef) -> str:

@@ -380,7 +380,8 @@ def clusters_that_count(n: int, sizes: Floats) -> int:
 class Information:
     """The information in the differences of ``n`` groups, or clusters of them: how many are nonzero, their skewness.
 
-    ``of_strata``: whether it is that of ``stratified.strata_information``.
+    ``of_strata``: whether it is that of ``stratified.strata_information``. ``as_equal``: whether ``n_nonzero`` is the
+    number of equal clusters that say as much (``clusters_that_count``).
     """
 
     n: int
@@ -388,6 +389,7 @@ class Information:
     skewness: float
     of_clusters: bool = False
     of_strata: bool = False
+    as_equal: bool = False
 
     @property
     def is_low(self) -> bool:

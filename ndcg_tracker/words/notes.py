@@ -17,7 +17,8 @@ Kind = Literal[
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "range_unread", "other_hands", "one_hand", "never_shown",
-    "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "shorter_lists",
+    "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
+    "shorter_lists",
     "pruned", "without_items",
     # explain
     "group_not_in_run", "in_one_run_only", "unjudged_items", "no_item_judged", "no_split", "ranking_in_detail",
@@ -170,7 +171,7 @@ def low_information(
     else:
         units = "clusters" if of_clusters else "groups"
         reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {units})"
-        narrow = f", and {interval} may be too narrow"
+        narrow = f", and {_OF_GATE.get(decides, f'{interval} may be too narrow')}"
     return f"low information: {reason}" + (narrow if interval else "")
 
 
@@ -370,6 +371,9 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "one_group": "one group says nothing about others: no interval and no p-value",
     "same_difference": _same_difference,
     "low_information": low_information,
+    "equal_values": (
+        "low information: all values of a dataset are equal though its lists differ, and t takes such a mean for known"
+    ),
     "few_in_strata": lambda n, n_nonzero, enough: (
         f"low information: of {n:,} queries those of small datasets weigh so much in the macro mean that it says as "
         f"much as {n_nonzero:,} nonzero differences, and below {enough} {T_INTERVAL} may be too narrow"

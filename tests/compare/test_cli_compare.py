@@ -190,10 +190,9 @@ d_z: mean difference / standard deviation
 detectable: the smallest difference found with 80% power; shown where none was found
 judged: how much of the first ranks has a label, in the baseline and in the candidate
 
-groups     5 paired
-labels     version 1, digest 2f5ce8d7bd46
-unjudged   delta lies between -0.3333 and -0.0788 if each is worth at most the mean gain at its rank
-rare loss  with 95% confidence at most 45% of groups like these lose more than 1.0000, the worst seen
+groups    5 paired
+labels    version 1, digest 2f5ce8d7bd46
+unjudged  delta lies between -0.3333 and -0.0788 if each is worth at most the mean gain at its rank
 
 worst groups in ndcg@10
 group  baseline  candidate    delta  of which  rank         item

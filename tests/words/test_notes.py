@@ -29,6 +29,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "low information: the differences are very skewed (skewness -8.0 over 9 groups), and the t interval may be too "
         "narrow",
     ),
+    "equal_values": (
+        {},
+        "low information: all values of a dataset are equal though its lists differ, and t takes such a mean for known",
+    ),
     "few_in_strata": (
         {"n": 1030, "n_nonzero": 35, "enough": 100},
         "low information: of 1,030 queries those of small datasets weigh so much in the macro mean that it says as "

@@ -24,6 +24,7 @@ from ndcg_tracker.questions.gate.decide_bounds import (
     Bounds,
     bounds_of,
     bounds_of_sums,
+    reach_of,
 )
 from ndcg_tracker.questions.gate.options import Scope
 from ndcg_tracker.rankings import Floats, Index, Mask
@@ -241,15 +242,16 @@ def with_harm(
     >>> few.decision, few.harm.whole.status
     ('inconclusive', 'open')
     """
-    if limit is None or decision.delta is None:
+    counted = [part for part in gains if part[1].size]
+    if limit is None or decision.delta is None or decision.is_identical or not gains[0][1].size:
         return decision
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    harm = checked_harm(limit, gains, alpha)
+    harm = replace(checked_harm(limit, counted, alpha), is_strict=is_strict)
     statuses = {row.status for row in harm.slices}
     after = decision.decision
     if harm.whole.status == "fails" or "fails" in statuses:
         after = "fail"
-    elif after == "pass" and not decision.is_identical:
+    elif after == "pass":
         is_within = harm.whole.status == "within" and not (is_strict and "open" in statuses)
         after = "pass" if is_within else "inconclusive"
     return replace(decision, decision=after, harm=harm, of_mean=decision.decision)
@@ -290,8 +292,8 @@ def population_decision(
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
     finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
     often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``limits``: between
-    which numbers any difference lies, if known: no bound lies beyond. ``chance``: clusters of the groups, or repeats,
-    which no betting bound covers: where information is low the decision is INCONCLUSIVE. ``runs``: how
+    which numbers any difference lies, None for -1 to 1: no bound lies beyond. ``chance``: clusters of the groups, or
+    repeats, which no betting bound covers: where information is low the decision is INCONCLUSIVE. ``runs``: how
     trainings of one system differ, if known: all bounds then cover another training of both as well, and a drop within
     the margin is no FAIL. ``same_lists``: bool, shape (n,), where the lists of both are the same, None where that is
     not known. Raises: InputError for another margin; ValueError for any other number or shape. Source:
@@ -320,6 +322,10 @@ def population_decision(
     bounds = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
     is_repeated = chance.repeats is not None
     decision = by_bounds(test, bounds, margin, fail_alpha, runs, plans_groups=not is_repeated)
+    if decision.decision == "inconclusive" and not delta.any() and weights is None and chance.is_plain:
+        reach = reach_of(delta, limits)
+        n_needed = zeros_needed(margin / reach, level=PASS_LEVEL)
+        decision = replace(decision, n_needed=n_needed, n_needed_for=None if n_needed is None else "pass")
     return replace(decision, of_repeats=is_repeated)
 
 
@@ -360,12 +366,7 @@ def by_bounds(
     fails = not passes and bounds.upper is not None and bounds.upper < 0 and test.mean < fail_below
     would_fail = not passes and bounds.t_upper is not None and bounds.t_upper < 0
     is_known = passes or fails or runs is not None or bounds.information.of_clusters or not plans_groups
-    n_needed: int | None = None
-    purpose: Literal["pass", "fail"] | None = None
-    if not is_known:
-        n_needed, purpose = groups_needed(test, bounds.information, margin, fail_alpha)
-    if not is_known and not test.mean and not test.sd:
-        n_needed, purpose = zeros_needed(margin, level=PASS_LEVEL), "pass"
+    n_needed, purpose = (None, None) if is_known else groups_needed(test, bounds.information, margin, fail_alpha)
     return GateDecision(
         decision="pass" if passes else "fail" if fails else "inconclusive",
         scope="population",
@@ -541,10 +542,8 @@ def _low_information(information: Information, alpha: float, decides: Literal["p
     """Return a note where the differences say too little for the t bound at this level to decide, else None."""
     if not information.is_low_at(alpha):
         return None
-    if not information.are_few_at(alpha):
-        return skewed_note(information)
     enough = enough_for(alpha)
-    if information.of_strata:
+    if information.of_strata and information.are_few_at(alpha):
         return Note("few_in_strata", {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough})
-    few = few_note(information, enough)
-    return replace(few, facts={**few.facts, "decides": decides})
+    note = few_note(information, enough) if information.are_few_at(alpha) else skewed_note(information)
+    return replace(note, facts={**note.facts, "decides": decides})

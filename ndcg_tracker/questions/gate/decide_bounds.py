@@ -48,12 +48,15 @@ class Bounds:
         by_t: tuple[float | None, float | None],
         by_betting: Callable[[], tuple[float | None, float | None]],
         alphas: tuple[float, float],
+        *,
+        is_t_valid: bool = True,
     ) -> Bounds:
         """Return the bounds that decide: those of t where information is enough for their level, else of betting.
 
-        ``by_betting``: computes both where they are needed. ``alphas``: the levels below and above.
+        ``by_betting``: computes both where they are needed. ``alphas``: the levels below and above. ``is_t_valid``:
+        whether t may decide at all.
         """
-        is_known = None not in by_t
+        is_known = is_t_valid and None not in by_t
         lower_by_t, upper_by_t = (is_known and not information.is_low_at(alpha) for alpha in alphas)
         betting = (None, None) if lower_by_t and upper_by_t else by_betting()
         method: BoundMethod | None = "t" if lower_by_t else None if betting[0] is None else "betting"
@@ -62,6 +65,17 @@ class Bounds:
         if not upper_by_t:
             upper = _upper_of_both(by_t[1], betting[1])
         return cls(information, *by_t, *betting, lower, method, *upper)
+
+
+UNBOUNDED = (-math.inf, math.inf)
+"""The limits of differences under a metric without a range."""
+
+
+def reach_of(delta: Floats, limits: tuple[float, float] | None) -> float:
+    """Return how far from 0 a difference may lie; without limits 1, and infinity where one lies beyond."""
+    if limits is not None:
+        return max(-limits[0], limits[1])
+    return 1.0 if float(np.abs(delta).max()) <= 1 else math.inf
 
 
 def bounds_of(
@@ -77,7 +91,8 @@ def bounds_of(
 ) -> Bounds:
     """Return the bounds that a gate decides by: below at ``pass_level``, above at 1 - ``fail_alpha``.
 
-    Parameters: ``test``: of the differences, by ``chance``. ``delta``: not empty, and not all 0. ``weights``: > 0. The
+    Parameters: ``test``: of the differences, by ``chance``. ``limits``: between which numbers any difference lies, None
+    for -1 to 1. ``delta``: not empty, and not all 0. ``weights``: > 0. The
     rest as ``population_decision``.
 
     >>> delta = np.tile([0.125, -0.125, 0.0], 100)
@@ -94,7 +109,7 @@ def bounds_of(
     t_upper = None if t_upper is None else min(t_upper, highest)
 
     def by_betting() -> tuple[float | None, float | None]:
-        reach = 1.0 if float(np.abs(delta).max()) <= 1 else max(-lowest, highest)
+        reach = reach_of(delta, limits)
         if not math.isfinite(reach) or chance.repeats is not None:  # no betting bound covers other repeats
             return None, None
         bets = chance.independent(delta / reach, weights)

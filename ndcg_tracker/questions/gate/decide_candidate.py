@@ -29,7 +29,7 @@ from ndcg_tracker.questions.gate.decide import (
     with_slices,
     with_summed_slices,
 )
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, reach_of, spent_alpha
 from ndcg_tracker.questions.gate.facts import GateFacts
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, drift_since_pin
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
@@ -108,6 +108,12 @@ def _of_parts(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
     results = facts.results
     if question.max_harm is None or results is None:
         return decision
+    limit, reach = question.max_harm, reach_of(results.gain, results.limits or UNBOUNDED)
+    if limit.loss >= reach:
+        raise InputError(
+            f"{argument('max_harm', limit)}: no group can lose more than {reach:g} in {question.metric}",
+            advice=f"give the loss in absolute points, such as {argument('max_harm', '.3:2%')}",
+        )
     if results.weights is not None:
         raise InputError(
             f"{argument('max_harm')} counts groups alike, and {question.metric} weighs them", advice="leave one out"
@@ -152,6 +158,7 @@ def _between_ends(decision: GateDecision, low: GateDecision, high: GateDecision,
     return replace(
         low,
         decision=of_all,
+        low_information=decision.low_information or low.low_information or high.low_information,
         delta=decision.delta,
         upper=high.upper,
         upper_method=high.upper_method,
@@ -219,7 +226,7 @@ def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callabl
     return partial(
         decide,
         weights=results.weights,
-        limits=results.limits,
+        limits=results.limits or UNBOUNDED,
         chance=results.chance_of_gain,
         runs=None if learned is None else learned.run_variance,
         same_lists=results.same_lists,
@@ -254,8 +261,9 @@ def _slice_tests(facts: GateFacts) -> list[SliceTest]:
 
 def _names_slices(question: GateQuestion, decision: GateDecision) -> bool:
     """Return whether slices that regressed are to be named: the whole passes, and no other part fails."""
-    of_whole = decision.decision if decision.slices is None else decision.slices.of_whole
-    return of_whole == "pass" and decision.decision != "fail" and question.scope == "population"
+    of_whole = (decision.of_mean or decision.decision) if decision.slices is None else decision.slices.of_whole
+    is_named = decision.slices is not None and bool(decision.slices.of_status("fails"))
+    return of_whole == "pass" and not is_named and question.scope == "population"
 
 
 def _of_slices(
@@ -302,7 +310,8 @@ def _hangs_on_ties(decision: GateDecision, results: PairedResults | None) -> boo
     effect, delta = None if results is None else results.tie_effect, decision.delta
     if effect is None or not effect.is_open or delta is None:
         return False
-    return any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
+    is_harm_open = decision.harm is not None  # how ties move single groups is not known
+    return is_harm_open or any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
 
 
 def _no_alias(question: GateQuestion, runs: RunPair) -> list[Note]:

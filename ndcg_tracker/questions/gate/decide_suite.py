@@ -18,12 +18,13 @@ from ndcg_tracker.questions.gate.decide import (
     after_slices,
     by_bounds,
 )
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL, Bounds, bounds_of
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL, Bounds, bounds_of, reach_of
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
 from ndcg_tracker.statistics.stratified import strata_information, stratified, stratum_mean
 from ndcg_tracker.statistics.t_test import TTest, checked_margin, limited, t_lower_bound, t_upper_bound
+from ndcg_tracker.words.notes import Note
 
 Limits = tuple[float, float] | None
 
@@ -89,16 +90,18 @@ def macro_decision(
     macro = _macro_test(deltas, chances)
     bets = [chance.independent(delta, None) for delta, chance in zip(deltas, chances, strict=True)]
     information = strata_information([delta for delta, _ in bets])
-    if any(unlike and not delta.any() for unlike, delta in zip(is_unlike, deltas, strict=True)):
-        information = replace(information, n_nonzero=1)  # its mean is not known to be 0, as t would have it
     by_t = _t_bounds(macro, PASS_LEVEL, fail_alpha, limits)
     is_repeated = any(chance.repeats is not None for chance in chances)  # no betting bound covers other repeats
 
     def by_betting() -> tuple[float | None, float | None]:
         return (None, None) if is_repeated else _betting_bounds(bets, fail_alpha, limits)
 
-    bounds = Bounds.deciding(information, by_t, by_betting, (1 - PASS_LEVEL, fail_alpha))
+    # of a dataset of equal values t would have it that its mean is known to be 0
+    are_known = all(delta.any() or not unlike for unlike, delta in zip(is_unlike, deltas, strict=True))
+    bounds = Bounds.deciding(information, by_t, by_betting, (1 - PASS_LEVEL, fail_alpha), is_t_valid=are_known)
     decision = by_bounds(macro, bounds, margin, fail_alpha, None, plans_groups=False)
+    if not are_known:
+        decision = replace(decision, low_information=Note("equal_values"))
     return replace(decision, of_repeats=is_repeated)
 
 
@@ -127,8 +130,7 @@ def _betting_bounds(
     pooled = np.concatenate([delta for delta, _ in bets])
     shares = [np.full(delta.size, 1 / delta.size) if own is None else own / own.sum() for delta, own in bets]
     weights = np.concatenate(shares)
-    lowest, highest = limits or (-math.inf, math.inf)
-    reach = 1.0 if float(np.abs(pooled).max()) <= 1 else max(-lowest, highest)
+    reach = reach_of(pooled, limits)
     if not math.isfinite(reach):
         return None, None
     counted = weights if np.unique(weights).size > 1 else None

@@ -19,7 +19,7 @@ from ndcg_tracker.compare.run_pair import RunPair
 from ndcg_tracker.compare.unjudged import joined_deltas
 from ndcg_tracker.errors import InputError, NotComparableError
 from ndcg_tracker.questions.gate.decide import GateDecision, are_same, with_harm, with_limits
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
 from ndcg_tracker.questions.gate.decide_candidate import told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
@@ -100,6 +100,7 @@ def _decided(
     number = 1 + len(basis.earlier)
     alpha = FAIL_ALPHA if question.alpha_budget is None else spent_alpha(number, question.alpha_budget)
     first = next(iter(results.values()))
+    limits = UNBOUNDED if None in {paired.limits for paired in results.values()} else first.limits
 
     def of_gains(gains: Mapping[str, Floats]) -> GateDecision:
         chances = {
@@ -110,14 +111,14 @@ def _decided(
             list(gains.values()),
             question.margin,
             fail_alpha=alpha,
-            limits=first.limits,
+            limits=limits,
             chances=list(chances.values()),
             same=list(same.values()),
         )
         if question.dataset_margin is not None:
             margin, is_strict = question.dataset_margin, question.strict_datasets
             of_datasets = partial(with_datasets, decision, gains, margin, is_strict=is_strict)
-            decision = of_datasets(limits=first.limits, chances=chances, same=same)
+            decision = of_datasets(limits=limits, chances=chances, same=same)
         seen = {dataset: np.flatnonzero(results[dataset].seen) for dataset in gains}
         each = [(dataset, gains[dataset][at], chances[dataset].of(at).clusters) for dataset, at in seen.items()]
         harmed = [pooled(each), *(each if question.dataset_margin is not None else [])]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,6 @@ from ndcg_tracker.compare.say_tables import NO_VALUE, facts, group_tables, harm_
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
     FEWEST_IN_SLICE,
-    Decision,
     GateDecision,
     GateSlices,
     OpenLabels,
@@ -48,7 +48,8 @@ _CSV_COLUMNS = {
         "n_needed_for margin_needed wins=of_metric.wins ties=of_metric.ties losses=of_metric.losses warnings "
         "alpha_budget decision_id decision_number acknowledged_by=acknowledged.by "
         "acknowledged_reason=acknowledged.reason unjudged=unjudged.worth delta_low=unjudged.low "
-        "delta_high=unjudged.high judge=label_set.judge"
+        "delta_high=unjudged.high judge=label_set.judge max_harm=harm.limit n_harmed=harm.n_harmed "
+        "harm_lower=harm.lower harm_upper=harm.upper"
     ),
 }
 _DECISION_KEYS = paths(
@@ -160,35 +161,32 @@ def reason(decision: GateDecision) -> str:
     if decision.of_metric is not None:
         whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
         return "; ".join([whole, *(f"but {_of_limit(check)}" for check in decision.limits if not check.is_met)])
-    if decision.harm is not None and decision.of_mean is not None:
-        by = "" if decision.slices is None else decision.slices.attribute
-        whole = reason(replace(_before(decision, decision.of_mean), harm=None, of_mean=None))
-        return "; ".join(filter(None, (whole, harm_words(decision.harm, by))))
-    slices = decision.slices
-    if slices is not None:
-        whole = reason(replace(_before(decision, slices.of_whole), slices=None))
-        return "; ".join(filter(None, (whole, _of_slices(slices, Sides(decision)))))
     if decision.delta is None:
         return "no group has a result in both runs"
-    if decision.is_identical:
+    if decision.is_identical and decision.decision == "pass":
         return f"identical on all {decision.n:,} groups" if decision.n > 1 else "identical on the one group there is"
-    left = decision.open
+    left, slices, parts = decision.open, decision.slices, []
+    if slices is not None:
+        parts.append(_of_slices(slices, Sides(decision)))
+    if decision.harm is not None:
+        parts.append(harm_words(decision.harm, "" if slices is None else slices.attribute))
     if left is not None and (left.otherwise is not None or left.of_zero not in (None, decision.decision)):
-        return _by_open_labels(decision, left)
+        parts = [_by_open_labels(decision, left), *(part.removeprefix("but ") for part in parts)]
+        return "; ".join(filter(None, parts))
+    of_mean = decision.decision if decision.of_mean is None else decision.of_mean
+    of_whole = of_mean if slices is None else slices.of_whole
+    return "; ".join(filter(None, (_of_whole(replace(decision, decision=of_whole)), *parts, to_decide(decision))))
+
+
+def _of_whole(decision: GateDecision) -> str:
+    """Return what the mean difference of all groups decides."""
+    assert decision.delta is not None
     if decision.scope == "set":
         sides = Sides(decision)
         relation = f"{'not ' if decision.decision == 'pass' else ''}{sides.worse} {sides.allowed(decision.margin)}"
         groups = "this 1 group" if decision.n == 1 else f"these {decision.n:,} groups"
         return f"the mean difference on {groups}, {decision.delta:.4g}, is {relation}"
-    return "; ".join(filter(None, (_by_bounds(decision), to_decide(decision))))
-
-
-def _before(decision: GateDecision, earlier: Decision) -> GateDecision:
-    """Return a decision as it was before a part of it turned it; what the part decided is not known of its ends."""
-    left = decision.open
-    if left is not None and decision.decision != earlier:
-        left = replace(left, of_zero=None)
-    return replace(decision, decision=earlier, open=left)
+    return _by_bounds(decision)
 
 
 def _by_open_labels(decision: GateDecision, left: OpenLabels) -> str:
@@ -358,6 +356,9 @@ def to_decide(decision: GateDecision) -> str:
         ways.append(f"{about} {decision.n_needed:,} groups like these would decide ({decision.n_needed_for.upper()})")
     if decision.decision == "inconclusive" and decision.margin_needed is not None:
         ways.append(f"a margin above {decision.margin_needed:.4g} would PASS")
+    if decision.decision == "inconclusive" and decision.harm is not None and decision.of_mean == "pass":
+        share = math.ceil(decision.harm.whole.upper * 1000) / 10
+        ways.append(f"if {share:g}% of groups may lose so much, it would PASS")
     return ", ".join(ways)
 
 
@@ -366,11 +367,12 @@ def _by_bounds(decision: GateDecision) -> str:
     sides = Sides(decision)
     goal = f"{sides.better} {sides.allowed(decision.margin)}"
     pass_level, fail_level = f"{decision.pass_level or 0.0:.0%}", percent_of(1 - (decision.fail_alpha or 0.0))
-    cause = "information is low" if decision.low_information is not None else "all differences are the same"
+    has_t = decision.t_lower is not None or decision.t_upper is not None
+    cause = "information is low" if has_t or decision.low_information is not None else "all differences are the same"
     kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
     bound, other = sides.pass_bound, sides.fail_bound
     if bound is None:
-        why = "sums are not enough" if decision.of_sums else "differences beyond 1 know no bound"
+        why = "sums are not enough" if decision.of_sums else "no range of the metric is known"
         why = "the bound that would decide does not cover repeats" if decision.of_repeats else why
         above = f"delta is not shown to be {goal} (low information, and {why})"
     elif decision.decision == "pass":
@@ -578,6 +580,7 @@ def _properties(
         ("margin", repr(decision.margin)),
         ("delta", "" if decision.delta is None else repr(decision.delta)),
         ("n", str(decision.n)),
+        *([] if decision.harm is None else [("max_harm", str(decision.harm.limit))]),
         ("decision_id", "" if decision_id is None else str(decision_id)),
     ]
     if acknowledgement is not None:

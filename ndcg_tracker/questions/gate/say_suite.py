@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ndcg_tracker.compare.say_suite import delta_table, suite_notes
+from ndcg_tracker.compare.say_suite import delta_table, rare_loss_fact, suite_notes
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated
@@ -39,7 +39,8 @@ _KEYS = paths("alpha_budget decision_id decision_number=number acknowledged=ackn
 _ROW = paths(
     "decision reason suite baseline candidate metric margin n delta lower lower_method upper upper_method pass_level "
     "fail_alpha low_information decision_id decision_number acknowledged_by=acknowledged.by "
-    "acknowledged_reason=acknowledged.reason"
+    "acknowledged_reason=acknowledged.reason max_harm=harm.limit n_harmed=harm.n_harmed harm_lower=harm.lower "
+    "harm_upper=harm.upper"
 )
 
 
@@ -92,6 +93,7 @@ def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
         ("margin", points(decision.margin)),
         ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}, each of which counts once"),
     ]
+    pairs += rare_loss_fact(comparison)
     if gated.alpha_budget is not None and decision.fail_alpha is not None:
         spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {ordinal(gated.number)} decision"
         pairs.append(("alpha", f"{spent} of this gate"))

@@ -10,6 +10,7 @@ from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.questions.gate.decide import population_decision, with_slices
 from ndcg_tracker.questions.gate.decide_suite import macro_decision, with_datasets
 from ndcg_tracker.questions.gate.say import reason
+from ndcg_tracker.statistics.distribution_free import betting_lower_bound
 
 __all__ = ["pinned"]
 SAME = np.ones(400, dtype=np.bool_)
@@ -71,6 +72,31 @@ def test_results_without_lists_go_by_the_bound(pinned: nt.Tracker) -> None:
         pinned.log_results(values, metric="score", direction="higher", range=(0, 1), name=run, dataset="shop")
     found = pinned.gate("same", baseline="base", metric="external:score", margin=0.01)
     assert found.decision == "inconclusive"
+
+
+@pytest.mark.both_engines
+def test_runs_without_items_are_known_by_their_digest(pinned: nt.Tracker) -> None:
+    pinned.prune("2100-01-01", apply=True)
+    found = pinned.gate("same", baseline="@prod", margin=0.001)
+    assert (found.decision, found.reason) == ("pass", "identical on all 240 groups")
+
+
+@pytest.mark.both_engines
+def test_a_bound_goes_by_the_range_of_the_metric(pinned: nt.Tracker) -> None:
+    values = {f"q{number:04}": 5.0 for number in range(60)}
+    for name, spread in (("wide", (0, 10_000)), ("open", (0, float("inf"))), ("narrow", (0, 0.1))):
+        for run in ("base", "same"):
+            given = dict.fromkeys(values, 0.05) if name == "narrow" else values
+            pinned.log_results(given, metric=name, direction="higher", range=spread, name=run, dataset="shop")
+    decided = {
+        name: pinned.gate("same", baseline="base", metric=f"external:{name}", margin=0.05).gated.decision
+        for name in ("wide", "open")
+    }
+    assert {name: found.decision for name, found in decided.items()} == {"wide": "inconclusive", "open": "inconclusive"}
+    assert decided["wide"].lower == pytest.approx(10_000 * (betting_lower_bound(np.zeros(60))))
+    assert decided["open"].lower is None
+    narrow = pinned.gate("same", baseline="base", metric="external:narrow", margin=0.01).gated.decision
+    assert (narrow.decision, narrow.lower) == ("pass", pytest.approx(0.1 * betting_lower_bound(np.zeros(60))))
 
 
 @pytest.mark.both_engines

@@ -142,7 +142,7 @@ def test_differences_beyond_1_know_no_betting_bound() -> None:
     found = population_decision(np.repeat([3.0, -3.0, 0.0], [20, 20, 260]), 1.0)
     assert (found.decision, found.lower, found.margin_needed) == ("inconclusive", None, None)
     assert reason(found) == (
-        "delta is not shown to be above -1 (low information, and differences beyond 1 know no bound), nor below 0: "
+        "delta is not shown to be above -1 (low information, and no range of the metric is known), nor below 0: "
         "its 99% bound is 0.1482; about 1,125 groups like these would decide (PASS)"
     )
     assert population_decision(np.array([-3.0]), 1.0).upper is None
@@ -344,7 +344,7 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     assert found.t_upper < 0
     assert (found.decision, found.upper, found.upper_method) == ("inconclusive", None, None)
     assert reason(found) == (
-        "delta is not shown to be above -0.5 (low information, and differences beyond 1 know no bound), nor below 0, "
+        "delta is not shown to be above -0.5 (low information, and no range of the metric is known), nor below 0, "
         "where the t bound alone does not count; about 575 groups like these would decide (FAIL)"
     )
 
@@ -381,3 +381,12 @@ def test_no_bound_lies_where_no_difference_can() -> None:
     assert free.t_lower < -1
     assert (limited.t_lower, limited.t_upper, limited.upper) == (-1.0, 1.0, 1.0)
     assert (limited.decision, limited.delta) == (free.decision, free.delta)
+
+
+def test_a_cause_is_the_true_one() -> None:
+    """From 150 to 229 nonzero differences t decides PASS and betting FAIL: not because differences are the same."""
+    rng = np.random.default_rng(4)
+    for mean in (-0.003, -0.1):
+        found = population_decision(rng.normal(mean, 0.05, 200), 0.005)
+        assert (found.lower_method, found.upper_method) == ("t", "betting")
+        assert "all differences are the same" not in reason(found)

@@ -139,7 +139,7 @@ def test_suites_of_many_columns_fail_as_suites_do() -> None:
         expected = suite_fails(ordered, 13, 0.01, 0.02)
         for number, is_failed in enumerate(expected):
             deltas = {str(place): row for place, row in enumerate(rows[13 * number : 13 * number + 13])}
-            found = with_datasets(asked, deltas, 0.02, limits=(-2.0, 2.0))
+            found = with_datasets(asked, deltas, 0.02, limits=(-1.0, 1.0))
             assert (found.decision == "fail") == is_failed
         assert 0 < expected.sum() < 12
 
