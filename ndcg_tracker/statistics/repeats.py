@@ -177,6 +177,8 @@ FEWEST_CHANGES = 8
 _MEDIAN_TO_SD = 1.4826
 _DF_PER_DIFFERENCE = 0.25  # a median has 37% of the information, and neighbouring differences share a run
 STRONG, _POSITIVE = 6.0, 2.0  # evidence in BIC, as Kass and Raftery name it (J. Am. Stat. Assoc. 90, 1995)
+_FAIR = 4.0  # in BIC, how much better steps must be than runs that resemble the one before: chosen in docs/verdicts.md
+_AHEAD = 2  # a pair of steps, up and down, may be worth its parameters where either alone is not
 _CLEAR = 10.0  # in BIC, how much better two lines must be than one
 _LINE_PARAMETERS = 2
 _STRONGEST_DEPENDENCE = 0.99
@@ -360,8 +362,9 @@ class RunMeans:
         """Return which steps the resemblance of neighbouring runs explains as well, and that autocorrelation, >= 0.
 
         The model of all steps, with independent runs between them, must explain the means better by the Bayesian
-        information criterion than the model without the step whose runs are autocorrelated (of order 1). The weakest
-        step is left out first, and so on. Where the autocorrelation is 0 the scatter of single runs explains as much.
+        information criterion than the model without the step whose runs are autocorrelated (of order 1). It has the
+        further steps that help it, too: one that no window found is no resemblance. The weakest step is left out first,
+        and so on. Where the autocorrelation is 0 the scatter of single runs explains as much.
         ``places``: the first run after each step. ``lines``: the first and the last run of each drift.
         """
         y = self._means[self._start[:-1]]
@@ -373,11 +376,10 @@ class RunMeans:
         dropped, resemblance = list[int](), 0.0
         while tested:
             cuts = sorted({*tested, *fixed} - {0, len(y)})
-            squares = max(float(np.square(_about_levels(y, cuts)).sum()), 1e-300)
             without = {at: _after_neighbours(_about_levels(y, [cut for cut in cuts if cut != at])) for at in tested}
             weakest = min(tested, key=lambda at: without[at][0])
             left, found = without[weakest]
-            if len(y) * math.log(left / squares) - math.log(len(y)) > _POSITIVE:
+            if len(y) * math.log(left) - math.log(len(y)) - _criterion_of_steps(y, cuts) > _FAIR:
                 break
             resemblance = found
             dropped.append(tested.pop(weakest))
@@ -411,6 +413,26 @@ def _residuals(y: Floats) -> Floats:
 def _about_levels(y: Floats, cuts: Sequence[int]) -> Floats:
     """Return how far numbers are from the mean between the cuts."""
     return np.concatenate([part - part.mean() for part in np.split(y, list(cuts))])
+
+
+def _criterion_of_steps(y: Floats, cuts: Sequence[int]) -> float:
+    """Return the Bayesian information criterion of levels between the cuts and, where that is less, further ones.
+
+    Each further cut goes where it leaves the least squares; it costs a level and a place, the ``cuts`` nothing.
+    """
+    n, floor, found = len(y), max(1e-12 * float(y @ y), 1e-300), list[float]()
+    while True:
+        residuals = _about_levels(y, cuts)
+        squares = max(float(residuals @ residuals), floor)
+        found.append(n * math.log(squares) + 2 * len(found) * math.log(n))
+        if len(found) - found.index(min(found)) > _AHEAD or len(cuts) + 2 >= n / 2 or squares == floor:
+            return min(found)
+        edges = np.array([0, *cuts, n])
+        size, begin = np.repeat(np.diff(edges), np.diff(edges)), np.repeat(edges[:-1], np.diff(edges))
+        before = np.arange(n) - begin
+        sums = np.concatenate([[0.0], np.cumsum(residuals)[:-1]])  # those of a level add up to 0
+        gain = np.square(sums) * size / np.maximum(before * (size - before), 1)
+        cuts = sorted([*cuts, int(np.where(before > 0, gain, -1.0).argmax())])
 
 
 def _after_neighbours(residuals: Floats) -> tuple[float, float]:

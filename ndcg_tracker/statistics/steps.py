@@ -115,7 +115,8 @@ def steps_with_scatter(
     step in every run. So a step must also exceed the scatter of the runs (``scatter_of_series``); ``repeats`` give it
     where fewer than 8 runs changed. Steps of one sign that a straight line explains better are told as one drift. Where
     runs share more than groups explain, a mark must also explain the means better than runs that resemble the one
-    before (``RunMeans.explained_by_neighbours``), else it is left out: most marks of an autocorrelated series are.
+    before (``RunMeans.explained_by_neighbours``), else it is left out: of an autocorrelated series of 40
+    runs about half of the marks are, of 100 most.
 
     How often a mark is wrong and a step is found: ``tests/statistics/test_steps.py``, ``test_steps_of_retrainings.py``,
     and tables in docs/history.md and docs/verdicts.md.

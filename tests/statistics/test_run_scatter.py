@@ -97,6 +97,16 @@ def test_what_neighbours_explain() -> None:
     assert RunMeans(wandering, changed).lead_of_line(0, 60, [20, 40], may_depend=False) > -math.inf
 
 
+def test_a_step_that_nobody_found_is_no_resemblance() -> None:
+    """Further steps help the model of steps as long as they are worth their parameters, be it in pairs."""
+    changed = np.arange(40) > 0
+    noise = np.random.default_rng(4).normal(0, 1, 40)
+    drop = noise - 6 * ((np.arange(40) >= 20) & (np.arange(40) < 25))
+    assert [RunMeans(drop, changed).explained_by_neighbours([at], [])[0] for at in (20, 25)] == [[], []]
+    square = noise + 6 * (np.arange(40) // 5 % 2)
+    assert RunMeans(square, changed).explained_by_neighbours([20], []) == ([], 0.0)
+
+
 def test_a_run_that_equals_the_one_before_resembles_nothing() -> None:
     changed = np.arange(60) % 2 == 0
     changed[0] = False

@@ -84,8 +84,8 @@ def test_a_step_among_trainings_is_found_and_stays_a_step(
 
 
 @pytest.mark.nightly(but=5)
-@pytest.mark.parametrize(("n_runs", "most"), [(40, 0.1), (20, 0.14), (100, 0.05)])
-@pytest.mark.parametrize(("by", "more"), [(0.6, 1.0), (0.3, 0.4), (0.8, 2.0)])
+@pytest.mark.parametrize(("n_runs", "most"), [(40, 0.2), (20, 0.18), (100, 0.08)])
+@pytest.mark.parametrize(("by", "more"), [(0.6, 1.0), (0.3, 0.5), (0.8, 2.5)])
 def test_runs_that_resemble_the_one_before_wander(
     n_runs: int, most: float, by: float, more: float, record_property: Record
 ) -> None:
@@ -102,6 +102,40 @@ def test_runs_that_resemble_the_one_before_wander(
     record_property("told as wandering", told / samples)
     assert alarms / samples <= most * more + 2.5 * math.sqrt(most * more / samples)
     assert told / samples > 0.01
+
+
+@pytest.mark.nightly(but=4)
+@pytest.mark.parametrize("n_runs", [20, 40])
+@pytest.mark.parametrize(("first", "second"), [(-8, 8), (8, 8), (-5, 5), (4, 4), (-4, 4)])
+def test_two_steps_are_no_resemblance(n_runs: int, first: int, second: int, record_property: Record) -> None:
+    """Two real steps, in standard deviations, five runs apart: where windows find but one of them, the other makes
+    neighbours alike, and yet the rule may leave out hardly any. It left out a mark in .67 of the drops of 8 that
+    recover, among 20 runs."""
+    rng, samples = np.random.default_rng(13), repeats(100)
+    found = hidden = 0
+    for _ in range(samples):
+        runs = trainings(rng, n_runs)
+        runs[n_runs // 2 :] += first * SD
+        runs[n_runs // 2 + 5 :] += second * SD
+        told = steps_with_scatter(runs)
+        found += bool(marks(told.steps) or drifts(told.steps))
+        hidden += told.n_wandering > 0
+    record_property("found", found / samples)
+    record_property("hidden", hidden / samples)
+    assert hidden <= 0.03 * samples
+    assert found >= (0.95 if first > 0 or first == -8 else 0.4) * samples
+
+
+def test_a_drop_that_recovers_is_told() -> None:
+    """Of these histories of 150 groups nothing at all was marked, as one step of two was found."""
+    for seed in (2, 3, 4):
+        rng = np.random.default_rng(seed)
+        base = rng.uniform(0.3, 0.7, 150)
+        drop = [-0.04 if 10 <= run < 15 else 0.0 for run in range(20)]
+        runs = [base + rng.normal(0, 0.02, 150) + rng.normal(0, 0.005) + change for change in drop]
+        found = steps_with_scatter(np.array(runs))
+        assert (len(marks(found.steps)), found.n_wandering) == (1, 0)
+        assert set(marks(found.steps)) <= {10, 15}
 
 
 @pytest.mark.nightly(but=2)
@@ -140,8 +174,8 @@ def test_a_rise_of_three_deviations_is_hardly_called_a_step(n_runs: int, most: f
 
 
 def test_single_runs_that_stick_out_are_two_steps_each(record_property: Record) -> None:
-    """The price of exponential scatter: its largest value lies five deviations above the mean. Before marks had to
-    explain more than the scatter of single runs it was .12."""
+    """The price of exponential scatter: its largest value lies five deviations above the mean. A mark
+    at one run that sticks out stays where others do: steps explain them all, resemblance none."""
     rng, samples = np.random.default_rng(12), repeats(100)
     alarms = 0
     for _ in range(samples):
