@@ -182,7 +182,7 @@ def test_single_runs_that_stick_out_are_two_steps_each(record_property: Record) 
         runs = trainings(rng, 40, sd=RESIDUAL / math.sqrt(N_QUERIES)) + SD * rng.exponential(size=(40, 1))
         alarms += bool(marks(steps_with_scatter(runs).steps))
     record_property("rate", alarms / samples)
-    assert 0.02 <= alarms / samples <= 0.09 + 2.5 * math.sqrt(0.09 / samples)
+    assert 0.02 <= alarms / samples <= 0.14 + 2.5 * math.sqrt(0.14 / samples)
 
 
 def test_the_test_over_groups_alone_sees_steps_everywhere() -> None:
