@@ -111,7 +111,8 @@ def _of_parts(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
     limit, reach = question.max_harm, reach_of(results.gain, results.limits or UNBOUNDED)
     if limit.loss >= reach:
         raise InputError(
-            f"{argument('max_harm', limit)}: no group can lose more than {reach:g} in {question.metric}",
+            f"{argument('max_harm', limit)} allows any loss, as no group can lose more than {reach:g}",
+            where=question.metric,
             advice=f"give the loss in absolute points, such as {argument('max_harm', '.3:2%')}",
         )
     if results.weights is not None:

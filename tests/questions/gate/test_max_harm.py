@@ -309,6 +309,6 @@ def test_a_limit_is_a_text(given: object) -> None:
 @pytest.mark.both_engines
 def test_a_loss_that_cannot_be_is_refused(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "noisy", margin=0.01, max_harm="30:2%") == (
-        "max_harm='30:2%': no group can lose more than 1 in ndcg@10; give the loss in absolute points, such as "
-        "max_harm='.3:2%'"
+        "ndcg@10: max_harm='30:2%' allows any loss, as no group can lose more than 1; give the loss in absolute "
+        "points, such as max_harm='.3:2%'"
     )
