@@ -17,7 +17,7 @@ import numpy as np
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.cells import DoubtfulError
-from ndcg_tracker.ingest.compression import (
+from ndcg_tracker.ingest.detection import (
     N_TELLING,
     BrokenDataError,
     Readable,

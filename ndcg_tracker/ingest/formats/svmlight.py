@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import Refused
-from ndcg_tracker.ingest.compression import COMPRESSIONS, without_compression
+from ndcg_tracker.ingest.detection import COMPRESSIONS, without_compression
 from ndcg_tracker.ingest.rows import GatheredRows, Rows
 from ndcg_tracker.ingest.source import BLOCK, Lines, Source, count_lines, plain_lines
 from ndcg_tracker.rankings import Floats, Index
