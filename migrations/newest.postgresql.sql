@@ -1,4 +1,4 @@
--- 0015
+-- 0016
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,

@@ -501,6 +501,45 @@ CREATE VIEW suite_gate_decisions AS SELECT id AS decision_id, suite AS suite, cr
                delta_high AS delta_high
         FROM suite_decisions
 ;
+CREATE TABLE designs (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	dataset_id INTEGER NOT NULL, 
+	number INTEGER NOT NULL, 
+	label_set_id INTEGER NOT NULL, 
+	checked_by TEXT, 
+	metric TEXT NOT NULL, 
+	baseline_run_id INTEGER, 
+	candidate_run_id INTEGER, 
+	baseline_run TEXT NOT NULL, 
+	candidate_run TEXT NOT NULL, 
+	budget INTEGER NOT NULL, 
+	seed TEXT NOT NULL, 
+	created_at_utc TEXT NOT NULL, 
+	answered_after_run_id INTEGER, 
+	answered_after_label_set_id INTEGER, 
+	CONSTRAINT ck_designs_counts CHECK (number >= 1 AND budget >= 1), 
+	CONSTRAINT fk_designs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
+	CONSTRAINT fk_designs_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id), 
+	CONSTRAINT fk_designs_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id), 
+	CONSTRAINT fk_designs_candidate_run_id FOREIGN KEY(candidate_run_id) REFERENCES runs (id), 
+	CONSTRAINT uq_designs_dataset_id_number UNIQUE (dataset_id, number)
+)
+;
+CREATE TABLE drawn_items (
+	design_id INTEGER NOT NULL, 
+	group_id INTEGER NOT NULL, 
+	item_key TEXT NOT NULL, 
+	probability DOUBLE NOT NULL, 
+	grade DOUBLE, 
+	answered_at_utc TEXT, 
+	CONSTRAINT pk_drawn_items PRIMARY KEY (design_id, group_id, item_key), 
+	CONSTRAINT ck_drawn_items_probability CHECK (probability > 0 AND probability <= 1), 
+	CONSTRAINT ck_drawn_items_grade_finite CHECK (abs(grade) <= 1.7e308), 
+	CONSTRAINT ck_drawn_items_answered CHECK ((grade IS NULL) = (answered_at_utc IS NULL)), 
+	CONSTRAINT fk_drawn_items_design_id FOREIGN KEY(design_id) REFERENCES designs (id), 
+	CONSTRAINT fk_drawn_items_group_id FOREIGN KEY(group_id) REFERENCES groups (id)
+)
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -531,4 +570,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0015')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0016')

@@ -329,7 +329,7 @@ class Tracker:
     ) -> Pruned:
         """Delete the items of old runs; their means and the results of their groups stay.
 
-        Runs that an alias points to or that a gate decided on are always kept whole. What needs the items of a pruned
+        Runs that an alias points to, a gate decided on or a design is of are always kept whole. What needs the items of a pruned
         run, such as ``rescore`` and ``explain``, says so; to restore them, ingest the file again under the same name.
 
         Parameters: ``older_than``: an age, such as "90d" or "12w", or a date. ``keep_tags``: keep runs with one of

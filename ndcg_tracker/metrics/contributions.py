@@ -1,7 +1,7 @@
-"""The contribution of every item of a run to the value of its group: the terms that cg, dcg and ndcg sum.
+"""The contribution of every item of a run to the value of its group, and what its gain moves between two runs.
 
-This computes the metric a second time, in the plainest way, item by item. The tests compare it with the kernel,
-which does not keep track of single items.
+This computes the metric a second time, in the plainest way, item by item: the terms that cg, dcg and ndcg sum. The
+tests compare it with the kernel, which does not keep track of single items.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import group_codes
-from ndcg_tracker.rankings.join import Judged, JudgedRanking
+from ndcg_tracker.rankings.join import Judged, JudgedRanking, matching_rows, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import GroupedItems
 
 ADDITIVE = ("cg", "dcg", "ndcg")
 """The measures that are a sum of gain x discount over the items of a list."""
@@ -110,19 +112,25 @@ def contributions(judged: Judged, metric: Metric) -> Contributions:
 def _gains(judged: JudgedRanking, metric: Metric) -> Floats:
     """Return what the item of each row of the ranking gains: float64, shape (n_items,)."""
     levels = GradeLevels.of(judged.labels.grades)
-    grades = levels.levels
-    if metric["label_type"] == "f32":
-        grades = grades.astype(np.float32).astype(np.float64)
-    elif metric["label_type"] == "int":
-        grades = np.trunc(grades)
-    of_level = gains(metric["gain"], grades)
-    if metric["negative"] != "keep":
-        of_level[grades < 0] = 0.0
-    of_level = in_precision_of(metric, of_level)
+    of_level = gains_of(metric, levels.levels)
     unjudged = metric["unjudged"]
     gained = np.full(judged.ranking.n_items, 0.0 if unjudged in ("zero", "drop") else float(unjudged))
     gained[judged.rows] = of_level[levels.codes[judged.label_rows]]
     return gained
+
+
+def gains_of(metric: Metric, grades: Floats) -> Floats:
+    """Return what an item of each grade gains, for P and RBP whether it is relevant: float64, shape of ``grades``."""
+    if metric.measure not in ADDITIVE:
+        return (grades >= float(metric["rel"])).astype(np.float64)
+    if metric["label_type"] == "f32":
+        grades = grades.astype(np.float32).astype(np.float64)
+    elif metric["label_type"] == "int":
+        grades = np.trunc(grades)
+    of_grade = gains(metric["gain"], grades)
+    if metric["negative"] != "keep":
+        of_grade[grades < 0] = 0.0
+    return in_precision_of(metric, of_grade)
 
 
 def _kept(judged: JudgedRanking, metric: Metric, grades: Floats) -> Index:
@@ -187,3 +195,123 @@ def _places_on_axis(judged: JudgedRanking) -> Index:
     present = np.flatnonzero(judged.run_groups >= 0)
     places[judged.run_groups[present]] = present
     return places
+
+
+def weight_of_rank(metric: Metric, n_ranks: int, *, of_ideal: bool = False) -> Floats:
+    """Return the weight of each rank: float64, shape (n_ranks + 1,), entry r for rank r, entry 0 being 0."""
+    if metric.measure in ("cg", "dcg", "ndcg"):
+        return rank_weights(metric, n_ranks)
+    ranks = np.arange(n_ranks + 1, dtype=np.float64)
+    weights = (ranks > 0).astype(np.float64)
+    if metric.measure == "P":
+        weights /= float(metric.cutoff or 1)
+    elif metric.measure == "RBP":
+        weights *= (1 - float(metric["p"])) * float(metric["p"]) ** np.maximum(ranks - 1, 0)
+    elif metric.measure == "RR":
+        weights[1:] /= ranks[1:]
+    if metric.cutoff is not None and not of_ideal:
+        weights[metric.cutoff + 1 :] = 0.0
+    return weights
+
+
+def weights_of_rows(judged: JudgedRanking, metric: Metric) -> tuple[Index, Floats]:
+    """Return the rank of each row of a run and its weight, 0 behind the cutoff: int64 and float64, shape (n_items,)."""
+    every = np.arange(judged.ranking.n_items)
+    longest = int(np.diff(judged.ranking.offsets).max(initial=0))
+    return ranks_and_weights(judged, metric, every, np.zeros(every.size), weight_of_rank(metric, longest))
+
+
+def items_with(numbers: Floats, judged: JudgedRanking, groups: Keys) -> tuple[GroupedItems, Index]:
+    """Return the items of a run in some groups whose number is not 0, and the place of each group of the run."""
+    ranking = judged.ranking
+    places = places_of(ranking.group_keys, groups)
+    rows = np.flatnonzero(numbers)
+    rows = rows[places[np.searchsorted(ranking.offsets, rows, "right") - 1] >= 0]
+    offsets = np.searchsorted(rows, ranking.offsets)
+    return GroupedItems(ranking.group_keys, offsets, ranking.item_keys.take(rows), numbers[rows]), places
+
+
+def matched_items(
+    of_baseline: tuple[GroupedItems, Index], of_candidate: tuple[GroupedItems, Index]
+) -> tuple[Index, tuple[Floats, Floats], Keys]:
+    """Return the items of either run, each once: their groups, ascending, weights and ids."""
+    (items, places), (others, other_places) = of_baseline, of_candidate
+    rows, other_rows = matching_rows(items, others)
+    alone = np.ones(others.n_items, dtype=np.bool_)
+    alone[other_rows] = False
+    further = np.flatnonzero(alone)
+    groups = np.concatenate([places[group_codes(items.offsets)], other_places[group_codes(others.offsets)[further]]])
+    baseline = np.concatenate([items.numbers, np.zeros(further.size)])
+    candidate = np.concatenate([np.zeros(items.n_items), others.numbers[further]])
+    candidate[rows] = others.numbers[other_rows]
+    order = np.argsort(groups, kind="stable")
+    keys = Keys.joined([items.item_keys, others.item_keys.take(further)]).take(order)
+    return groups[order], (baseline[order], candidate[order]), keys
+
+
+@dataclass(frozen=True)
+class ItemsApart:
+    """The items whose gain moves the difference between two runs under a metric that adds up gains, and by how much.
+
+    The difference of a group is the sum of weight x gain over its items. ``group_keys``: those of the labels.
+    ``groups``: int64, ascending, shape (n,), the place of each item's group among them. ``keys``: its id. ``weights``:
+    float64, shape (n,), not 0: (weight of its rank in the candidate - that in the baseline) / the ideal of the labels.
+    ``grades``: float64, shape (n,), by the labels, NaN for an item without one. ``n_without_ideal``: in how many of the
+    groups the labels find nothing.
+    """
+
+    group_keys: Keys
+    groups: Index
+    keys: Keys
+    weights: Floats
+    grades: Floats
+    n_without_ideal: int
+
+    def take(self, rows: Index) -> tuple[Keys, Keys]:
+        """Return the ids of group and item of some of the items."""
+        return self.group_keys.take(self.groups[rows]), self.keys.take(rows)
+
+
+_ROUNDING = 1e-12
+
+
+def items_apart(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metric) -> ItemsApart:
+    """Return the items whose gain moves the difference between two runs, with the ideal of their labels frozen.
+
+    The ideal of a group is at least the least positive gain at rank one: a group in which the labels find nothing
+    counts, as it does not in ndcg. Metrics without an ideal divide by 1. Parameters: two runs joined with the same
+    labels; ``metric``: a sum over the items, of ranks that do not depend on grades (``what_stops``). Raises:
+    MetricError where no label gains anything.
+
+    >>> from ndcg_tracker.rankings.join import judged
+    >>> from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+    >>> group, items = Keys.from_strings("qqq"), Keys.from_strings("abc")
+    >>> labels = LabelLists.from_rows(group, items, np.array([1.0, 0.0, 2.0]))
+    >>> runs = [Ranking.from_rows(group, items, np.array(scores)) for scores in ([3.0, 2.0, 1.0], [3.0, 1.0, 2.0])]
+    >>> apart = items_apart(*(judged(run, labels) for run in runs), Metric.of("dcg", discount="position"))
+    >>> apart.keys.to_list(), apart.weights.round(4).tolist(), apart.grades.tolist()
+    (['b', 'c'], [-0.1667, 0.1667], [0.0, 2.0])
+    """
+    labels = baseline.labels
+    sides = [items_with(weights_of_rows(side, metric)[1], side, labels.group_keys) for side in (baseline, candidate)]
+    groups, (before, after), keys = matched_items(sides[0], sides[1])
+    ideals, n_without = np.ones(labels.n_groups), 0
+    if metric.measure == "ndcg":
+        ideals = np.zeros(labels.n_groups)
+        for side in (baseline, candidate):
+            (values,) = group_values(side, [metric])
+            ideals = np.maximum(ideals, np.nan_to_num(values.ideal_dcg[: labels.n_groups]))
+        worth = gains_of(metric, np.unique(labels.grades))
+        if not (worth > 0).any():
+            raise MetricError(
+                f"no label gains anything, so {metric} has no ideal", advice="take labels that find something"
+            )
+        n_without = int((ideals <= 0).sum())
+        ideals = np.maximum(ideals, worth[worth > 0].min() * weight_of_rank(metric, 1)[1])
+    rows = np.flatnonzero(np.abs(after - before) > _ROUNDING)
+    groups, keys, moved = groups[rows], keys.take(rows), (after - before)[rows]
+    grades = np.full(rows.size, np.nan)
+    offsets = np.searchsorted(groups, np.arange(labels.n_groups + 1))
+    labelled, label_rows = matching_rows(GroupedItems(labels.group_keys, offsets, keys, moved), labels)
+    grades[labelled] = labels.grades[label_rows]
+    return ItemsApart(labels.group_keys, groups, keys, moved / ideals[groups], grades, n_without)

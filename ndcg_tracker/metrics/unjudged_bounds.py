@@ -15,9 +15,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ndcg_tracker.metrics.contributions import ranks_and_weights
+from ndcg_tracker.metrics.contributions import items_with, matched_items, weight_of_rank, weights_of_rows
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
-from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, level_counts, rank_weights
+from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, level_counts
 from ndcg_tracker.metrics.kernel.lists import Lists
 from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
@@ -25,8 +25,8 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.axes import gain_table
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.grouping import group_codes, group_sums
-from ndcg_tracker.rankings.join import Judged, JudgedRanking, matching_rows, places_of
+from ndcg_tracker.rankings.grouping import group_sums
+from ndcg_tracker.rankings.join import Judged, JudgedRanking, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
 from ndcg_tracker.rankings.sorting import similar_groups
@@ -198,63 +198,11 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
     return (grades >= float(metric["rel"])).astype(np.float64)
 
 
-def weight_of_rank(metric: Metric, n_ranks: int, *, of_ideal: bool = False) -> Floats:
-    """Return the weight of each rank: float64, shape (n_ranks + 1,), entry r for rank r, entry 0 being 0."""
-    if metric.measure in ("cg", "dcg", "ndcg"):
-        return rank_weights(metric, n_ranks)
-    ranks = np.arange(n_ranks + 1, dtype=np.float64)
-    weights = (ranks > 0).astype(np.float64)
-    if metric.measure == "P":
-        weights /= float(metric.cutoff or 1)
-    elif metric.measure == "RBP":
-        weights *= (1 - float(metric["p"])) * float(metric["p"]) ** np.maximum(ranks - 1, 0)
-    elif metric.measure == "RR":
-        weights[1:] /= ranks[1:]
-    if metric.cutoff is not None and not of_ideal:
-        weights[metric.cutoff + 1 :] = 0.0
-    return weights
-
-
 def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[GroupedItems, Index]:
     """Return the unjudged items of a run that have a weight (their numbers), and the place of each of its groups."""
     _, weights = weights_of_rows(judged, metric)
     weights[judged.rows] = 0.0
     return items_with(weights, judged, groups)
-
-
-def weights_of_rows(judged: JudgedRanking, metric: Metric) -> tuple[Index, Floats]:
-    """Return the rank of each row of a run and its weight, 0 behind the cutoff: int64 and float64, shape (n_items,)."""
-    every = np.arange(judged.ranking.n_items)
-    longest = int(np.diff(judged.ranking.offsets).max(initial=0))
-    return ranks_and_weights(judged, metric, every, np.zeros(every.size), weight_of_rank(metric, longest))
-
-
-def items_with(numbers: Floats, judged: JudgedRanking, groups: Keys) -> tuple[GroupedItems, Index]:
-    """Return the items of a run in some groups whose number is not 0, and the place of each group of the run."""
-    ranking = judged.ranking
-    places = places_of(ranking.group_keys, groups)
-    rows = np.flatnonzero(numbers)
-    rows = rows[places[np.searchsorted(ranking.offsets, rows, "right") - 1] >= 0]
-    offsets = np.searchsorted(rows, ranking.offsets)
-    return GroupedItems(ranking.group_keys, offsets, ranking.item_keys.take(rows), numbers[rows]), places
-
-
-def matched_items(
-    of_baseline: tuple[GroupedItems, Index], of_candidate: tuple[GroupedItems, Index]
-) -> tuple[Index, tuple[Floats, Floats], Keys]:
-    """Return the items of either run, each once: their groups, ascending, weights and ids."""
-    (items, places), (others, other_places) = of_baseline, of_candidate
-    rows, other_rows = matching_rows(items, others)
-    alone = np.ones(others.n_items, dtype=np.bool_)
-    alone[other_rows] = False
-    further = np.flatnonzero(alone)
-    groups = np.concatenate([places[group_codes(items.offsets)], other_places[group_codes(others.offsets)[further]]])
-    baseline = np.concatenate([items.numbers, np.zeros(further.size)])
-    candidate = np.concatenate([np.zeros(items.n_items), others.numbers[further]])
-    candidate[rows] = others.numbers[other_rows]
-    order = np.argsort(groups, kind="stable")
-    keys = Keys.joined([items.item_keys, others.item_keys.take(further)]).take(order)
-    return groups[order], (baseline[order], candidate[order]), keys
 
 
 def extreme_deltas(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> tuple[Floats, Floats]:

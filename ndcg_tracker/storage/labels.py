@@ -1,7 +1,8 @@
-"""Label sets and their labels, whole or block after block: read and written."""
+"""Label sets and their labels, whole or block after block, and designs with what they drew: read and written."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,9 +19,16 @@ from ndcg_tracker.storage.bulk.protocol import (
 from ndcg_tracker.storage.checks import (
     checked_name,
     checked_time,
+    utc_now,
 )
 from ndcg_tracker.storage.datasets import GroupReads, GroupWrites
-from ndcg_tracker.storage.records import UNKNOWN_ORIGIN, LabelOrigin, LabelSetRecord
+from ndcg_tracker.storage.records import (
+    UNKNOWN_ORIGIN,
+    DesignRecord,
+    DrawnItemRecord,
+    LabelOrigin,
+    LabelSetRecord,
+)
 from ndcg_tracker.storage.session import Session
 from ndcg_tracker.storage.upkeep.integrity import (
     Written,
@@ -169,3 +177,78 @@ class LabelWrites:
         for table, owner in ((schema.label_lists, "label_set_id"), (schema.label_sets, "id")):
             self._session.execute(table.delete().where(table.c[owner] == label_set_id))
         self._made.label_sets.pop(label_set_id, None)
+
+
+class DesignReads:
+    """Reads designs and the items that they drew."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def all(self, dataset_id: int) -> list[DesignRecord]:
+        """Return the designs of a dataset by number."""
+        table = schema.designs
+        query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.number)
+        return self._session.records(DesignRecord, query)
+
+    def items(self, design_id: int) -> list[DrawnItemRecord]:
+        """Return the items that a design drew, by group and item."""
+        table = schema.drawn_items
+        columns = (column for column in table.c if column is not table.c.design_id)
+        query = sa.select(*columns).where(table.c.design_id == design_id).order_by(table.c.group_id, table.c.item_key)
+        return self._session.records(DrawnItemRecord, query)
+
+
+Pair = tuple[int, str]
+"""The id of a group, and an item."""
+
+
+class DesignWrites:
+    """Writes designs, the items that they drew, and what people answered."""
+
+    def __init__(self, session: Session, designs: DesignReads) -> None:
+        self._session = session
+        self._designs = designs
+
+    def insert(self, dataset_id: int, **values: Any) -> DesignRecord:
+        """Store a design, given by columns, as the next of its dataset, and return its record."""
+        self._session.keep_creators_out()
+        stored = self._designs.all(dataset_id)
+        number = stored[-1].number + 1 if stored else 1
+        row = {"dataset_id": dataset_id, "number": number, "checked_by": None, **values, "created_at_utc": utc_now()}
+        return DesignRecord(id=self._session.insert(schema.designs, row), **row)
+
+    def draw(self, design: DesignRecord, budget: int, drawn: Mapping[Pair, float]) -> None:
+        """Store the items of a design with their probabilities, those that it drew before among them."""
+        table, items = schema.designs, schema.drawn_items
+        self._session.execute(table.update().where(table.c.id == design.id).values(budget=budget))
+        known = {(item.group_id, item.item_key) for item in self._designs.items(design.id)}
+        changed = (items.c.design_id == design.id) & (items.c.group_id == sa.bindparam("of_group"))
+        rows = [{"of_group": group_id, "of_item": key, "drawn_with": drawn[group_id, key]} for group_id, key in known]
+        if rows:
+            update = items.update().where(changed & (items.c.item_key == sa.bindparam("of_item")))
+            self._session.execute(update.values(probability=sa.bindparam("drawn_with")), rows)
+        new = [
+            {"design_id": design.id, "group_id": group_id, "item_key": key, "probability": probability}
+            for (group_id, key), probability in drawn.items()
+            if (group_id, key) not in known
+        ]
+        if new:
+            self._session.execute(items.insert(), new)
+
+    def answer(self, design: DesignRecord, judge: str, grades: Sequence[tuple[Pair, float]]) -> None:
+        """Store what people graded drawn items of a design, and with the first answer what was stored before it."""
+        table, items, now = schema.designs, schema.drawn_items, utc_now()
+        if design.answered_after_run_id is None:
+            newest = [
+                int(self._session.connection.execute(sa.select(sa.func.max(of.c.id))).scalar() or 0)
+                for of in (schema.runs, schema.label_sets)
+            ]
+            first = dict(zip(("answered_after_run_id", "answered_after_label_set_id"), newest, strict=True))
+            named = {"checked_by": checked_name("judge", judge)}
+            self._session.execute(table.update().where(table.c.id == design.id).values(named | first))
+        answered = (items.c.design_id == design.id) & (items.c.group_id == sa.bindparam("of_group"))
+        update = items.update().where(answered & (items.c.item_key == sa.bindparam("of_item")))
+        rows = [{"of_group": group_id, "of_item": key, "answered": grade} for (group_id, key), grade in grades]
+        if rows:
+            self._session.execute(update.values(grade=sa.bindparam("answered"), answered_at_utc=now), rows)

@@ -169,6 +169,44 @@ class SuiteRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class DesignRecord:
+    """A drawn sample of items, on which people check a judge on the difference of two runs.
+
+    ``number``: in its dataset. ``label_set_id``: the judge's labels. ``checked_by``: who graded the drawn items, None
+    before the first answer. A run is None once it is deleted. ``seed``: of the random numbers.
+    ``answered_after_run_id`` and ``answered_after_label_set_id``: the newest ones that were stored before the first
+    answer, None before that.
+    """
+
+    id: int
+    dataset_id: int
+    number: int
+    label_set_id: int
+    checked_by: str | None
+    metric: str
+    baseline_run_id: int | None
+    candidate_run_id: int | None
+    baseline_run: str
+    candidate_run: str
+    budget: int
+    seed: str
+    created_at_utc: str
+    answered_after_run_id: int | None = None
+    answered_after_label_set_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnItemRecord:
+    """An item that a design drew; ``grade``: by people, None before they gave it."""
+
+    group_id: int
+    item_key: str
+    probability: float
+    grade: float | None
+    answered_at_utc: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class SuiteDecisionRecord:
     """A decision of a gate on a suite; ``runs``: by dataset the labels and the ids of both runs."""
 

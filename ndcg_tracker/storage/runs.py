@@ -239,8 +239,9 @@ class RunReads:
                 raise pruning.refusal(run.name)
 
     def used_ids(self, *, once: bool) -> set[int]:
-        """Return the runs that an alias points to (``once``: or pointed to), or that a gate decided on."""
-        columns = [schema.aliases.c.run_id, schema.decisions.c.baseline_run_id, schema.decisions.c.candidate_run_id]
+        """Return the runs that an alias points to (``once``: or pointed to), a gate decided on, or a design is of."""
+        of_sides = [table.c[f"{side}_run_id"] for table in (schema.decisions, schema.designs) for side in _SIDES]
+        columns = [schema.aliases.c.run_id, *of_sides]
         columns += [schema.alias_moves.c.run_id] if once else []
         used = {row[0] for column in columns for row in self._session.rows(sa.select(column).distinct()) if row[0]}
         for row in self._session.rows(sa.select(schema.suite_decisions.c.runs)):
@@ -419,7 +420,7 @@ class RunWrites:
     def delete(self, run_id: int) -> RunRecord:
         """Delete a run with its items, evaluations, results and coverages, and return what it was.
 
-        Decisions about it stay, with its name. Raises: ConflictError while an alias points to it.
+        Decisions and designs about it stay, with its name. Raises: ConflictError while an alias points to it.
         """
         run = self._runs.with_id(run_id)
         names = [f"@{alias.name}" for alias in self._aliases.all(run.dataset) if alias.run_id == run_id]
@@ -429,7 +430,7 @@ class RunWrites:
                 advice=f"point the alias to another run first, with: ndcg-track alias set {names[0][1:]} RUN",
             )
         of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
-        decisions, moves, sums = schema.decisions, schema.alias_moves, schema.paired_sums
+        moves, sums = schema.alias_moves, schema.paired_sums
         statements = [
             schema.group_results.delete().where(schema.group_results.c.evaluation_id.in_(of_run)),
             sums.delete().where(sums.c.evaluation_id.in_(of_run) | (sums.c.baseline_run_id == run_id)),
@@ -437,8 +438,11 @@ class RunWrites:
             schema.coverages.delete().where(schema.coverages.c.run_id == run_id),
             schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
             schema.prunings.delete().where(schema.prunings.c.run_id == run_id),
-            decisions.update().where(decisions.c.baseline_run_id == run_id).values(baseline_run_id=None),
-            decisions.update().where(decisions.c.candidate_run_id == run_id).values(candidate_run_id=None),
+            *(
+                table.update().where(table.c[f"{side}_run_id"] == run_id).values({f"{side}_run_id": None})
+                for table in (schema.decisions, schema.designs)
+                for side in _SIDES
+            ),
             moves.update().where(moves.c.run_id == run_id).values(run_id=None),
             schema.runs.delete().where(schema.runs.c.id == run_id),
         ]
@@ -473,6 +477,7 @@ class RunWrites:
 
 
 _APART = "of_other_"
+_SIDES = ("baseline", "candidate")
 
 
 def _apart(table: sa.FromClause) -> list[sa.Label[Any]]:

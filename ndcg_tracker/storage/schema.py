@@ -493,6 +493,56 @@ suite_decisions = Table(
     sqlite_autoincrement=True,
 )
 
+designs = Table(
+    "designs",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the design, in all datasets."),
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the items."),
+    Column("number", COUNT, nullable=False, comment="1 for the dataset's first design, 2 for the next, and so on."),
+    Column(
+        "label_set_id",
+        IDENTIFIER,
+        ForeignKey("label_sets.id"),
+        nullable=False,
+        comment="Labels of the judge that is to be checked; their ideal is frozen.",
+    ),
+    Column("checked_by", TEXT, comment="Who graded the drawn items; NULL before the first answer."),
+    Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
+    Column("baseline_run_id", IDENTIFIER, ForeignKey("runs.id"), comment="Baseline; NULL once it is deleted."),
+    Column("candidate_run_id", IDENTIFIER, ForeignKey("runs.id"), comment="Candidate; NULL once it is deleted."),
+    Column("baseline_run", TEXT, nullable=False, comment="Name of the baseline at that time."),
+    Column("candidate_run", TEXT, nullable=False, comment="Name of the candidate at that time."),
+    Column("budget", COUNT, nullable=False, comment="How many items were to be drawn, on average."),
+    Column("seed", TEXT, nullable=False, comment="Key of the hash that gives each item its random number for good."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When it was drawn first, ISO 8601 in UTC."),
+    Column("answered_after_run_id", IDENTIFIER, comment="Newest run before the first answer; NULL without an answer."),
+    Column(
+        "answered_after_label_set_id",
+        IDENTIFIER,
+        comment="Newest label set before the first answer; NULL without an answer.",
+    ),
+    UniqueConstraint("dataset_id", "number"),
+    CheckConstraint("number >= 1 AND budget >= 1", name="counts"),
+    comment="One row per design: a sample of items, drawn to check a judge on the difference of two runs.",
+    sqlite_autoincrement=True,
+)
+
+drawn_items = Table(
+    "drawn_items",
+    metadata,
+    Column("design_id", IDENTIFIER, ForeignKey("designs.id"), nullable=False, comment="Design that drew the item."),
+    Column("group_id", IDENTIFIER, ForeignKey("groups.id"), nullable=False, comment="Group of the item."),
+    Column("item_key", TEXT, nullable=False, comment="The item."),
+    Column("probability", REAL, nullable=False, comment="With which probability it was drawn."),
+    Column("grade", REAL, comment="What people graded it; NULL before they did."),
+    Column("answered_at_utc", TEXT, comment="When the grade was stored, ISO 8601 in UTC; NULL before that."),
+    PrimaryKeyConstraint("design_id", "group_id", "item_key"),
+    CheckConstraint("probability > 0 AND probability <= 1", name="probability"),
+    CheckConstraint("abs(grade) <= 1.7e308", name="grade_finite"),
+    CheckConstraint("(grade IS NULL) = (answered_at_utc IS NULL)", name="answered"),
+    comment="One row per item that a design drew, with the grade that people gave it.",
+)
+
 staged_runs = Table(
     "staged_runs",
     metadata,

@@ -31,7 +31,7 @@ from ndcg_tracker.storage.datasets import (
     TextWrites,
 )
 from ndcg_tracker.storage.evaluations import EvaluationReads, EvaluationWrites
-from ndcg_tracker.storage.labels import LabelReads, LabelWrites
+from ndcg_tracker.storage.labels import DesignReads, DesignWrites, LabelReads, LabelWrites
 from ndcg_tracker.storage.locks import TURNS, Lock, TurnName, storing
 from ndcg_tracker.storage.marks import AliasReads, AliasWrites, DecisionReads, DecisionWrites
 from ndcg_tracker.storage.runs import RunReads, RunWrites
@@ -66,6 +66,7 @@ class ReadTransaction:
         self.labels = LabelReads(session, self.groups)
         self.evaluations = EvaluationReads(session, self.runs)
         self.decisions = DecisionReads(session)
+        self.designs = DesignReads(session)
         self.texts = TextReads(session)
 
     def look_again(self) -> None:
@@ -121,6 +122,7 @@ class Writes:
         self.aliases = AliasWrites(session, read.aliases, read.runs.with_id)
         self.suites = SuiteWrites(session, read.suites, read.datasets)
         self.decisions = DecisionWrites(session, read.runs.with_id, made)
+        self.designs = DesignWrites(session, read.designs)
         self.texts = TextWrites(session, made)
         self.staged = StagedWrites(session.connection)
 

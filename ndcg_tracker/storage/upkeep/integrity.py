@@ -19,6 +19,7 @@ from ndcg_tracker.storage.schema import (
     aliases,
     datasets,
     decisions,
+    designs,
     evaluations,
     group_results,
     groups,
@@ -105,7 +106,7 @@ def lost_records(connection: Connection) -> list[str]:
     losses = []
     if connection.dialect.name == "sqlite":
         given = dict(tuple(row) for row in connection.exec_driver_sql("SELECT name, seq FROM sqlite_sequence"))
-        for table in (decisions, suite_decisions, alias_moves):
+        for table in (decisions, suite_decisions, designs, alias_moves):
             query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.max(table.c.id), 0))
             n_rows, last_id = connection.execute(query).one()
             n_given = max(last_id, given.get(table.name, 0))

@@ -1,0 +1,118 @@
+"""How often a verdict under a judge that people checked is wrong, and how often its interval holds the true difference.
+
+Two systems of equal quality rank 25 items by what they are worth and by a quirk of their own; the judge grades by the
+worth, by noise, and by the second system's quirk. Its labels are complete; people grade a drawn sample.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from populations import LONG, Floats, Record
+
+from ndcg_tracker.statistics.drawn import DrawnLabels, checked_delta, inclusion_probabilities
+
+N_ITEMS, CUTOFF = 25, 10
+DISCOUNTS = np.append(1 / np.log2(np.arange(2, CUTOFF + 2)), np.zeros(N_ITEMS - CUTOFF))
+CUTS = np.array([0.9, 1.6, 2.2])
+Grades = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How many groups, the budget, how far the judge likes the candidate's quirk, its noise, how much worse that is."""
+
+    n: int
+    budget: int
+    bias: float
+    noise: float = 0.6
+    worse: float = 0.0
+
+
+CELLS = {
+    "no bias": Cell(300, 300, 0.0),
+    "biased": Cell(300, 300, 0.8),
+    "few groups": Cell(100, 200, 0.8),
+    "many labels": Cell(600, 800, 0.8),
+    "noisy": Cell(300, 300, 0.5, noise=1.2),
+    "worse": Cell(300, 400, 0.8, worse=0.4),
+}
+WORLDS = 2000 if LONG else 120
+
+
+@dataclass(frozen=True)
+class World:
+    """The weights of the items that matter, what the judge and people would say of them, and their groups."""
+
+    n: int
+    groups: NDArray[np.int64]
+    weights: Floats
+    judged: Grades
+    true: Grades
+
+    @property
+    def true_delta(self) -> float:
+        """The mean difference under complete labels of people."""
+        return float((self.weights * self.true).sum() / self.n)
+
+
+def world(rng: np.random.Generator, cell: Cell, *, with_ideal: bool) -> World:
+    """Return one world."""
+    shape = (cell.n, N_ITEMS)
+    worth, quirk, other = (rng.normal(size=shape) for _ in range(3))
+    true = np.searchsorted(CUTS, worth)
+    judged = np.searchsorted(CUTS, worth + cell.noise * rng.normal(size=shape) + cell.bias * quirk)
+    discounts = []
+    for scores in (worth + other, (1 - cell.worse) * worth + quirk):
+        ranks = np.argsort(np.argsort(-scores, axis=1), axis=1)
+        discounts.append(DISCOUNTS[ranks])
+    weights = discounts[1] - discounts[0]
+    if with_ideal:
+        ideals = np.sort(judged, axis=1)[:, ::-1] @ DISCOUNTS
+        weights /= np.maximum(ideals, 1.0)[:, None]
+    groups, items = np.nonzero(weights)
+    return World(cell.n, groups, weights[groups, items], judged[groups, items], true[groups, items])
+
+
+def drawn(rng: np.random.Generator, of: World, budget: int) -> DrawnLabels:
+    """Return what is known after people graded a sample."""
+    probabilities = inclusion_probabilities(of.weights, budget)
+    rows = np.flatnonzero(rng.random(of.weights.size) < probabilities)
+    gains = of.true[rows].astype(np.float64)
+    return DrawnLabels(of.n, of.groups, of.weights, of.judged, np.arange(4.0), rows, gains, probabilities[rows])
+
+
+@pytest.mark.parametrize("with_ideal", [False, True], ids=["dcg", "ndcg"])
+@pytest.mark.parametrize("name", CELLS)
+def test_the_interval_holds_the_true_difference_whatever_the_judge(
+    name: str, with_ideal: bool, record_property: Record
+) -> None:
+    cell = CELLS[name]
+    rng = np.random.default_rng([*name.encode(), with_ideal])
+    truth = np.mean([world(rng, cell, with_ideal=with_ideal).true_delta for _ in range(4 * WORLDS)])
+    n_held = n_wrong = n_by_judge = 0
+    widths, errors = [], []
+    for _ in range(WORLDS):
+        found = checked_delta(drawn(rng, world(rng, cell, with_ideal=with_ideal), cell.budget))
+        assert found.corrected.ci is not None
+        assert found.judged.ci is not None
+        low, high = found.corrected.ci
+        n_held += low <= truth <= high
+        n_wrong += not low <= 0 <= high
+        n_by_judge += not found.judged.ci[0] <= truth <= found.judged.ci[1]
+        widths.append(high - low)
+        errors.append((found.corrected.mean or 0.0) - truth)
+        assert found.n_informative >= 25
+    record_property("coverage", n_held / WORLDS)
+    record_property("verdicts other than none", n_wrong / WORLDS)
+    record_property("by the judge alone, intervals without the truth", n_by_judge / WORLDS)
+    record_property("mean width", float(np.mean(widths)))
+    record_property("bias", float(np.mean(errors)))
+    record_property("truth", truth)
+    band = 3.3 * (0.05 * 0.95 / WORLDS) ** 0.5
+    assert n_held / WORLDS >= 0.945 - band
+    assert n_held / WORLDS >= 0.93 or not LONG
+    assert abs(np.mean(errors)) <= 4 * np.std(errors) * (2 / WORLDS) ** 0.5
+    if cell.bias >= 0.8:  # the harness can fail
+        assert n_by_judge / WORLDS > 0.9
