@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
     from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.runs.designs import Answers
     from ndcg_tracker.runs.exchange import Imported
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
     from ndcg_tracker.runs.ingest import IngestResult, RunDetails
@@ -347,6 +348,43 @@ def add_labels(
         for name, given in of_judges.items()
     )
     return first.beside(further)
+
+
+def add_answers(
+    self: HasStore,
+    answers: object,
+    *,
+    design: int,
+    judge: str,
+    dataset: str = DEFAULT_DATASET,
+    group: str | None = None,
+    item: str | None = None,
+    label: str | None = None,
+    source: str | None = None,
+) -> Answers:
+    """Store what people graded items that a design drew (see ``labels_sample``); all of it or nothing.
+
+    The answers are no version of the labels: they serve ``compare_checked`` alone. An item without a grade stays to be
+    answered. Parameters: ``answers``: a path, a table or a nested dict, as ``add_labels`` takes them; ``group``,
+    ``item`` and ``label``: names of its columns. ``design``: its number in the dataset. ``judge``: who gave them.
+    ``source``: the file that a table was read from, to name the line of what is refused. Returns: how many were new,
+    and how many items still have no answer. Raises: InputError for an item that was not drawn and a grade off the
+    judge's scale; ConflictError for another answer to the same item, and for answers by somebody else.
+    """
+    from ndcg_tracker.api.evaluation import labels_given, labels_of_one_judge, path_of
+    from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.reading import read_labels_by_judge
+    from ndcg_tracker.ingest.records import place_of_pair
+    from ndcg_tracker.runs.designs import answered_design
+
+    columns, path = Columns(group=group, item=item, label=label), path_of(answers)
+    if path is None:
+        given = labels_given(answers, columns)
+    else:
+        _, given = labels_of_one_judge(read_labels_by_judge(path, columns=columns), judge, path)
+    place = partial(place_of_pair, source if path is None else path)
+    with self.store().write("content") as tx:
+        return answered_design(tx, dataset, design, judge, given, place)
 
 
 def set_groups(

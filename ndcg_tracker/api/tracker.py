@@ -131,16 +131,19 @@ class Tracker:
     log_summaries = storing.log_summaries
     rescore = storing.rescore
     add_labels = storing.add_labels
+    add_answers = storing.add_answers
     set_groups = storing.set_groups
     add_texts = storing.add_texts
     import_runs = storing.import_runs
 
     change_of_labels = of_labels.change_of_labels
     labels_needed = of_labels.labels_needed
+    labels_sample = of_labels.labels_sample
     label_versions = of_labels.label_versions
     labels_diff = of_labels.labels_diff
     labels_agreement = of_labels.labels_agreement
     compare_versions = of_labels.compare_versions
+    compare_checked = of_labels.compare_checked
     report = of_report.report
     explain = of_explain.explain
     plot_training = of_plot.plot_training
@@ -329,8 +332,9 @@ class Tracker:
     ) -> Pruned:
         """Delete the items of old runs; their means and the results of their groups stay.
 
-        Runs that an alias points to, a gate decided on or a design is of are always kept whole. What needs the items of a pruned
-        run, such as ``rescore`` and ``explain``, says so; to restore them, ingest the file again under the same name.
+        Runs that an alias points to, a gate decided on or a design is of are always kept whole. What needs the items of
+        a pruned run, such as ``rescore`` and ``explain``, says so; to restore them, ingest the file again under the
+        same name.
 
         Parameters: ``older_than``: an age, such as "90d" or "12w", or a date. ``keep_tags``: keep runs with one of
         these tags, a key or KEY=VALUE. ``keep_alias``: keep runs that an alias once pointed to. ``summaries_only``: the

@@ -51,7 +51,7 @@ COMMANDS = {
     "labels": "questions.labels.command:app",
     "groups": "cli.runs:groups",
     "texts": "cli.runs:texts",
-    "metrics": "cli.metrics:app",
+    "metrics": "cli.evaluate:metrics",
     "db": "cli.database:app",
     "doctor": "cli.database:doctor",
     "push": "cli.exchange:pushes",

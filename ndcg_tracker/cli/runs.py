@@ -147,8 +147,8 @@ def prune_runs(
 ) -> None:
     """Delete the items of old runs; means and group results stay.
 
-    Shows what would go, unless --apply is given. Runs with an alias, of a gate's decision or of a design are always kept. To
-    restore a pruned run, ingest its file again under the same name.
+    Shows what would go, unless --apply is given. Runs with an alias, of a gate's decision or of a design are always
+    kept. To restore a pruned run, ingest its file again under the same name.
     """
     from ndcg_tracker.words.texts import counted
 

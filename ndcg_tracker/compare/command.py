@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -37,6 +38,10 @@ def compare(
             show_default="the newest that both have",
         ),
     ] = None,
+    check_with: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who answered the design by which --judge is checked (labels sample)."),
+    ] = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
     top: Annotated[
@@ -63,9 +68,17 @@ def compare(
 
     --suite compares the runs of one name (or @alias, or arm) on every dataset; the verdict is that of the macro mean,
     in which each dataset counts once. --details and the options above show the comparison on each dataset as well.
+
+    --check-with NAME gives the verdict of --judge's labels corrected by what NAME answered to a drawn sample of items.
     """
-    options.belongs_to_one_dataset(suite, by_tag=by_tag)
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
+    if check_with is not None:
+        others = {"--labels": labels, "--suite": suite, "--by-tag": by_tag, "--top": top, "--details": details or None}
+        _compare_checked(
+            asked, check_with, [option for option, value in others.items() if value is not None], format, width
+        )
+        return
+    options.belongs_to_one_dataset(suite, by_tag=by_tag)
     shows_each = top is not None or not asked.named.keys().isdisjoint(ASKED_OF_EACH)
     details = details or shows_each
     if suite is not None:
@@ -117,3 +130,45 @@ def compare(
         options.show_answer(of_pairs, format, width)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)
+
+
+_T_ALONE = ("test", "ci")
+_CHECKED = ("judge", "metrics", "dataset")
+
+
+def _compare_checked(
+    asked: Asked, check_with: str, others: Sequence[str], format: options.OutputFormat, width: int
+) -> None:
+    """Compare two runs under a judge that people checked; refuse what that does not cover (InputError)."""
+    from ndcg_tracker.questions.labels.say_checked import checked_said
+
+    for name in asked.named:
+        if name in _T_ALONE:
+            raise InputError(
+                f"{options.as_option(name, '')} does not go with --check-with: corrected differences of groups leave "
+                "[-1, 1], and only the paired t-test holds for them",
+                advice="leave it out",
+            )
+        if name not in _CHECKED:
+            others = [*others, options.as_option(name, "")]
+    if others:
+        raise InputError(f"{others[0]} does not go with --check-with", advice="leave out one of them")
+    if len(asked.positional) != 2:
+        raise InputError("--check-with takes one candidate", advice="name one after the baseline")
+    judge = asked.named.get("judge")
+    if judge in (None, EVERY_JUDGE):
+        raise InputError("--check-with checks one judge", advice="name it with --judge")
+    metrics = asked.named.get("metrics", ())
+    if len(metrics) > 1:
+        raise InputError("--check-with takes one metric", advice="give --metric once")
+    baseline, candidate = asked.positional
+    with options.tracker() as tracker:
+        checked = tracker.compare_checked(
+            baseline,
+            candidate,
+            judge=str(judge),
+            check_with=check_with,
+            metric=metrics[0] if metrics else None,
+            dataset=asked.named.get("dataset"),
+        )
+    options.show_answer(checked_said(checked.comparison), format, width)

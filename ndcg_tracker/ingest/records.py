@@ -24,7 +24,7 @@ from ndcg_tracker.ingest.formats.parquet import opened_parquet
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import LONGEST_ID
 from ndcg_tracker.unpacking import parquet_batches
-from ndcg_tracker.words.texts import shown
+from ndcg_tracker.words.texts import shown, shown_name
 
 READERS = ("csv", "tsv", "jsonl", "parquet")
 
@@ -354,3 +354,18 @@ def plain(value: object, *, nan_is_null: bool) -> object:
 def kind_of(value: object) -> str:
     """Return what a value is, in words."""
     return _KINDS.get(type(value), f"a {type(value).__name__}")
+
+
+def place_of_pair(path: str | None, group: str, item: str) -> str:
+    """Return where a row about a group's item stands in a file, ``FILE:LINE`` where it has lines; "" where unknown."""
+    if path in (None, "-"):
+        return ""
+    try:
+        with opened_records(path, "labels") as records:
+            for row, cells in enumerate(records.rows(range(len(records.header)))):
+                texts = [str(cell) for cell in cells]
+                if group in texts and item in texts:
+                    return records.places.place(row)
+    except InputError:  # a format without rows of cells
+        pass
+    return shown_name(path)

@@ -61,7 +61,7 @@ def inclusion_probabilities(weights: Floats, budget: float) -> Floats:
     rest = np.cumsum(ordered[::-1])[::-1]  # of the sizes from each place on
     factors = (budget - np.arange(sizes.size)) / rest  # with so many of the largest drawn for sure
     n_sure = int(np.argmax(factors * ordered <= 1.0))
-    return np.minimum(factors[n_sure] * sizes, 1.0)
+    return np.asarray(np.minimum(factors[n_sure] * sizes, 1.0))
 
 
 @dataclass(frozen=True)

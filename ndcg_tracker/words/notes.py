@@ -13,6 +13,7 @@ from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, po
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
+    "older_than_judge",
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
@@ -421,6 +422,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} whose group results were pruned, such as {first}"
     ),
     "newer_labels": "labels version {newest} is newer than version {version}, which the runs share; to use it".format,
+    "older_than_judge": (
+        "design {design} was drawn under version {version} of the judge's labels, and is held against these; version "
+        "{newest} is newer"
+    ).format,
     "not_evaluated": lambda version, runs, judge="": (
         f"no results under version {version} of the labels{f' (judge {judge!r})' if judge else ''} for "
         f"{' and '.join(map(repr, runs))} and the baseline together; to add them"

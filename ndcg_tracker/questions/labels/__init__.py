@@ -6,13 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option
-from ndcg_tracker.compare.options import Baseline, Candidates, Version, labels_version
+from ndcg_tracker.compare.options import Baseline, Candidate, Candidates, Version, labels_version
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.options import CiMethod, Missing, TestName
     from ndcg_tracker.questions.labels.decide import JudgesAgreement, LabelsDiff, LabelVersion
-    from ndcg_tracker.questions.labels.gather import LabelsNeededResult, VersionsResult
+    from ndcg_tracker.questions.labels.gather import (
+        CheckedResult,
+        LabelsNeededResult,
+        LabelsSampleResult,
+        VersionsResult,
+    )
     from ndcg_tracker.storage.store import HasStore
 
 
@@ -35,6 +40,13 @@ NeededVersion = Annotated[
 SettledMetric = Annotated[
     str | None,
     Option("The metric to settle.", ("--metric", "-m"), default="the first with bounds that all runs have"),
+]
+CheckedJudge = Annotated[str, Option("Whose labels are to be checked.", ("--judge",), metavar="NAME")]
+SampleBudget = Annotated[int, Option("How many items people can grade.", metavar="N")]
+CheckedMetric = Annotated[str, Option("The metric to check the difference in.", ("--metric", "-m"))]
+Seed = Annotated[
+    str | None,
+    Option("Of the random numbers, for the dataset's first design.", metavar="TEXT", default="a random one"),
 ]
 
 
@@ -121,6 +133,61 @@ def labels_needed(
         names = named_runs(tx, candidates, dataset, baseline)
         run, *others = tx.runs.resolve_all([baseline, *names], dataset)
         return LabelsNeededResult(labels_needed(tx, run, others, asked, budget, judge, labels))
+
+
+def labels_sample(
+    self: HasStore,
+    baseline: Baseline,
+    candidate: Candidate,
+    *,
+    judge: CheckedJudge,
+    budget: SampleBudget,
+    metric: CheckedMetric = DEFAULT_METRIC,
+    seed: Seed = None,
+    dataset: AnyDataset = None,
+) -> LabelsSampleResult:
+    """Draw which items people are to grade, so that a judge is checked on the difference of two runs.
+
+    Each item is drawn with a probability in proportion to what its gain moves, by a random number that it has for good:
+    a larger budget contains a smaller one. The design is stored; called again with a larger budget it is enlarged, as
+    long as nobody has answered. Answers go back with ``add_answers``.
+
+    Parameters: ``baseline`` and ``candidate``: run references (see ``compare``). ``judge``: whose newest labels are
+    checked. ``budget``: how many items are drawn on average. ``metric``: ndcg, or a sum of what items are worth at
+    their ranks (cg, dcg, P, RBP). ``seed``: any text, for the dataset's first design. Returns: the items without an
+    answer, in random order and without the judge's grades; ``save`` writes them. Raises: ReferenceNotFoundError;
+    NotComparableError for runs of two datasets; InputError for what a sample cannot check; ConflictError for a smaller
+    budget, a larger one after the first answer, and another seed.
+    """
+    from ndcg_tracker.questions.labels.gather import LabelsSampleResult, labels_sample
+
+    parsed = parse_metric(metric)
+    with self.store().write("content") as tx:
+        return LabelsSampleResult(labels_sample(tx, [baseline, candidate], judge, budget, parsed, seed, dataset))
+
+
+def compare_checked(
+    self: HasStore,
+    baseline: str,
+    candidate: str,
+    *,
+    judge: str,
+    check_with: str,
+    metric: str | None = None,
+    dataset: str | None = None,
+) -> CheckedResult:
+    """Compare two runs under a judge's labels, corrected by what people said of a drawn sample of items.
+
+    The verdict is that of the corrected difference: it does not depend on how good the judge is. Parameters: ``judge``:
+    whose labels. ``check_with``: who answered a design of these runs (``labels_sample``, ``add_answers``). ``metric``:
+    by default that of the design. Raises: ReferenceNotFoundError; NotComparableError; InputError, with the command that
+    fixes it, where there is no such design or it waits for answers.
+    """
+    from ndcg_tracker.questions.labels.gather import CheckedResult, checked_comparison
+
+    asked = None if metric is None else parse_metric(metric)
+    with self.store().read() as tx:
+        return CheckedResult(checked_comparison(tx, [baseline, candidate], judge, check_with, asked, dataset))
 
 
 def change_of_labels(

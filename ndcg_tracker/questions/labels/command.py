@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ndcg_tracker.asked import Pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
-from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed
+from ndcg_tracker.errors import InputError
+from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed, labels_sample
+from ndcg_tracker.words.texts import counted
 
-app = options.command_group("Versions of labels: add, list, diff, agreement, needed.")
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.ranking import LabelLists
+
+app = options.command_group("Versions of labels: add, list, diff, agreement, needed; a judge checked: sample.")
 
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
@@ -46,12 +52,17 @@ def add_labels(
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="Only rows with this value in this column; repeatable."),
     ] = None,
+    design: Annotated[
+        int | None, typer.Option(metavar="N", help="They are answers to this design of labels sample.")
+    ] = None,
 ) -> None:
     """Store the labels of a file as a dataset's newest version.
 
     Labels already stored add nothing. An empty label means that the item is unjudged. Those of a named judge, such as a
     model, count where there are none of no named judge, or where --judge names it. A file with a column judge gives a
     version to each judge that it names.
+
+    With --design they are no version of the labels: they check another judge (compare --check-with).
     """
     from ndcg_tracker.api.evaluation import labels_of_judges
     from ndcg_tracker.cli.input_files import labels_by_judge
@@ -61,6 +72,10 @@ def add_labels(
     names = Columns(group=group, item=item, label=label, header=header_of(columns))
     chosen = Pairs("--where")(where or ())
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen)
+    if design is not None:
+        others = {"--extend": extend, "--rescore": rescore, "--added-by": added_by, "--from-runs": from_runs}
+        _add_answers(file, labels_of_judges(by_judge, judge, file, chosen), dataset, design, judge, others)
+        return
     shown = [run.strip() for runs in from_runs or () for run in runs.split(",")]
     with options.tracker() as tracker:
         for name, lists in labels_of_judges(by_judge, judge, file, chosen).items():
@@ -90,6 +105,30 @@ def add_labels(
         unknown = [run for run in shown if run not in stored and not run.startswith("@")]
         if unknown:
             options.say(f"note: no run {unknown[0]!r} is stored in dataset {dataset!r} yet (--from-runs)")
+
+
+def _add_answers(
+    file: str,
+    by_judge: Mapping[str, LabelLists],
+    dataset: str,
+    design: int,
+    judge: str | None,
+    others: Mapping[str, object],
+) -> None:
+    """Store answers to a design, and tell what it still waits for."""
+    for option, given in others.items():
+        if given:
+            what = f"{option} makes a version of labels, and answers to a design are none"
+            raise InputError(what, advice="leave it out")
+    if not judge:
+        raise InputError("answers to a design have a name", advice="say whose they are with --judge NAME")
+    with options.tracker() as tracker:
+        done = tracker.add_answers(by_judge[judge], design=design, judge=judge, dataset=dataset, source=file)
+    known = f", {done.n_known} known already" if done.n_known else ""
+    rest = f"{done.n_unanswered} still without" if done.n_unanswered else "all items have one"
+    options.say(
+        f"stored {counted(done.n_new, 'answer')} of {judge!r} to design {design} of dataset {dataset!r}{known}; {rest}"
+    )
 
 
 @app.command("list")
@@ -169,3 +208,35 @@ def needed_labels(
         extend = () if needed.is_first_batch else ("--extend",)
         words = ("ndcg-track", "labels", "add", output, *extend, "--rescore", "--dataset", needed.dataset, *whose)
         options.say(f"wrote {n_items} to judge; with their grades filled in: {shlex.join(words)}")
+
+
+@app.command("sample")
+@takes(labels_sample)
+def sampled_labels(
+    asked: Asked,
+    output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
+    format: Annotated[
+        NeededFormat | None, typer.Option("--format", help="How to write the items.", show_default="text, csv with -o")
+    ] = None,
+) -> None:
+    """Draw which items people are to grade, so that a judge is checked on the difference of two runs.
+
+    Each is drawn with a probability in proportion to what its grade moves. The design is stored; a larger --budget
+    enlarges it until somebody answers. The answers go back with labels add --design, and compare --check-with says what
+    the judge's labels and they show together. Items come in random order and without the judge's grades.
+    """
+    from ndcg_tracker.questions.labels.say_checked import sample_said
+    from ndcg_tracker.render.whole_file import whole_file
+    from ndcg_tracker.runs.designs import answering_command
+
+    with options.tracker() as tracker, whole_file(output, "--output") as write:
+        sample = asked.of(tracker.labels_sample).sample
+        color, width = output is None and options.wants_color(), shutil.get_terminal_size((100, 0)).columns
+        text = sample_said(sample).in_format(format or ("text" if output is None else "csv"), color=color, width=width)
+        write(text)
+    if output is None:
+        options.show(text)
+    else:
+        words = answering_command(output, sample.design, "NAME", sample.dataset)
+        n_items = counted(len(sample.items), "item")
+        options.say(f"wrote {n_items} of design {sample.design}; with their grades filled in: {shlex.join(words)}")

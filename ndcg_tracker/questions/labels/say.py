@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef
 from ndcg_tracker.compare.say import (
@@ -27,6 +27,7 @@ from ndcg_tracker.questions.labels.decide import (
     NeededLabel,
     NeededLabels,
     PairVerdict,
+    SampledItem,
     TurnedVerdict,
     VersionsComparison,
     VersionVerdict,
@@ -424,29 +425,44 @@ def needed_said(needed: NeededLabels) -> Said:
         lambda: list(map(fields_of, needed.items)),
         ("group", "item", "could_move"),
         {
-            "csv": lambda: _csv(needed, ["group", "item", "label", "could_move"], lambda item: (None, item.could_move)),
-            "quepid": lambda: _csv(needed, ["query", "docid", "rating"], lambda _: (None,)),
-            "elasticsearch": lambda: json_text(_requests(needed)),
+            "csv": lambda: csv_to_fill(needed.items, TO_JUDGE, lambda item: (None, item.could_move)),
+            **forms_of(needed.dataset, needed.items),
         },
     )
 
 
-def _csv(needed: NeededLabels, names: list[str], further: Callable[[NeededLabel], tuple[object, ...]]) -> str:
-    for item in needed.items:
+TO_JUDGE = ("group", "item", "label", "could_move")
+
+
+def forms_of(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, Callable[[], str]]:
+    """Return the forms of other tools in which items are written for people."""
+    return {
+        "quepid": lambda: csv_to_fill(items, ("query", "docid", "rating"), lambda _: (None,)),
+        "elasticsearch": lambda: json_text(_requests(dataset, items)),
+    }
+
+
+ToJudge = TypeVar("ToJudge", bound=NeededLabel | SampledItem)
+Cells = tuple[object, ...]
+
+
+def csv_to_fill(items: Sequence[ToJudge], names: Sequence[str], further: Callable[[ToJudge], Cells]) -> str:
+    """Return CSV of items to judge, which is read back as it is (InputError where it would not be)."""
+    for item in items:
         for what, key in (("group", item.group), ("item", item.item)):
             if safe_cell(key) != key:
                 raise InputError(
                     f"{what} {key!r} cannot be read back from CSV that is safe to open",
                     advice=f"use {argument('format', 'elasticsearch')}",
                 )
-    return csv_text(names, [[item.group, item.item, *further(item)] for item in needed.items])
+    return csv_text(names, [[item.group, item.item, *further(item)] for item in items])
 
 
-def _requests(needed: NeededLabels) -> dict[str, object]:
+def _requests(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, object]:
     """Return the requests of ``_rank_eval``, a group each; the index is that of the dataset's name."""
     ratings: dict[str, list[object]] = {}
-    for item in needed.items:
-        ratings.setdefault(item.group, []).append({"_index": needed.dataset, "_id": item.item, "rating": None})
+    for item in items:
+        ratings.setdefault(item.group, []).append({"_index": dataset, "_id": item.item, "rating": None})
     return {"requests": [{"id": group, "ratings": of_group} for group, of_group in ratings.items()]}
 
 
