@@ -197,7 +197,7 @@ def numbered_design(tx: ReadTransaction, dataset_id: int, dataset: str, number: 
     for design in stored:
         if design.number == number:
             return design
-    there = f"it has 1 to {stored[-1].number}" if stored else "it has none"
+    there = "it has none" if not stored else "it has 1 alone" if len(stored) == 1 else f"it has 1 to {len(stored)}"
     raise InputError(
         f"there is no design {number} of dataset {dataset!r} ({there})",
         advice="draw one with: ndcg-track labels sample A B --judge JUDGE --budget N",
