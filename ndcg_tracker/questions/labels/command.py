@@ -19,7 +19,7 @@ from ndcg_tracker.words.texts import counted
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
 
-app = options.command_group("Versions of labels: add, list, diff, agreement, needed; a judge checked: sample.")
+app = options.command_group("Versions of labels: add, list, diff, agreement, needed, sample.")
 
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
@@ -219,9 +219,9 @@ def sampled_labels(
         NeededFormat | None, typer.Option("--format", help="How to write the items.", show_default="text, csv with -o")
     ] = None,
 ) -> None:
-    """Draw which items people are to grade, so that a judge is checked on the difference of two runs.
+    """Draw items for people to grade, to check a judge.
 
-    Each is drawn with a probability in proportion to what its grade moves. The design is stored; a larger --budget
+    They check it on the difference of two runs: each is drawn with a probability in proportion to what its grade moves. The design is stored; a larger --budget
     enlarges it until somebody answers. The answers go back with labels add --design, and compare --check-with says what
     the judge's labels and they show together. Items come in random order and without the judge's grades.
     """

@@ -73,7 +73,7 @@ def show(**given: object) -> None:
 
 
 @app.command("compare")
-@partial(with_parameters, parameters=_on_suite(compare, metrics=["ndcg@10"]))
+@partial(with_parameters, parameters=_on_suite(compare, "check_with", metrics=["ndcg@10"]))
 def compare_systems(**given: object) -> None:
     """Compare systems on every dataset, as compare --suite does."""
     compare(**given)
