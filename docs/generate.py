@@ -50,6 +50,8 @@ datasets ──< runs ··< ranked_lists >·· groups
              runs ──< coverages >── label_sets
 datasets ──< aliases >── runs
 datasets ──< decisions >── runs, label_sets
+datasets ──< designs >── runs, label_sets
+             designs ──< drawn_items >── groups
 datasets ──< texts >·· groups
 
 ──<  one to many, by a foreign key      ··<  one to many, checked once per transaction

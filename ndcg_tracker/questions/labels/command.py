@@ -19,7 +19,7 @@ from ndcg_tracker.words.texts import counted
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
 
-app = options.command_group("Versions of labels: add, list, diff, agreement, needed, sample.")
+app = options.command_group("Labels: add, list, diff, agreement, needed, sample.")
 
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
