@@ -221,9 +221,10 @@ def sampled_labels(
 ) -> None:
     """Draw items for people to grade, to check a judge.
 
-    They check it on the difference of two runs: each is drawn with a probability in proportion to what its grade moves. The design is stored; a larger --budget
-    enlarges it until somebody answers. The answers go back with labels add --design, and compare --check-with says what
-    the judge's labels and they show together. Items come in random order and without the judge's grades.
+    They check it on the difference of two runs: each is drawn with a probability in proportion to what its grade moves.
+    The design is stored; a larger --budget enlarges it until somebody answers. The answers go back with labels add
+    --design, and compare --check-with says what the judge's labels and they show together. Items come in random order
+    and without the judge's grades.
     """
     from ndcg_tracker.questions.labels.say_checked import sample_said
     from ndcg_tracker.render.whole_file import whole_file
