@@ -90,7 +90,7 @@ def test_the_interval_holds_the_true_difference_whatever_the_judge(
 ) -> None:
     cell = CELLS[name]
     rng = np.random.default_rng([*name.encode(), with_ideal])
-    truth = np.mean([world(rng, cell, with_ideal=with_ideal).true_delta for _ in range(4 * WORLDS)])
+    truth = float(np.mean([world(rng, cell, with_ideal=with_ideal).true_delta for _ in range(4 * WORLDS)]))
     n_held = n_wrong = n_by_judge = 0
     widths, errors = [], []
     for _ in range(WORLDS):
