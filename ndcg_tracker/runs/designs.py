@@ -334,11 +334,11 @@ def design_of(
             f"design {design.number} of {names} is answered by {design.checked_by!r}, not by {check_with!r}",
             advice=f"give {argument('check_with', design.checked_by)}",
         )
-    what = f"no design of {names} checks judge {judge!r}" + ("" if metric is None else f" under {metric}")
+    what = f"no design of {names} checks {judge_words(judge)}" + ("" if metric is None else f" under {metric}")
     if of_judge:
         what += f", but one under {of_judge[-1].metric}"
     elif of_runs:
-        what += f", but one checks judge {judge_of[of_runs[-1].label_set_id]!r}"
+        what += f", but one checks {judge_words(judge_of[of_runs[-1].label_set_id])}"
     elif stored:
         of = stored[-1]
         what += f"; design {of.number} is of {of.baseline_run!r} and {of.candidate_run!r}"

@@ -10,7 +10,7 @@ from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.statistics.drawn import FEW_INFORMATIVE
 from ndcg_tracker.statistics.t_test import TTest
 from ndcg_tracker.words.notes import told
-from ndcg_tracker.words.texts import counted, interval, p_text, points
+from ndcg_tracker.words.texts import counted, interval, judge_words, p_text, points
 
 
 def sample_said(sample: LabelsSample) -> Said:
@@ -100,7 +100,7 @@ _CHECKED_LEGEND = (
 def _checked_report(checked: CheckedComparison) -> Report:
     from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``_report``
 
-    metric, delta, judge = familiar_name(checked.metric), checked.delta, checked.label_set.judge
+    metric, delta, judge = familiar_name(checked.metric), checked.delta, judge_words(checked.label_set.judge)
     corrected, few = delta.corrected, delta.has_low_information
     if checked.verdict == "no_difference_detected":
         shown = points(corrected.mean, signed=True) + ("; low information" if few else "")
@@ -111,7 +111,7 @@ def _checked_report(checked: CheckedComparison) -> Report:
     rows = [
         [name, points(test.mean, signed=True), interval(test.ci, signed=True), p_text(test.p_value)]
         for name, test in (
-            (f"judge {judge!r} alone", delta.judged),
+            (f"{judge} alone", delta.judged),
             (f"corrected by {checked.checked_by!r}", corrected),
         )
     ]
@@ -133,7 +133,7 @@ def _checked_report(checked: CheckedComparison) -> Report:
         facts.append(("unjudged", f"{checked.n_unlabelled:,} of these items have no grade of the judge"))
     what = f"{checked.candidate.name} against {checked.baseline.name} on {checked.dataset}"
     return Report(
-        f"{what} (judge {judge!r}, checked by {checked.checked_by!r}): {found}",
+        f"{what} ({judge}, checked by {checked.checked_by!r}): {found}",
         sentences=[_favour(checked)],
         tables=[Table(columns("", ">delta", ">95% interval", ">p"), rows, legend=[_CHECKED_LEGEND])],
         facts=facts,
@@ -143,7 +143,7 @@ def _checked_report(checked: CheckedComparison) -> Report:
 
 def _favour(checked: CheckedComparison) -> str:
     """Return whom the judge favours, where that is more than chance."""
-    favour, judge = checked.delta.favour, f"judge {checked.label_set.judge!r}"
+    favour, judge = checked.delta.favour, judge_words(checked.label_set.judge)
     mean, ci = favour.mean or 0.0, favour.ci
     if ci is None or ci[0] <= 0 <= ci[1]:
         by = f"{points(mean, signed=True)} {interval(ci, signed=True)}"

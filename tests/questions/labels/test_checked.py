@@ -5,12 +5,21 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import CommandLine
-from judged_worlds import Frame, world
+from judged_worlds import N_GROUPS, Frame, world
+from populations import Floats, repeats
 from small_shop import write_csv
 
 from ndcg_tracker import Tracker, errors
+from ndcg_tracker.metrics.contributions import gains_of, items_apart
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.labels.decide import drawn_labels
+from ndcg_tracker.rankings.join import judged as joined
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.statistics.drawn import inclusion_probabilities, permanent_numbers
 
 RUNS, LABELS, TRUE = world()
 COMPARE = ("compare", "dense", "stylish", "--judge", "llama", "--check-with", "human")
@@ -143,6 +152,36 @@ def test_a_judge_that_changed_is_told(judged: CommandLine, folder: Path) -> None
     )
     note = "design 1 was drawn under version 1 of the judge's labels, and is held against these; version 2 is newer"
     assert judged.rows(*COMPARE)["notes"] == [note]
+
+
+@pytest.mark.parametrize("text", ["ndcg@10", "dcg(gain=exp2)@5", "P@3", "RBP@10"])
+@pytest.mark.parametrize("budget", [20, 60, 150])
+def test_over_many_draws_the_corrected_difference_is_that_of_complete_answers(text: str, budget: int) -> None:
+    """From runs and labels on; the true difference has the ideal of the judge's labels."""
+    metric = parse_metric(text)
+    labels = LabelLists.from_rows(*(Keys.from_strings(map(str, LABELS[name])) for name in ("group", "item")), grades())
+    apart = items_apart(*(joined(ranking_of(name), labels) for name in ("dense", "stylish")), metric)
+    pairs = list(zip(*(keys.to_list() for keys in apart.take(np.arange(apart.groups.size))), strict=True))
+    true = np.array([TRUE[pair] for pair in pairs], dtype=np.float64)
+    truth = float((apart.weights * gains_of(metric, true)).sum()) / N_GROUPS
+    probabilities = inclusion_probabilities(apart.weights, budget)
+    found = []
+    for seed in range(repeats(150)):
+        numbers = permanent_numbers(str(seed), [(group.encode(), item.encode()) for group, item in pairs])
+        rows = np.flatnonzero(numbers < probabilities).tolist()
+        answers = {pairs[row]: (true[row], float(probabilities[row])) for row in rows}
+        found.append(float(drawn_labels(apart, metric, answers).corrected_deltas().mean()))
+    assert np.mean(found) == pytest.approx(truth, abs=1e-12 + 3.5 * np.std(found) / len(found) ** 0.5)
+
+
+def grades() -> Floats:
+    return np.array(LABELS["label"], dtype=np.float64)
+
+
+def ranking_of(name: str) -> Ranking:
+    run = RUNS[name]
+    groups, items = (Keys.from_strings(map(str, run[column])) for column in ("group", "item"))
+    return Ranking.from_rows(groups, items, np.array(run["score"], dtype=np.float64))
 
 
 OTHERS = {
