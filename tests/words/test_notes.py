@@ -29,6 +29,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "low information: the differences are very skewed (skewness -8.0 over 9 groups), and the t interval may be too "
         "narrow",
     ),
+    "older_than_judge": (
+        {"version": 1, "newest": 2, "design": 3},
+        "design 3 was drawn under version 1 of the judge's labels, and is held against these; version 2 is newer",
+    ),
     "equal_values": (
         {},
         "low information: all values of a dataset are equal though its lists differ, and t takes such a mean for known",
