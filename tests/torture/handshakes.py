@@ -73,7 +73,7 @@ COMMANDS = (
     "labels diff 1",
     "labels agreement",
     "labels needed bm25 dense",
-    "labels sample bm25 dense --judge llama --budget 9",
+    "labels sample bm25 dense --judge llm --budget 9",
     "groups set {files}/groups.csv",
     "groups list",
     "db upgrade",

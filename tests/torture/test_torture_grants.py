@@ -77,6 +77,7 @@ def refusals() -> dict[str, tuple[str, str, str]]:
         "labels add": (dataset + CALLED_OFF, "", ""),  # they are stored already
         "labels add {files}/others.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
         "labels add {files}/fewer.csv": (dataset + CALLED_OFF, "INSERT right on table label_sets", ""),
+        "labels sample": (run + CALLED_OFF, "INSERT right on table designs", ""),
         "groups set": (dataset + CALLED_OFF, "UPDATE right on table groups", ""),
         "groups set {files}/weights.csv": (dataset + CALLED_OFF, "right to change table groups", ""),
         "db upgrade": ("", "", ""),  # it is the newest
