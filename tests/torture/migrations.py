@@ -32,11 +32,14 @@ _NAMES = ("run", "dataset", "metric", "judge", "run_created_at_utc", "dataset_id
 _OPTIONAL = [name for name, one in TABLES.items() if one.part]
 _LATER = {(table, column) for table, one in TABLES.items() for column in one.later}
 _LATER |= {("runs", "dataset"), *(("evaluations", name) for name in _NAMES)}
+_YOUNGER = (
+    *("alias_moves", "prunings", "staged_runs", "staged_batches", "paired_sums"),
+    *("designs", "drawn_items"),
+)
 EVERYWHERE = {
     name: [column.name for column in table.columns if (name, column.name) not in _LATER]
     for name, table in metadata.tables.items()
-    if name not in (*_OPTIONAL, "alias_moves", "prunings", "staged_runs", "staged_batches", "paired_sums")
-    and not name.startswith("suite_")
+    if name not in (*_OPTIONAL, *_YOUNGER) and not name.startswith("suite_")
 }
 """The tables that all revisions have, and their columns that all have."""
 _ALIAS_OF_NOTHING = (
