@@ -16,6 +16,7 @@ from ndcg_tracker.statistics.distribution_free import share_lower_bound, share_p
 from ndcg_tracker.words.texts import counted
 
 SliceStatus = Literal["fails", "within", "open"]
+"""What is shown of a part at its limit: that it breaks it, that it keeps it, or neither."""
 
 _LIMIT = re.compile(r"(?P<name>[^=]+)=(?P<sign>[+-])(?P<amount>\d+(?:\.\d*)?|\.\d+)(?P<percent>%?)")
 
@@ -131,9 +132,9 @@ class HarmRow:
 
     ``value``: of the attribute that slices, None for the whole. ``n``: the independent groups, or clusters.
     ``n_harmed``: how many lose more than the limit allows; of clusters, have a group that does; ``n_harmed_least``: the
-    same where unjudged items are worth what harms least. ``lower``, ``upper``:
-    the exact bounds of their share among groups like these, at 1 - ``alpha`` and at 95%. ``status``: "within" if
-    ``upper`` is at most the share that is allowed, "fails" if ``lower`` lies above it, else "open".
+    same where unjudged items are worth what harms least. ``lower``, ``upper``: the exact bounds of their share among
+    groups like these, at 1 - ``alpha`` and at 95%. ``status``: "within" if ``upper`` is at most the share that is
+    allowed, "fails" if ``lower`` lies above it, else "open".
     """
 
     value: str | None

@@ -255,7 +255,10 @@ def harm_words(harm: Harm, attribute: str = "") -> str:
         clauses = [f"{told}, and {limit} may: {_counts(whole)} do"]
     else:
         clauses = [f"not shown that at most {limit} {lose}: {_counts(whole)} do, so up to {most} may"]
-    for status, words in (("fails", f"but more than {limit} do of {who} {{}}"), ("open", f"not shown of {who} {{}}")):
+    for status, words in (
+        ("fails", f"but more than {limit} of the {who} {{}} do"),
+        ("open", f"not shown of {who} {{}}"),
+    ):
         rows = [row for row in harm.slices if row.status == status and (status == "fails" or harm.is_strict)]
         named = [
             f"{'without' if row.value is None else 'with'} {attribute}"

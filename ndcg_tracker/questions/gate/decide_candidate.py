@@ -29,7 +29,7 @@ from ndcg_tracker.questions.gate.decide import (
     with_slices,
     with_summed_slices,
 )
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, reach_of, spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
 from ndcg_tracker.questions.gate.facts import GateFacts
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, drift_since_pin
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
@@ -108,13 +108,6 @@ def _of_parts(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
     results = facts.results
     if question.max_harm is None or results is None:
         return decision
-    limit, reach = question.max_harm, reach_of(results.gain, results.limits or UNBOUNDED)
-    if limit.loss >= reach:
-        raise InputError(
-            f"{argument('max_harm', limit)} allows any loss, as no group can lose more than {reach:g}",
-            where=question.metric,
-            advice=f"give the loss in absolute points, such as {argument('max_harm', '.3:2%')}",
-        )
     if results.weights is not None:
         raise InputError(
             f"{argument('max_harm')} counts groups alike, and {question.metric} weighs them", advice="leave one out"
@@ -311,8 +304,9 @@ def _hangs_on_ties(decision: GateDecision, results: PairedResults | None) -> boo
     effect, delta = None if results is None else results.tie_effect, decision.delta
     if effect is None or not effect.is_open or delta is None:
         return False
-    is_harm_open = decision.harm is not None  # how ties move single groups is not known
-    return is_harm_open or any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
+    if decision.harm is not None:  # how far ties move single groups is not known
+        return True
+    return any(decision.moved(bound - delta) != decision.moved(0.0) for bound in effect.delta)
 
 
 def _no_alias(question: GateQuestion, runs: RunPair) -> list[Note]:

@@ -114,7 +114,7 @@ class GateQuestion:
         if self.slice_margin is not None:
             checked_margin(self.slice_margin, "the margin of slices")
         margin = self.margin if isinstance(self.margin, int | float) else None
-        refuse_any_drop(self.metric, margin=margin, slice_margin=self.slice_margin)
+        refuse_any_drop(self.metric, self.max_harm, margin=margin, slice_margin=self.slice_margin)
 
     @property
     def options(self) -> CompareOptions:
@@ -129,8 +129,8 @@ class GateQuestion:
         return self.baseline[1:] if self.baseline.startswith("@") else None
 
 
-def refuse_any_drop(metric: Metric, **margins: float | None) -> None:
-    """Refuse margins that allow every drop there can be (InputError); they go by the names of their arguments.
+def refuse_any_drop(metric: Metric, harm: HarmLimit | None = None, **margins: float | None) -> None:
+    """Refuse what allows every drop there can be (InputError): margins, by the names of their arguments, and ``harm``.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
     >>> refuse_any_drop(parse_metric("ndcg@10"), margin=0.01, slice_margin=None)
@@ -146,6 +146,13 @@ def refuse_any_drop(metric: Metric, **margins: float | None) -> None:
                 where=metric.requested_as,
                 advice=f"give it in absolute points, such as {argument(name, 0.01)}",
             )
+    if harm is not None and harm.loss >= widest:
+        raise InputError(
+            f"{argument('max_harm', harm)} allows every drop: values lie between {metric.limits[0]:g} and "
+            f"{metric.limits[1]:g}",
+            where=metric.requested_as,
+            advice=f"give the loss in absolute points, such as {argument('max_harm', '.3:2%')}",
+        )
 
 
 def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -> Acknowledgement | None:
@@ -202,7 +209,7 @@ class SuiteGateQuestion:
                 f"{argument('strict_datasets')} needs {argument('dataset_margin')}: how large a drop a dataset is "
                 f"allowed, in absolute points, such as {argument('dataset_margin', 0.05)}"
             )
-        refuse_any_drop(self.metric, margin=self.margin, dataset_margin=self.dataset_margin)
+        refuse_any_drop(self.metric, self.max_harm, margin=self.margin, dataset_margin=self.dataset_margin)
         if self.alpha_budget is not None:
             spent_alpha(1, self.alpha_budget)
 

@@ -115,7 +115,7 @@ def _checked_report(checked: CheckedComparison) -> Report:
             (f"corrected by {checked.checked_by!r}", corrected),
         )
     ]
-    informative = f"{delta.n_informative:,} with another gain than the judge's grade has"
+    informative = f"{delta.n_informative:,} of them with another gain than the judge's"
     few_words = f"; fewer than {FEW_INFORMATIVE} say too little" if few else ""
     groups = f"{checked.n_groups:,}"
     if checked.n_without_ideal:
@@ -147,7 +147,7 @@ def _favour(checked: CheckedComparison) -> str:
     mean, ci = favour.mean or 0.0, favour.ci
     if ci is None or ci[0] <= 0 <= ci[1]:
         by = f"{points(mean, signed=True)} {interval(ci, signed=True)}"
-        return f"that {judge} favours either run was not found: {by}"
+        return f"no sign that {judge} favours one of the runs: {by}"
     run = checked.candidate if mean > 0 else checked.baseline
     low, high = ci if mean > 0 else (-ci[1], -ci[0])
     return f"{judge} favours {run.name} by {points(abs(mean))} {interval((low, high))}"

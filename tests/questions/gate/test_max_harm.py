@@ -164,8 +164,8 @@ def test_slices_are_held_to_it(pinned: nt.Tracker) -> None:
     found = pinned.gate("eight", **asked, max_harm=".3:8%")
     assert found.decision == "fail"
     assert found.reason.endswith(
-        "; with 95% confidence at most 8% of groups like these lose more than 0.3: 8 of 240 do; but more than 8% do "
-        "of groups with part='first' (8 of 20)"
+        "; with 95% confidence at most 8% of groups like these lose more than 0.3: 8 of 240 do; but more than 8% of "
+        "the groups with part='first' (8 of 20) do"
     )
     loose, strict = (
         pinned.gate("two", **asked, max_harm=".3:8%", strict_slices=is_strict).decision
@@ -224,6 +224,8 @@ def test_a_suite_holds_each_dataset_to_it(tracker: nt.Tracker) -> None:
         "; not shown that at most 5% of groups like these lose more than 0.3: 20 of 480 do, so up to 6% may; if 6% of "
         "groups may lose so much, it would PASS"
     )
+    too_much = refusal_of(nt.InputError, tracker.gate_suite, "both", "new", **asked | {"max_harm": "1:4%"})
+    assert too_much.startswith("ndcg@10: max_harm='1:4%' allows every drop")
     each = tracker.gate_suite("both", "new", **asked | {"max_harm": ".3:4%"}, dataset_margin=0.5)
     assert each.decision == "fail"
     assert [(row["value"], row["status"]) for row in each.to_dict()["harm"]["slices"]] == [
@@ -309,6 +311,6 @@ def test_a_limit_is_a_text(given: object) -> None:
 @pytest.mark.both_engines
 def test_a_loss_that_cannot_be_is_refused(pinned: nt.Tracker) -> None:
     assert refusal(pinned, "noisy", margin=0.01, max_harm="30:2%") == (
-        "ndcg@10: max_harm='30:2%' allows any loss, as no group can lose more than 1; give the loss in absolute "
-        "points, such as max_harm='.3:2%'"
+        "ndcg@10: max_harm='30:2%' allows every drop: values lie between 0 and 1; give the loss in absolute points, "
+        "such as max_harm='.3:2%'"
     )
