@@ -329,7 +329,13 @@ def population_decision(
     return replace(decision, of_repeats=is_repeated)
 
 
-def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_ALPHA) -> GateDecision:
+def sums_decision(
+    sums: PairedSums,
+    margin: float,
+    *,
+    fail_alpha: float = FAIL_ALPHA,
+    limits: tuple[float, float] | None = None,
+) -> GateDecision:
     """Return what ``population_decision`` decides, from sums: by t bounds alone.
 
     Where information is low, the betting bound that would decide needs the groups: the decision is then INCONCLUSIVE.
@@ -345,7 +351,7 @@ def sums_decision(sums: PairedSums, margin: float, *, fail_alpha: float = FAIL_A
     if test.mean is None:
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not sums.differences.n_nonzero:  # the groups are known after all
-        return population_decision(np.zeros(sums.differences.n), margin, fail_alpha=fail_alpha)
+        return population_decision(np.zeros(sums.differences.n), margin, fail_alpha=fail_alpha, limits=limits)
     decision = by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
     return replace(decision, of_sums=True)
 

@@ -91,9 +91,8 @@ def bounds_of(
 ) -> Bounds:
     """Return the bounds that a gate decides by: below at ``pass_level``, above at 1 - ``fail_alpha``.
 
-    Parameters: ``test``: of the differences, by ``chance``. ``limits``: between which numbers any difference lies, None
-    for -1 to 1. ``delta``: not empty, and not all 0. ``weights``: > 0. The
-    rest as ``population_decision``.
+    Parameters: ``test``: of the differences, by ``chance``. ``delta``: not empty. ``weights``: > 0. The rest as
+    ``population_decision``.
 
     >>> delta = np.tile([0.125, -0.125, 0.0], 100)
     >>> bounds = bounds_of(GROUPS_ONLY.test(delta, None)[0], delta, None)

@@ -196,7 +196,9 @@ def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
     if sums is not None:
         gains = facts.gains(sums.whole)
         if question.scope == "population":
-            return sums_decision(gains, margin, fail_alpha=alpha)
+            span = question.metric.limits
+            limits = UNBOUNDED if span is None else (span[0] - span[1], span[1] - span[0])
+            return sums_decision(gains, margin, fail_alpha=alpha, limits=limits)
         return replace(set_decision(np.array([gains.differences.mean]), tolerance), n=gains.differences.n)
     assert results is not None
     if question.scope == "set":
