@@ -364,7 +364,7 @@ def add_answers(
 ) -> Answers:
     """Store what people graded items that a design drew (see ``labels_sample``); all of it or nothing.
 
-    The answers are no version of the labels: they serve ``compare_checked`` alone. An item without a grade stays to be
+    The answers are no version of the labels: they serve ``check_with`` alone. An item without a grade stays to be
     answered. Parameters: ``answers``: a path, a table or a nested dict, as ``add_labels`` takes them; ``group``,
     ``item`` and ``label``: names of its columns. ``design``: its number in the dataset. ``judge``: who gave them.
     ``source``: the file that a table was read from, to name the line of what is refused. Returns: how many were new,

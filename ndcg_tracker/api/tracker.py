@@ -15,11 +15,13 @@ from ndcg_tracker.compare.options import (
     Baseline,
     BySlices,
     Candidates,
+    CheckWith,
     Ci,
     ClusterBy,
     Equivalence,
     LabelsVersion,
     MissingGroups,
+    OfUnanswered,
     Test,
     TieBounds,
     Top,
@@ -143,7 +145,6 @@ class Tracker:
     labels_diff = of_labels.labels_diff
     labels_agreement = of_labels.labels_agreement
     compare_versions = of_labels.compare_versions
-    compare_checked = of_labels.compare_checked
     report = of_report.report
     explain = of_explain.explain
     plot_training = of_plot.plot_training
@@ -186,6 +187,8 @@ class Tracker:
         cluster: ClusterBy = None,
         labels: LabelsVersion = None,
         judge: Judge = None,
+        check_with: CheckWith = None,
+        unanswered: OfUnanswered = "refuse",
     ) -> ComparisonResult:
         """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
 
@@ -202,8 +205,11 @@ class Tracker:
         ``cluster``: a group attribute whose values mark groups that depend on each other, such as those of one user or
         session. ``tag:KEY=VALUE`` in the place of a run is an arm: all runs with that tag, as repeats of one system.
         ``labels``: a version of the labels, or "newest" (see also ``compare_versions``). ``judge``: whose labels, by
-        default those of no named judge, else those of the only one. Raises: ReferenceNotFoundError; InputError for
-        methods that do not apply and an unknown attribute; NotComparableError, with the command that fixes it.
+        default those of no named judge, else those of the only one. ``check_with``: who answered a sample of the items
+        that tell the runs apart (``labels_sample``, ``add_answers``): the difference by the judge's labels is corrected
+        by these answers, and the verdict does not depend on how good the judge is. ``unanswered``: "judge" takes the
+        judge's word for drawn items without an answer. Raises: ReferenceNotFoundError; InputError for methods that do
+        not apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult, compared
         from ndcg_tracker.compare.inference import Methods
@@ -220,6 +226,8 @@ class Tracker:
             labels=labels,
             judge=judge,
             unjudged_bounds=unjudged_bounds,
+            check_with=check_with,
+            unanswered=unanswered,
         )
         with self.store().read() as tx:
             comparisons = tuple(pair.comparison for pair in compared(tx, baseline, candidates, options))

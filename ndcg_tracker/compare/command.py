@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -23,6 +22,12 @@ WIDEST = 140
 
 NOTHING_COMPARABLE = 5
 
+_NOT_CHECKED = {
+    "--top": "a few labels of many correct a mean, and say of no group whether it is the worst",
+    "--suite": "a sample is drawn from one dataset",
+    "--labels all": "the labels are those that the design froze",
+    "--judge '*'": "it checks one judge",
+}
 ASKED_OF_EACH = ("by", "equivalence", "tie_bounds", "unjudged_bounds")
 """What is shown of each pair, in its own tables."""
 
@@ -37,10 +42,6 @@ def compare(
             help="Labels: a version, newest, or all for a row under each.",
             show_default="the newest that both have",
         ),
-    ] = None,
-    check_with: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="Who answered the design by which --judge is checked (labels sample)."),
     ] = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
@@ -72,12 +73,14 @@ def compare(
     --check-with NAME gives the verdict of --judge's labels corrected by what NAME answered to a drawn sample of items.
     """
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
-    if check_with is not None:
-        others = {"--labels": labels, "--suite": suite, "--by-tag": by_tag, "--top": top, "--details": details or None}
-        _compare_checked(
-            asked, check_with, [option for option, value in others.items() if value is not None], format, width
-        )
-        return
+    if "check_with" in asked.named:
+        refused = {"--top": top is not None, "--suite": suite is not None, "--labels all": labels == "all"}
+        refused["--judge '*'"] = asked.named.get("judge") == EVERY_JUDGE
+        for option, is_given in refused.items():
+            if is_given:
+                raise InputError(
+                    f"{option} does not go with --check-with: {_NOT_CHECKED[option]}", advice="leave it out"
+                )
     options.belongs_to_one_dataset(suite, by_tag=by_tag)
     shows_each = top is not None or not asked.named.keys().isdisjoint(ASKED_OF_EACH)
     details = details or shows_each
@@ -130,45 +133,3 @@ def compare(
         options.show_answer(of_pairs, format, width)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)
-
-
-_T_ALONE = ("test", "ci")
-_CHECKED = ("judge", "metrics", "dataset")
-
-
-def _compare_checked(
-    asked: Asked, check_with: str, others: Sequence[str], format: options.OutputFormat, width: int
-) -> None:
-    """Compare two runs under a judge that people checked; refuse what that does not cover (InputError)."""
-    from ndcg_tracker.questions.labels.say_checked import checked_said
-
-    for name in asked.named:
-        if name in _T_ALONE:
-            raise InputError(
-                f"{options.as_option(name, '')} does not go with --check-with: corrected differences of groups leave "
-                "[-1, 1], and only the paired t-test holds for them",
-                advice="leave it out",
-            )
-        if name not in _CHECKED:
-            others = [*others, options.as_option(name, "")]
-    if others:
-        raise InputError(f"{others[0]} does not go with --check-with", advice="leave out one of them")
-    if len(asked.positional) != 2:
-        raise InputError("--check-with takes one candidate", advice="name one after the baseline")
-    judge = asked.named.get("judge")
-    if judge in (None, EVERY_JUDGE):
-        raise InputError("--check-with checks one judge", advice="name it with --judge")
-    metrics = asked.named.get("metrics", ())
-    if len(metrics) > 1:
-        raise InputError("--check-with takes one metric", advice="give --metric once")
-    baseline, candidate = asked.positional
-    with options.tracker() as tracker:
-        checked = tracker.compare_checked(
-            baseline,
-            candidate,
-            judge=str(judge),
-            check_with=check_with,
-            metric=metrics[0] if metrics else None,
-            dataset=asked.named.get("dataset"),
-        )
-    options.show_answer(checked_said(checked.comparison), format, width)

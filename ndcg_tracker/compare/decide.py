@@ -9,9 +9,11 @@ from itertools import combinations
 
 import numpy as np
 
+from ndcg_tracker.compare.check import CheckedDeltas, judge_check
 from ndcg_tracker.compare.inference import GROUPS_ONLY, NOTHING, Chance, Methods, infer, metric_warnings
 from ndcg_tracker.compare.pair import Pairing
 from ndcg_tracker.compare.results import (
+    ALPHA,
     Clusters,
     Comparison,
     EarlierBounds,
@@ -44,7 +46,7 @@ from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import share_upper_bound
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.t_distribution import two_sided_p, two_sided_t
-from ndcg_tracker.statistics.t_test import Equivalence, checked_weights, detectable_delta, limited
+from ndcg_tracker.statistics.t_test import Equivalence, TTest, checked_weights, detectable_delta, limited
 from ndcg_tracker.words.notes import Fact, Kind, Note, all_one_notes, labels_command
 
 GroupNames = Callable[[Index], Sequence[str]]
@@ -83,7 +85,8 @@ class PairedResults:
     shown and not compared (``no_inference`` is a note of it), None where it is compared. ``chance``: the repeats behind
     arms, or clusters of the paired groups by the attribute ``clustered_by``. ``unjudged``: None where nobody asked.
     ``direction``: which values are better. ``same_lists``: bool, shape (n,), where the lists of both are the same, None
-    where nobody looked.
+    where nobody looked. ``checked``: what people said of the judge whose labels these are, None where nobody checks
+    it; the differences are the corrected ones then, and the baseline's results are 0.
     """
 
     metric: str
@@ -103,6 +106,7 @@ class PairedResults:
     direction: Direction = "higher"
     open: OpenDeltas | None = None
     same_lists: Mask | None = None
+    checked: CheckedDeltas | None = None
 
     @property
     def gain(self) -> Floats:
@@ -163,7 +167,8 @@ def compare_runs(
         raise ValueError("a comparison needs at least one metric")
     metrics = compare_metrics(results, methods)
     first = results[0]
-    top = top if first.shown_only is None else 0  # a metric that says nothing of quality has no worst and best groups
+    if first.shown_only is not None or first.checked is not None:
+        top = 0  # no value says which group is worse: of no quality, or the correction of few labels of many
     if by is not None and first.no_inference is not None:
         raise InputError(f"{first.metric} cannot be sliced: no test applies", advice="name another metric first")
     coverage = coverage_notes(runs.coverage, bounds_command(runs), positives_only=runs.positives_only)
@@ -334,23 +339,25 @@ def extreme_groups(results: PairedResults, group_names: GroupNames, *, top: int,
 def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
     """Return one metric's comparison, as if it were the only one."""
     pairing = results.pairing
-    delta, weights, chance = pairing.delta, results.weights, results.chance
+    delta, weights, chance, checked = pairing.delta, results.weights, results.chance, results.checked
     if weights is not None and not weights.all():
-        counts = checked_weights(delta, weights) > 0
+        counts = np.flatnonzero(checked_weights(delta, weights))
         delta, weights, chance = delta[counts], weights[counts], chance.of(counts)
+        checked = None if checked is None else checked.of(counts)
     test, variance = chance.test(delta, weights)
     n_wins, n_losses = int((delta > 0).sum()), int((delta < 0).sum())
+    counted = checked is None
     if results.direction == "lower":
         n_wins, n_losses = n_losses, n_wins
     if test.n and results.means is not None:
         means: tuple[float | None, float | None] = results.means
         mean: float | None = results.means[1] - results.means[0]
     else:
-        means = _means(pairing, results.weights) if test.n else (None, None)
+        means = _means(pairing, results.weights) if test.n and counted else (None, None)
         mean = test.mean
     same = test.n > 0 and not n_wins + n_losses
     neither = results.not_judged == "nothing_judged"
-    identical = same and not neither
+    identical = same and not neither and checked is None
     unknown = "no_group" if not test.n else results.not_judged if same or not neither else None
     if results.shown_only is not None:
         unknown = None
@@ -368,11 +375,11 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         p_adjusted=inference.p_value,
         test=methods.test,
         n=test.n,
-        wins=n_wins,
-        ties=test.n - n_wins - n_losses,
-        losses=n_losses,
-        effect_size=test.effect_size if inferred else None,
-        detectable_delta=detectable_delta(test) if inferred and test.t is not None else None,
+        wins=n_wins if counted else None,
+        ties=test.n - n_wins - n_losses if counted else None,
+        losses=n_losses if counted else None,
+        effect_size=test.effect_size if inferred and counted else None,
+        detectable_delta=_detectable(test, chance) if inferred and test.t is not None else None,
         warnings=(results.no_inference,)
         if results.shown_only is not None and results.no_inference is not None
         else metric_warnings(
@@ -403,8 +410,13 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         direction=results.direction,
         judged=None if results.open is None else results.open.share,
         open=_open_verdict(results, methods),
-        rare_loss=_rare_loss(results) if (inferred or same) and not unknown and weights is None else None,
+        rare_loss=_rare_loss(results) if (inferred or same) and not unknown and weights is None and counted else None,
+        check=None if checked is None else judge_check(checked, delta, test, chance, weights),
     )
+
+
+def _detectable(test: TTest, chance: Chance) -> float | None:
+    return detectable_delta(test, alpha=ALPHA / chance.n_looks)
 
 
 def _rare_loss(results: PairedResults) -> RareLoss | None:
@@ -477,7 +489,10 @@ def _sliced(results: PairedResults, by: Slicing) -> tuple[SliceComparison, ...]:
     pairing = results.pairing
     values = (pairing.baseline, pairing.candidate)
     weights, limits, chance = results.weights, results.limits, results.chance
-    return compare_slices(*values, by.values, weights, limits=limits, chance=chance, direction=results.direction)
+    rows = compare_slices(*values, by.values, weights, limits=limits, chance=chance, direction=results.direction)
+    if results.checked is None:
+        return rows
+    return tuple(replace(row, baseline=None, candidate=None, wins=None, ties=None, losses=None) for row in rows)
 
 
 def _uninferred(margin: float | None, *, equivalent: bool) -> Equivalence | None:

@@ -63,9 +63,9 @@ class SuiteDelta:
     p_value: float | None
     p_adjusted: float | None
     verdict: SuiteVerdict
-    wins: int
-    ties: int
-    losses: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
     low_information: bool
     metric: MetricComparison
     judge: str = ""

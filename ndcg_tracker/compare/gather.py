@@ -3,34 +3,39 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.gather_results import paired_results, with_unjudged
-from ndcg_tracker.compare.inference import Chance, Methods
+from ndcg_tracker.compare.gather_check import check_options, checked_results, sample_notes, sampled_pair
+from ndcg_tracker.compare.gather_results import (
+    mean_share,
+    not_judged,
+    paired_results,
+    refuse_other_groups,
+    shares_of_sides,
+    with_unjudged,
+)
+from ndcg_tracker.compare.inference import Methods
 from ndcg_tracker.compare.item_changes import item_moves
-from ndcg_tracker.compare.options import Missing, Unjudged, Version
+from ndcg_tracker.compare.options import Missing, Unanswered, Unjudged, Version
 from ndcg_tracker.compare.results import (
     WELL_JUDGED,
     Comparison,
     GroupDelta,
     GroupTieBounds,
     JudgedShare,
-    NotComparable,
     coverage_notes,
     most_telling,
 )
 from ndcg_tracker.compare.run_pair import (
     RunPair,
-    Side,
     adding_command,
     label_set_ref,
-    no_group_of_labels,
     resolved_pair,
 )
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
@@ -42,12 +47,10 @@ from ndcg_tracker.errors import (
     NdcgTrackerError,
     argument,
 )
-from ndcg_tracker.metrics.kernel.mean import plain_mean
 from ndcg_tracker.metrics.kernel.values import group_results, tie_bounds
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.metrics.unjudged_bounds import judged_shares
-from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
+from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.scoring import judged_share_notes, stored_weights
@@ -80,7 +83,8 @@ class CompareOptions:
     in scores leave open as well, which reads the items of all runs. ``by``: a group attribute to slice by.
     ``cluster``: one whose values mark groups that depend on each other. ``labels``, ``judge``: see ``resolved_pair``.
     ``unjudged_bounds``: find how far unjudged items leave every metric open, which reads them, too. ``unjudged``: what
-    such an item may be worth, None to look where it may matter (see ``open_deltas``).
+    such an item may be worth, None to look where it may matter (see ``open_deltas``). ``check_with``: who answered a
+    sample that checks the judge; ``unanswered``: whether its word is taken where an answer lacks.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -95,6 +99,8 @@ class CompareOptions:
     judge: str | None = None
     unjudged_bounds: bool = False
     unjudged: Unjudged | None = None
+    check_with: str | None = None
+    unanswered: Unanswered = "refuse"
 
     def words(self) -> tuple[str, ...]:
         """Return these options as a command takes them: metrics, labels, missing groups, clusters."""
@@ -102,6 +108,8 @@ class CompareOptions:
         chosen = (
             ("--labels", None if self.labels is None else str(self.labels)),
             ("--judge", self.judge),
+            ("--check-with", self.check_with),
+            ("--unanswered", None if self.unanswered == "refuse" else self.unanswered),
             ("--missing", None if self.missing == "error" else self.missing),
             ("--cluster", self.cluster),
         )
@@ -112,6 +120,13 @@ class CompareOptions:
         if self.labels not in (None, "newest") and (isinstance(self.labels, bool) or not isinstance(self.labels, int)):
             advice = f"give a number, such as {argument('labels', 1)}, or {argument('labels', 'newest')}"
             raise InputError(f"labels {self.labels!r} is no version", advice=advice)
+        if self.unanswered not in get_args(Unanswered):
+            raise InputError(f"unknown unanswered {self.unanswered!r}", advice="choose refuse or judge", joint=": ")
+        if self.check_with is None and self.unanswered != "refuse":
+            raise InputError(
+                f"{argument('unanswered')} belongs to {argument('check_with')}",
+                advice="say who answered, or leave it out",
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +165,7 @@ def compared(
         raise InputError("a comparison needs a candidate", advice="name one after the baseline")
     for other in others:
         check_arms(first, other, options)
-    pairs = [resolved_pair(tx, first, other, options.metrics, options.labels, options.judge) for other in others]
+    pairs = [asked_pair(tx, first, other, options) for other in others]
     attributes = asked_attributes(tx, first.runs[0], options)
     each = [compared_pair(tx, both, options, attributes) for both in pairs]
     if len(each) == 1:
@@ -159,8 +174,17 @@ def compared(
     return [replace(pair, comparison=comparison) for pair, comparison in zip(each, corrected, strict=True)]
 
 
+def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
+    """Return two arms under the labels, and with the answers that check them, that were asked for."""
+    if options.check_with is not None:
+        return sampled_pair(tx, baseline, candidate, options)
+    return resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
+
+
 def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
     """Refuse options that repeated runs do not support, and a run that is in both arms (InputError)."""
+    if options.check_with is not None:
+        check_options(options, baseline, candidate)
     if len(baseline.runs) == len(candidate.runs) == 1:
         return
     options.methods.check_t_only("arms of repeated runs")
@@ -232,20 +256,14 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         options.methods.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
-    _refuse_other_groups(both)
-    shares = _shares_of_sides(tx, both)
-    results = [
-        replace(paired_results(tx, both, metric, options.missing), not_judged=_not_judged(tx, both, metric, shares))
-        for metric in both.metrics
-    ]
-    more = _single_repeats(both)
-    for side in both.sides if any(share < WELL_JUDGED for of_side in shares for share in of_side.values()) else ():
-        more += judged_share_notes(tx, side.run, label_set)
+    if both.sample is not None:
+        results = [checked_results(tx, both, both.sample, metric, options.missing) for metric in both.metrics]
+        more, coverage = sample_notes(both, both.sample), tuple[JudgedShare, ...]()
+    else:
+        results, more, coverage = _stored(tx, both, options, pruned)
     if clusters is not None:
         more += _without_cluster(clusters, results[0].pairing.group_ids)
         results = [clustered(of_metric, clusters) for of_metric in results]
-    more += _missing_that_count(both, results, options)
-    more += [] if pruned else _shorter_lists(both)
     if options.unjudged_bounds:
 
         def results_of(older: RunPair) -> list[PairedResults]:
@@ -253,13 +271,8 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
             return paired if clusters is None else [clustered(of_metric, clusters) for of_metric in paired]
 
         results = with_unjudged(tx, both, results, results_of, options.methods)
-    of_arms = shares[: len(both.sides_of[0])], shares[len(both.sides_of[0]) :]
-    coverage = tuple(
-        JudgedShare(cutoff, *(_mean_share(of_arm, cutoff) for of_arm in of_arms))
-        for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics if not metric.is_external)
-    )
     worth = options.unjudged
-    if worth != "zero" and not (pruned and worth is None):
+    if worth != "zero" and not (pruned and worth is None) and both.sample is None:
         left = open_deltas(tx, both, results, coverage, worth)
         results = [replace(of_metric, open=of_open) for of_metric, of_open in zip(results, left, strict=True)]
     comparison = compare_runs(
@@ -292,6 +305,29 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
     return ComparedPair(both, comparison, results)
 
 
+def _stored(
+    tx: ReadTransaction, both: RunPair, options: CompareOptions, pruned: Sequence[Note]
+) -> tuple[list[PairedResults], list[Note], tuple[JudgedShare, ...]]:
+    """Return the stored results of two arms by metric, what else to know of them, and what is judged."""
+    refuse_other_groups(both)
+    shares = shares_of_sides(tx, both)
+    results = [
+        replace(paired_results(tx, both, metric, options.missing), not_judged=not_judged(tx, both, metric, shares))
+        for metric in both.metrics
+    ]
+    more = _single_repeats(both)
+    for side in both.sides if any(share < WELL_JUDGED for of_side in shares for share in of_side.values()) else ():
+        more += judged_share_notes(tx, side.run, both.baseline.label_set)
+    more += _missing_that_count(both, results, options)
+    more += [] if pruned else _shorter_lists(both)
+    of_arms = shares[: len(both.sides_of[0])], shares[len(both.sides_of[0]) :]
+    coverage = tuple(
+        JudgedShare(cutoff, *(mean_share(of_arm, cutoff) for of_arm in of_arms))
+        for cutoff in dict.fromkeys(metric.cutoff for metric in both.metrics if not metric.is_external)
+    )
+    return results, more, coverage
+
+
 def pruned_notes(tx: ReadTransaction, both: RunPair) -> list[Note]:
     """Return a note for each run whose items are gone, or were not all stored."""
     return [
@@ -313,7 +349,8 @@ def clustered(results: PairedResults, by: AttributeValues) -> PairedResults:
     numbers: dict[object, int] = {}
     each = zip(results.pairing.group_ids.tolist(), by.of(results.pairing.group_ids).values, strict=True)
     codes = [numbers.setdefault((0, group) if value is None else (1, value), len(numbers)) for group, value in each]
-    return replace(results, chance=Chance(clusters=np.array(codes, dtype=np.int64)), clustered_by=by.attribute)
+    chance = replace(results.chance, clusters=np.array(codes, dtype=np.int64))
+    return replace(results, chance=chance, clustered_by=by.attribute)
 
 
 def _without_cluster(clusters: AttributeValues, group_ids: Index) -> list[Note]:
@@ -359,93 +396,10 @@ def _shorter_lists(both: RunPair) -> list[Note]:
     return [Note("shorter_lists", facts | {"metric": familiar_name(str(cut[0]), cut[0].requested_as)})]
 
 
-def _refuse_other_groups(both: RunPair) -> None:
-    """Raise NotComparableError where some runs have no group of the labels: all of them would count as missing."""
-    without = [side for side in both.sides if any(_has_no_group(side, metric) for metric in both.metrics)]
-    if 0 < len(without) < len(both.sides):
-        raise no_group_of_labels(without[0].run, without[0].label_set)
-
-
-def _has_no_group(side: Side, metric: Metric) -> bool:
-    return not metric.is_external and side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0
-
-
-def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]:
-    """Return the judged share of a run by cutoff."""
-    return {
-        coverage.cutoff: coverage.judged_share for coverage in tx.evaluations.coverages(side.run.id, side.label_set.id)
-    }
-
-
-def _shares_of_sides(tx: ReadTransaction, both: RunPair) -> list[dict[int | None, float]]:
-    """Return the judged shares of each run by cutoff; where one of two runs lacks groups, over the shared ones."""
-    stored = [judged_shares_of(tx, side) for side in both.sides]
-    is_missing = any(evaluation.n_missing for side in both.sides for evaluation in side.evaluations.values())
-    ids = [side.run.id for side in both.sides]
-    if both.is_repeated or not is_missing or any("items" not in tx.runs.holds(run_id) for run_id in ids):
-        return stored
-    if np.array_equal(tx.runs.group_ids(ids[0]), tx.runs.group_ids(ids[1])):
-        return stored
-    lists = [tx.runs.ranking(run_id) for run_id in ids]
-    labels = tx.labels.lists(both.baseline.label_set.id)
-    of_sides = []
-    for own, other, shares in zip(lists, lists[::-1], stored, strict=True):
-        shared = own.of_groups(np.flatnonzero(places_of(own.group_keys, other.group_keys) >= 0))
-        of_cutoffs = {cutoff: judged_shares(judged(shared, labels), cutoff) for cutoff in shares}
-        of_sides.append({cutoff: plain_mean(of_groups) for cutoff, of_groups in of_cutoffs.items() if of_groups.size})
-    return of_sides
-
-
-def _mean_share(of_arm: Sequence[dict[int | None, float]], cutoff: int | None) -> float | None:
-    shares = [share[cutoff] for share in of_arm if share.get(cutoff) is not None]
-    return sum(shares) / len(shares) if shares else None
-
-
 def _single_repeats(both: RunPair) -> list[Note]:
     """Return a note where the repeats of one system are compared with a single run."""
     single = [arm.name for arm in both.arms if len(arm.runs) == 1]
     return [Note("one_repeat", {"run": name}) for name in single] if both.is_repeated else []
-
-
-def _not_judged(
-    tx: ReadTransaction, both: RunPair, metric: Metric, shares: Sequence[Mapping[int | None, float]]
-) -> NotComparable | None:
-    """Return which arms have no judged item that the metric counts in any of their runs, None where both have some.
-
-    One arm alone is not meant where unjudged items have a worth.
-    """
-    of_run = dict(zip((side.run.id for side in both.sides), shares, strict=True))
-    baseline, candidate = (
-        all(has_nothing_judged(tx, side, metric, of_run[side.run.id]) for side in sides) for sides in both.sides_of
-    )
-    if baseline and candidate:
-        return "nothing_judged"
-    if metric["unjudged"] not in ("zero", "drop"):
-        return None
-    return "baseline_not_judged" if baseline else "candidate_not_judged" if candidate else None
-
-
-def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
-    """Return whether a run has no judged item that the metric counts; ``shares``: the judged share by cutoff.
-
-    False for a pruned run where only its items could tell.
-    """
-    if metric.is_external:
-        return False
-    if _has_no_group(side, metric):
-        return True
-    if shares.get(metric.cutoff) != 0:
-        if metric["depth"] == "all" or "items" not in tx.runs.holds(side.run.id):
-            return False
-        return not judged_shares(_judged(tx, side), int(metric["depth"])).any()
-    if metric["unjudged"] != "drop" or metric.cutoff is None:
-        return True
-    # what is dropped makes room for items below the cutoff
-    return "items" in tx.runs.holds(side.run.id) and not _judged(tx, side).rows.size
-
-
-def _judged(tx: ReadTransaction, side: Side) -> JudgedRanking:
-    return judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id))
 
 
 def _with_shares(comparison: Comparison, both: RunPair) -> Comparison:
@@ -461,7 +415,11 @@ def _with_shares(comparison: Comparison, both: RunPair) -> Comparison:
 def _with_requests(comparison: Comparison, both: RunPair) -> Comparison:
     """Return the comparison with the requested text of each metric, as the view ``group_diff`` has it."""
     metrics = []
+    asked = {str(metric): metric.requested_as for metric in both.metrics}
     for metric in comparison.metrics:
+        if any(metric.metric not in sides[0].evaluations for sides in both.sides_of):
+            metrics.append(replace(metric, requested_as=asked[metric.metric]))
+            continue
         baseline_text, candidate_text = (sides[0].evaluations[metric.metric].requested_as for sides in both.sides_of)
         metrics.append(
             replace(metric, requested_as=baseline_text if candidate_text == metric.metric else candidate_text)

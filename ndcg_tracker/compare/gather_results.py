@@ -13,15 +13,15 @@ from ndcg_tracker.compare.decide import PairedResults, UnjudgedDeltas, compare_m
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids
-from ndcg_tracker.compare.results import EarlierBounds, MetricComparison, TieBounds, TieEffect
-from ndcg_tracker.compare.run_pair import RunPair, Side
+from ndcg_tracker.compare.results import EarlierBounds, MetricComparison, NotComparable, TieBounds, TieEffect
+from ndcg_tracker.compare.run_pair import RunPair, Side, no_group_of_labels
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.metrics.kernel.mean import summary_of
+from ndcg_tracker.metrics.kernel.mean import plain_mean, summary_of
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, unjudged_items, what_stops
+from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, judged_shares, unjudged_items, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
@@ -30,7 +30,7 @@ from ndcg_tracker.words.notes import Note, sentence
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ndcg_tracker.compare.inference import Methods
     from ndcg_tracker.compare.slices import Slicing
@@ -431,3 +431,87 @@ def _condensed(side: JudgedRanking, metric: Metric, keys: Keys) -> Floats:
     """Return the values of some groups without unjudged items, NaN where undefined: float64."""
     (condensed,) = group_values(side, [metric.with_axes(unjudged="drop")])
     return np.append(condensed.values, np.nan)[places_of(keys, condensed.group_keys)]
+
+
+def refuse_other_groups(both: RunPair) -> None:
+    """Raise NotComparableError where some runs have no group of the labels: all of them would count as missing."""
+    without = [side for side in both.sides if any(_has_no_group(side, metric) for metric in both.metrics)]
+    if 0 < len(without) < len(both.sides):
+        raise no_group_of_labels(without[0].run, without[0].label_set)
+
+
+def _has_no_group(side: Side, metric: Metric) -> bool:
+    return not metric.is_external and side.evaluations[str(metric)].n_missing >= side.label_set.n_groups > 0
+
+
+def judged_shares_of(tx: ReadTransaction, side: Side) -> dict[int | None, float]:
+    """Return the judged share of a run by cutoff."""
+    return {
+        coverage.cutoff: coverage.judged_share for coverage in tx.evaluations.coverages(side.run.id, side.label_set.id)
+    }
+
+
+def shares_of_sides(tx: ReadTransaction, both: RunPair) -> list[dict[int | None, float]]:
+    """Return the judged shares of each run by cutoff; where one of two runs lacks groups, over the shared ones."""
+    stored = [judged_shares_of(tx, side) for side in both.sides]
+    is_missing = any(evaluation.n_missing for side in both.sides for evaluation in side.evaluations.values())
+    ids = [side.run.id for side in both.sides]
+    if both.is_repeated or not is_missing or any("items" not in tx.runs.holds(run_id) for run_id in ids):
+        return stored
+    if np.array_equal(tx.runs.group_ids(ids[0]), tx.runs.group_ids(ids[1])):
+        return stored
+    lists = [tx.runs.ranking(run_id) for run_id in ids]
+    labels = tx.labels.lists(both.baseline.label_set.id)
+    of_sides = []
+    for own, other, shares in zip(lists, lists[::-1], stored, strict=True):
+        shared = own.of_groups(np.flatnonzero(places_of(own.group_keys, other.group_keys) >= 0))
+        of_cutoffs = {cutoff: judged_shares(judged(shared, labels), cutoff) for cutoff in shares}
+        of_sides.append({cutoff: plain_mean(of_groups) for cutoff, of_groups in of_cutoffs.items() if of_groups.size})
+    return of_sides
+
+
+def mean_share(of_arm: Sequence[dict[int | None, float]], cutoff: int | None) -> float | None:
+    """Return the mean judged share of an arm's runs down to a cutoff, None where none has one."""
+    shares = [share[cutoff] for share in of_arm if share.get(cutoff) is not None]
+    return sum(shares) / len(shares) if shares else None
+
+
+def not_judged(
+    tx: ReadTransaction, both: RunPair, metric: Metric, shares: Sequence[Mapping[int | None, float]]
+) -> NotComparable | None:
+    """Return which arms have no judged item that the metric counts in any of their runs, None where both have some.
+
+    One arm alone is not meant where unjudged items have a worth.
+    """
+    of_run = dict(zip((side.run.id for side in both.sides), shares, strict=True))
+    baseline, candidate = (
+        all(has_nothing_judged(tx, side, metric, of_run[side.run.id]) for side in sides) for sides in both.sides_of
+    )
+    if baseline and candidate:
+        return "nothing_judged"
+    if metric["unjudged"] not in ("zero", "drop"):
+        return None
+    return "baseline_not_judged" if baseline else "candidate_not_judged" if candidate else None
+
+
+def has_nothing_judged(tx: ReadTransaction, side: Side, metric: Metric, shares: Mapping[int | None, float]) -> bool:
+    """Return whether a run has no judged item that the metric counts; ``shares``: the judged share by cutoff.
+
+    False for a pruned run where only its items could tell.
+    """
+    if metric.is_external:
+        return False
+    if _has_no_group(side, metric):
+        return True
+    if shares.get(metric.cutoff) != 0:
+        if metric["depth"] == "all" or "items" not in tx.runs.holds(side.run.id):
+            return False
+        return not judged_shares(_judged(tx, side), int(metric["depth"])).any()
+    if metric["unjudged"] != "drop" or metric.cutoff is None:
+        return True
+    # what is dropped makes room for items below the cutoff
+    return "items" in tx.runs.holds(side.run.id) and not _judged(tx, side).rows.size
+
+
+def _judged(tx: ReadTransaction, side: Side) -> JudgedRanking:
+    return judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id))

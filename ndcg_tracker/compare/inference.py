@@ -33,6 +33,9 @@ from ndcg_tracker.statistics.t_test import (
 )
 from ndcg_tracker.words.notes import Fact, Note
 
+LEVEL = 0.95
+"""The level of two-sided intervals."""
+
 
 @dataclass(frozen=True, slots=True)
 class Methods:
@@ -75,16 +78,25 @@ class Chance:
     """The sources of chance in a t-test beside independent groups; with neither, it is the plain paired t-test.
 
     ``repeats``: the results of each run of both arms, float64, shapes (k_a, n) and (k_b, n). ``clusters``: int64, shape
-    (n,), the number of each group's cluster.
+    (n,), the number of each group's cluster. ``informative``: int64, shape (n,), how many drawn labels of each group
+    gain something else than by the judge whom they check, None where nobody is checked. ``n_looks``: how many verdicts
+    on a growing sample share the level.
     """
 
     repeats: tuple[Floats, Floats] | None = None
     clusters: Index | None = None
+    informative: Index | None = None
+    n_looks: int = 1
 
     @property
     def is_plain(self) -> bool:
         """Whether groups are independent, and nothing else."""
-        return self.repeats is None and self.clusters is None
+        return self.repeats is None and self.clusters is None and self.informative is None
+
+    @property
+    def may_bet(self) -> bool:
+        """Whether betting bounds apply: they cover no other repeats, and no corrected difference."""
+        return self.repeats is None and self.informative is None
 
     def of(self, places: Index | Mask) -> Chance:
         """Return the same for some of the groups."""
@@ -92,6 +104,8 @@ class Chance:
         return Chance(
             None if repeats is None else (repeats[0][:, places], repeats[1][:, places]),
             None if clusters is None else np.unique(clusters[places], return_inverse=True)[1],
+            None if self.informative is None else self.informative[places],
+            self.n_looks,
         )
 
     def shifted(self, by: Floats) -> Chance:
@@ -102,12 +116,21 @@ class Chance:
         return replace(self, repeats=(baseline, candidate + by))
 
     def test(self, delta: Floats, weights: Floats | None) -> tuple[TTest, VarianceParts | None]:
-        """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated."""
+        """Return the t-test of the (weighted) mean difference, and its parts where runs were repeated.
+
+        Of several looks, p is multiplied by their number, and the interval holds in all of them together.
+        """
+        level = 1 - (1 - LEVEL) / self.n_looks
+        parts = None
         if self.repeats is not None:
-            return crossed_t(*self.repeats, weights)
-        if self.clusters is not None:
-            return clustered_t(delta, self.clusters, weights), None
-        return paired_t(delta) if weights is None else weighted_t(delta, weights), None
+            test, parts = crossed_t(*self.repeats, weights, level=level)
+        elif self.clusters is not None:
+            test = clustered_t(delta, self.clusters, weights, level=level)
+        else:
+            test = paired_t(delta, level=level) if weights is None else weighted_t(delta, weights, level=level)
+        if test.p_value is not None and self.n_looks > 1:
+            test = replace(test, p_value=min(1.0, self.n_looks * test.p_value))
+        return test, parts
 
     def independent(self, delta: Floats, weights: Floats | None) -> tuple[Floats, Floats | None]:
         """Return independent differences and their weights: those of clusters if there are any."""
@@ -121,10 +144,12 @@ class Chance:
         """Return the information that the differences carry, or those of clusters: see ``clusters_that_count``."""
         differences, sizes = self.independent(delta, weights)
         found = information_in(differences, sizes)
-        if self.clusters is None or sizes is None:
+        if self.clusters is not None and sizes is not None:
+            n = clusters_that_count(found.n_nonzero, sizes[differences != 0])
+            found = replace(found, n_nonzero=n, of_clusters=True, as_equal=n < found.n_nonzero)
+        if self.informative is None or found.are_few:
             return found
-        n = clusters_that_count(found.n_nonzero, sizes[differences != 0])
-        return replace(found, n_nonzero=n, of_clusters=True, as_equal=n < found.n_nonzero)
+        return replace(found, n_nonzero=int(self.informative.sum()), of_labels=True)
 
 
 GROUPS_ONLY = Chance()
@@ -199,7 +224,7 @@ def metric_warnings(
     warnings = [Note("weightless", {"n": n_weightless})] if n_weightless else []
     if information.n == 0:
         warnings.append(Note("no_group"))
-    elif information.n_nonzero == 0:
+    elif information.n_nonzero == 0 and not information.of_labels:
         pass
     elif no_inference is not None:
         warnings.append(no_inference)
@@ -235,6 +260,8 @@ def skewed_note(information: Information) -> Note:
 def few_note(information: Information, enough: int) -> Note:
     """Return the note that fewer differences than enough are nonzero."""
     facts: dict[str, Fact] = {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough}
-    if information.of_clusters:
+    if information.of_labels:
+        facts |= {"of_labels": True}
+    elif information.of_clusters:
         facts |= {"of_clusters": True, "as_equal": information.as_equal}
     return Note("low_information", facts)

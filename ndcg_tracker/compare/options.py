@@ -23,6 +23,9 @@ CiMethod = Literal["t", "bootstrap", "betting"]
 Unjudged = Literal["range", "zero", "bounds"]
 """What an unjudged item is worth in a verdict: up to the mean gain at its rank, nothing, or any grade."""
 
+Unanswered = Literal["refuse", "judge"]
+"""What becomes of drawn items without an answer: no verdict, or the judge's word for them."""
+
 Version = int | Literal["newest"] | None
 """Which labels: a version, the newest, or None for the newest under which both runs have the metrics."""
 
@@ -76,3 +79,8 @@ BySlices = Annotated[
 TieBounds = Annotated[bool, Option("Show the groups whose value depends on tied scores.")]
 UnjudgedBounds = Annotated[bool, Option("Show how far items that nobody judged leave delta open.")]
 Top = Annotated[int, Option("How many worst and best groups to show.", least=0)]
+CheckWith = Annotated[
+    str | None,
+    Option("Who answered the sample that checks --judge (labels sample).", metavar="NAME"),
+]
+OfUnanswered = Annotated[Unanswered, Option("Drawn items without an answer: no verdict, or the judge's word.")]

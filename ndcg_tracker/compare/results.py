@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ndcg_tracker.compare.check import JudgeCheck
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.metric import Direction
@@ -380,7 +381,8 @@ class MetricComparison:
     which values are better; of a metric whose lower ones are, a group with a delta below 0 is a win. ``judged``: which
     share of the first ranks of both runs is judged, None where it is not known. ``open``: what unjudged items leave
     open, None where nothing does or nobody looked. ``rare_loss``: what the groups cannot show, None where they are
-    weighted, unknown or identical. A number that is undefined is None.
+    weighted, unknown or identical. ``check``: of the judge by people, None where nobody asked: delta is then corrected,
+    and the means, wins, ties and losses are not known. A number that is undefined is None.
     """
 
     metric: str
@@ -392,9 +394,9 @@ class MetricComparison:
     p_value: float | None
     p_adjusted: float | None
     test: str
-    wins: int
-    ties: int
-    losses: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
     effect_size: float | None
     detectable_delta: float | None
     warnings: tuple[Note, ...]
@@ -416,6 +418,7 @@ class MetricComparison:
     judged: JudgedShare | None = None
     open: OpenVerdict | None = None
     rare_loss: RareLoss | None = None
+    check: JudgeCheck | None = None
 
     @property
     def is_open(self) -> bool:
@@ -474,9 +477,9 @@ class SliceComparison:
     candidate: float | None
     delta: float | None
     ci: tuple[float, float] | None
-    wins: int
-    ties: int
-    losses: int
+    wins: int | None
+    ties: int | None
+    losses: int | None
     p_value: float | None
     q_value: float | None
     p_adjusted: float | None

@@ -19,6 +19,7 @@ from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE
 from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
+    from ndcg_tracker.compare.gather_check import Sample
     from ndcg_tracker.storage.records import (
         EvaluationRecord,
         LabelSetRecord,
@@ -55,7 +56,7 @@ class RunPair:
 
     ``sides_of``: the runs of baseline and candidate, one each unless an arm repeats a system. ``metrics``: groups are
     reported by the first. ``newest_version``: of the dataset's labels. ``are_labels_named``: whether a version was
-    asked for.
+    asked for. ``sample``: the answers of people that correct these labels, None where nobody asked.
     """
 
     arms: tuple[Arm, Arm]
@@ -63,6 +64,7 @@ class RunPair:
     metrics: tuple[Metric, ...]
     newest_version: int
     are_labels_named: bool = False
+    sample: Sample | None = None
 
     @classmethod
     def of(

@@ -17,6 +17,7 @@ from ndcg_tracker.compare.results import (
     RunRef,
     Verdict,
 )
+from ndcg_tracker.compare.say_check import CHECK_LEGEND, check_facts, check_table, checked_by, favours
 from ndcg_tracker.compare.say_tables import (
     IDENTICAL,
     VERDICT_STYLES,
@@ -88,7 +89,11 @@ _CSV_COLUMNS = {
         "condensed_verdict=unjudged_bounds.condensed.verdict direction baseline_judged=judged.baseline "
         "candidate_judged=judged.candidate delta_low=open.low.delta delta_high=open.high.delta "
         "verdict_low=open.low.verdict verdict_high=open.high.verdict is_open judge=label_set.judge "
-        "worst_loss=rare_loss.worst share_of_more=rare_loss.share"
+        "worst_loss=rare_loss.worst share_of_more=rare_loss.share checked_by=check.checked_by "
+        "judge_delta=check.judge.delta judge_ci_low=check.judge.ci.0 judge_ci_high=check.judge.ci.1 "
+        "people_delta=check.people.delta people_ci_low=check.people.ci.0 people_ci_high=check.people.ci.1 "
+        "favour=check.favour.delta favour_ci_low=check.favour.ci.0 favour_ci_high=check.favour.ci.1 "
+        "n_answers=check.n_drawn n_informative=check.n_informative"
     ),
 }
 
@@ -183,7 +188,7 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
         "df",
         *(
             name
-            for name in ("equivalence", "variance", "clusters", "unjudged_bounds", "open", "rare_loss")
+            for name in ("equivalence", "variance", "clusters", "unjudged_bounds", "open", "rare_loss", "check")
             if getattr(metric, name) is None
         ),
     )
@@ -224,9 +229,15 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
     return Report(
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
+        sentences=favours(comparison),
         tables=[_metric_table(comparison, shown), *_equivalence_tables(comparison), *unjudged_tables(comparison)],
         legend=legend(shown, spelled),
-        facts=[paired, *facts(comparison, spelled, beside_table=True), *canonical_names(comparison, stored)],
+        facts=[
+            paired,
+            *facts(comparison, spelled, beside_table=True),
+            *check_facts(comparison),
+            *canonical_names(comparison, stored),
+        ],
         notes=[told(note) for note in comparison.notes],
         details=[*slice_tables(comparison), *group_tables(comparison), *tie_tables(comparison)],
         fold=FOLD,
@@ -248,7 +259,7 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
             verdict = verdict if _is_judged(metric) else "cannot be judged"
             told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
             painted = [Painted(text, style_of(metric)) for text in told_so]
-            counts = f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
+            counts = "/".join(UNDEFINED if n is None else f"{n:,}" for n in (metric.wins, metric.ties, metric.losses))
             evidence = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), counts]
             rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *evidence])
     heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", ">w/t/l")]
@@ -274,10 +285,11 @@ def runs(comparison: Comparison) -> str:
 
 
 def _judged_dataset(comparison: Comparison) -> str:
-    judge = comparison.label_set.judge
+    judge, who = comparison.label_set.judge, checked_by(comparison)
     if judge in NO_LABELS_HERE:
         return comparison.dataset
-    return f"{comparison.dataset} (judge {judge!r})" if judge else comparison.dataset
+    told = ", ".join(filter(None, (judge and f"judge {judge!r}", who and f"checked by {who!r}")))
+    return f"{comparison.dataset} ({told})" if told else comparison.dataset
 
 
 def headline(comparison: Comparison) -> str:
@@ -381,10 +393,12 @@ def _is_judged(metric: MetricComparison) -> bool:
 
 def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> Table:
     """Return the table of means, differences and p-values, and of the evidence that at least one metric has."""
+    if checked_by(comparison):
+        return check_table(comparison, lambda metric: metric_footnotes(metric, comparisons))
     evidence: list[tuple[str, Callable[[MetricComparison], str | None]]] = [
-        ("wins", lambda metric: f"{metric.wins:,}"),
-        ("ties", lambda metric: f"{metric.ties:,}"),
-        ("losses", lambda metric: f"{metric.losses:,}"),
+        ("wins", lambda metric: None if metric.wins is None else f"{metric.wins:,}"),
+        ("ties", lambda metric: None if metric.ties is None else f"{metric.ties:,}"),
+        ("losses", lambda metric: None if metric.losses is None else f"{metric.losses:,}"),
         ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else None),
         ("detectable", lambda m: points(m.detectable_delta) if _is_detectable_shown(m) else None),
         ("judged", judged_cell),
@@ -481,6 +495,8 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     """Return how to read the numbers of these comparisons, which share one correction of their p-values."""
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
     lines = _evidence(comparisons)
+    if any(metric.check is not None for metric in metrics):
+        return [CHECK_LEGEND, *lines[1:]]
     if all(metric.p_value is None for metric in metrics):
         return lines
     lines.append("d_z: mean difference / standard deviation")
@@ -535,7 +551,8 @@ def _is_detectable_shown(metric: MetricComparison) -> bool:
 def _could_bet(metric: MetricComparison) -> bool:
     """Return whether the verdict rests on a t interval of few nonzero differences."""
     is_detected = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
-    return is_detected and (metric.has_low_information or metric.wins + metric.losses < enough_for(0.05))
+    n_moved = (metric.wins or 0) + (metric.losses or 0)
+    return is_detected and metric.check is None and (metric.has_low_information or n_moved < enough_for(0.05))
 
 
 def _equivalence_tables(comparison: Comparison) -> list[Table]:

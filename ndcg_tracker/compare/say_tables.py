@@ -57,9 +57,10 @@ def slice_tables(comparison: Comparison) -> list[Table]:
         if (number := sum(row.verdict == verdict for row in slices))
     ]
     footnotes: list[str] = []
+    numbers = [name for name in _NUMBERS if name not in (">baseline", ">candidate") or first.check is None]
     table = Table(
-        (Column("", attribute, right=False), *columns(*_NUMBERS)),
-        [_slice_cells(row) for row in shown],
+        (Column("", attribute, right=False), *columns(*numbers)),
+        [_slice_cells(row, with_means=first.check is None) for row in shown],
         f"{first.metric} by {attribute}: {', '.join(moved) or 'no difference detected'} "
         f"({counted(len(slices), 'slice')})",
         marks=[marks(_slice_footnotes(row), footnotes) for row in shown],
@@ -85,12 +86,11 @@ def _slice_legend(slices: Sequence[SliceComparison], *, is_paired: bool) -> list
     return lines
 
 
-def _slice_cells(row: SliceComparison) -> list[object]:
+def _slice_cells(row: SliceComparison, *, with_means: bool) -> list[object]:
     return [
         NO_VALUE if row.value is None else row.value,
         f"{row.n:,}",
-        points(row.baseline),
-        points(row.candidate),
+        *([points(row.baseline), points(row.candidate)] if with_means else []),
         delta_cell(row.delta, row.verdict),
         interval(row.ci, signed=True),
         p_text(row.p_adjusted),

@@ -302,68 +302,6 @@ class _Scale:
         return f"{judge_words(self.judge)}, {whole}{self.least:g} to {self.greatest:g}"
 
 
-def design_of(
-    tx: ReadTransaction,
-    baseline: RunRecord,
-    candidate: RunRecord,
-    judge: str,
-    check_with: str,
-    metric: Metric | None,
-) -> DesignRecord:
-    """Return the newest design of two runs under a judge that somebody answered (InputError, with what there is).
-
-    ``metric``: None where there are answers under one alone.
-    """
-    judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
-    stored = tx.designs.all(baseline.dataset_id)
-    of_runs = [of for of in stored if {of.baseline_run_id, of.candidate_run_id} == {baseline.id, candidate.id}]
-    of_judge = [of for of in of_runs if judge_of[of.label_set_id] == judge]
-    fitting = [of for of in of_judge if metric is None or of.metric == str(metric)]
-    answered = [of for of in fitting if of.checked_by == check_with]
-    if len({of.metric for of in answered}) > 1:
-        metrics = " and ".join(dict.fromkeys(of.metric for of in answered))
-        raise InputError(f"there are designs under {metrics}", advice=f"choose with {argument('metric')}")
-    if answered:
-        return answered[-1]
-    names = f"{baseline.name!r} and {candidate.name!r}"
-    if fitting:
-        design = fitting[-1]
-        if design.checked_by is None:
-            raise unanswered_error(design, 1, 1, baseline.dataset)
-        raise InputError(
-            f"design {design.number} of {names} is answered by {design.checked_by!r}, not by {check_with!r}",
-            advice=f"give {argument('check_with', design.checked_by)}",
-        )
-    what = f"no design of {names} checks {judge_words(judge)}" + ("" if metric is None else f" under {metric}")
-    if of_judge:
-        what += f", but one under {of_judge[-1].metric}"
-    elif of_runs:
-        what += f", but one checks {judge_words(judge_of[of_runs[-1].label_set_id])}"
-    elif stored:
-        of = stored[-1]
-        what += f"; design {of.number} is of {of.baseline_run!r} and {of.candidate_run!r}"
-        gone = {of.baseline_run_id, of.candidate_run_id} & {None}
-        what += ", of which one is deleted or replaced" if gone else ""
-    metrics_of = () if metric is None else ("--metric", metric.requested_as)
-    words = ("ndcg-track", "labels", "sample", baseline.name, candidate.name, "--judge", judge, "--budget", "N")
-    raise InputError(what, advice=f"draw one with: {shlex.join((*words, *metrics_of))}")
-
-
-def answers_to(tx: ReadTransaction, design: DesignRecord, dataset: str) -> dict[tuple[str, str], tuple[float, float]]:
-    """Return the grade and the probability of each item that a design drew, by group and item.
-
-    Raises: InputError where some have no grade yet.
-    """
-    items = tx.designs.items(design.id)
-    grades = [item.grade for item in items if item.grade is not None]
-    if len(grades) < len(items):
-        raise unanswered_error(design, len(items) - len(grades), len(items), dataset)
-    ids = np.array([item.group_id for item in items], dtype=np.int64)
-    keys = tx.groups.keys(design.dataset_id, ids).to_list()
-    each = zip(keys, items, grades, strict=True)
-    return {(key, item.item_key): (grade, item.probability) for key, item, grade in each}
-
-
 def answering_command(file: str, design: int, judge: str, dataset: str) -> tuple[str, ...]:
     """Return the command that stores answers to a design."""
     return ("ndcg-track", "labels", "add", file, "--judge", judge, "--design", str(design), "--dataset", dataset)

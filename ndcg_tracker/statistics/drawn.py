@@ -13,16 +13,13 @@ JASA 47, 1952; Angelopoulos et al., "Prediction-powered inference", Science 382,
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
 import numpy as np
 
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.statistics.t_test import TTest, paired_t
 
-FEW_INFORMATIVE = 25
-"""With fewer drawn items whose gain is another one than the judge's, the t-test says too little."""
 _FOLDS = 10
 _PSEUDO_LABELS = 2.0
 _BITS = 53
@@ -85,9 +82,10 @@ class DrawnLabels:
     probabilities: Floats
 
     @property
-    def n_informative(self) -> int:
-        """How many of the drawn items gain something else than the judge's grade does."""
-        return int((self.gains != self.judged_gains[self.levels[self.rows]]).sum())
+    def informative(self) -> Index:
+        """How many drawn items of each group gain something else than by the judge: int64, shape (n_groups,)."""
+        differs = self.gains != self.judged_gains[self.levels[self.rows]]
+        return np.bincount(self.groups[self.rows[differs]], minlength=self.n_groups)
 
     def judged_deltas(self) -> Floats:
         """Return the difference of each group as the judge has it: float64, shape (n_groups,)."""
@@ -100,9 +98,24 @@ class DrawnLabels:
         groups, each drawn item weighing 1 / p, with two labels more at the judge's own gain.
         """
         expected = self._expected()
-        drawn = self.rows
-        residuals = self.weights[drawn] / self.probabilities * (self.gains - expected[drawn])
-        return self._summed(self.groups, self.weights * expected) + self._summed(self.groups[drawn], residuals)
+        of_drawn = self._summed(self.groups[self.rows], self._residuals(expected))
+        return self._summed(self.groups, self.weights * expected) + of_drawn
+
+    def drawn_variances(self) -> Floats:
+        """Return the part of each group's variance that comes from the draw: float64, shape (n_groups,).
+
+        It is estimated by the sum over drawn items of (1 - p) (w (gain - f) / p)^2, and falls with the budget; the rest
+        of the variance, that of the groups, does not.
+        """
+        squares = (1 - self.probabilities) * self._residuals(self._expected()) ** 2
+        return self._summed(self.groups[self.rows], squares)
+
+    def by_people_alone(self) -> DrawnLabels:
+        """Return the same sample without the judge: the mean gain that people gave is expected, whatever it said."""
+        return replace(self, levels=np.zeros_like(self.levels), judged_gains=np.zeros(1))
+
+    def _residuals(self, expected: Floats) -> Floats:
+        return self.weights[self.rows] / self.probabilities * (self.gains - expected[self.rows])
 
     def _expected(self) -> Floats:
         n_folds, n_levels = min(_FOLDS, self.n_groups), self.judged_gains.size
@@ -122,38 +135,3 @@ class DrawnLabels:
 
     def _summed(self, groups: Index, numbers: Floats) -> Floats:
         return np.asarray(np.bincount(groups, numbers, self.n_groups), dtype=np.float64)
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedDelta:
-    """The mean difference by a judge alone, and corrected by what people said of drawn items.
-
-    ``favour``: by how much the judge favours the candidate: its difference minus the corrected one, group by group.
-    ``n_drawn``: how many items people graded; ``n_informative``: how many of these gain something else than by the
-    judge.
-    """
-
-    judged: TTest
-    corrected: TTest
-    favour: TTest
-    n_drawn: int
-    n_informative: int
-
-    @property
-    def has_low_information(self) -> bool:
-        """Whether the test rests on few informative labels."""
-        return self.n_informative < FEW_INFORMATIVE
-
-
-def checked_delta(labels: DrawnLabels) -> CheckedDelta:
-    """Return the mean difference by the judge alone and corrected, with the t-tests over groups.
-
-    >>> two = np.array([0, 1])
-    >>> one = np.ones(2)
-    >>> found = checked_delta(DrawnLabels(2, two, one, two, np.array([1.0, 0.0]), two, np.array([0.0, 0.5]), one))
-    >>> found.judged.mean, found.corrected.mean, found.favour.mean, found.n_informative
-    (0.5, 0.25, 0.25, 2)
-    """
-    judged, corrected = labels.judged_deltas(), labels.corrected_deltas()
-    tests = (paired_t(judged), paired_t(corrected), paired_t(judged - corrected))
-    return CheckedDelta(*tests, labels.rows.size, labels.n_informative)

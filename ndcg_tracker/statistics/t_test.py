@@ -319,6 +319,8 @@ FEW_DIFFERENCES = 25
 """Fewer nonzero differences are low information for a two-sided t-test at 5%."""
 MUCH_SKEWNESS = 2.0
 """A sample skewness beyond which a two-sided t-test needs 25 skewness^2 groups."""
+ENOUGH_LABELS = 100
+"""From so many drawn labels on that gain something else than by the judge a one-sided t bound at 1% is trusted."""
 SKEWNESS_OF_MEAN = 0.1
 """The largest |skewness| / sqrt(n) at which a one-sided t bound at 1% is trusted."""
 
@@ -381,7 +383,8 @@ class Information:
     """The information in the differences of ``n`` groups, or clusters of them: how many are nonzero, their skewness.
 
     ``of_strata``: whether it is that of ``stratified.strata_information``. ``as_equal``: whether ``n_nonzero`` is the
-    number of equal clusters that say as much (``clusters_that_count``).
+    number of equal clusters that say as much (``clusters_that_count``). ``of_labels``: whether it is how many drawn
+    labels gain something else than by the judge whom they check (``statistics.drawn``).
     """
 
     n: int
@@ -390,6 +393,7 @@ class Information:
     of_clusters: bool = False
     of_strata: bool = False
     as_equal: bool = False
+    of_labels: bool = False
 
     @property
     def is_low(self) -> bool:
@@ -403,8 +407,8 @@ class Information:
 
     @property
     def are_few(self) -> bool:
-        """Whether fewer than 25 differences are nonzero, though some are."""
-        return 0 < self.n_nonzero < FEW_DIFFERENCES
+        """Whether fewer than 25 differences are nonzero, though some are, or so few labels check a judge."""
+        return (self.n_nonzero > 0 or self.of_labels) and self.n_nonzero < FEW_DIFFERENCES
 
     @property
     def is_skewed(self) -> bool:
@@ -414,7 +418,20 @@ class Information:
 
     def are_few_at(self, alpha: float) -> bool:
         """Whether fewer differences are nonzero than a one-sided bound at level ``alpha`` needs, though some are."""
-        return 0 < self.n_nonzero < enough_for(alpha)
+        return (self.n_nonzero > 0 or self.of_labels) and self.n_nonzero < self.enough_for(alpha)
+
+    def enough_for(self, alpha: float) -> int:
+        """Return from how many on a one-sided t bound at level ``alpha`` is trusted: see ``enough_for``.
+
+        Of labels that check a judge 100 are enough down to the level 1%, and below it as many more as of differences.
+
+        >>> of_labels = Information(600, 90, 0.0, of_labels=True)
+        >>> [of_labels.enough_for(alpha) for alpha in (0.05, 0.01, 0.001)], of_labels.is_low_at(0.05)
+        ([100, 100, 150], True)
+        """
+        if not self.of_labels:
+            return enough_for(alpha)
+        return max(ENOUGH_LABELS, round(ENOUGH_LABELS * math.log(alpha) / math.log(0.01)))
 
     def is_low_at(self, alpha: float) -> bool:
         """Whether a one-sided t bound at level ``alpha`` may err too often: see ``enough_for`` and ``skewness_for``."""
@@ -425,7 +442,7 @@ class Information:
         """How many groups would be enough for level ``alpha``, if further ones are like these; 0 if nothing differs."""
         if not self.n_nonzero:
             return 0
-        by_count = math.ceil(enough_for(alpha) * self.n / self.n_nonzero)
+        by_count = math.ceil(self.enough_for(alpha) * self.n / self.n_nonzero)
         return max(by_count, math.ceil((self.skewness / skewness_for(alpha)) ** 2))
 
 

@@ -191,6 +191,12 @@ class DesignReads:
         query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.number)
         return self._session.records(DesignRecord, query)
 
+    def n_unanswered(self, design_id: int) -> int:
+        """Return how many items that a design drew have no answer."""
+        items = schema.drawn_items
+        is_open = (items.c.design_id == design_id) & items.c.grade.is_(None)
+        return int(self._session.connection.execute(sa.select(sa.func.count()).where(is_open)).scalar() or 0)
+
     def items(self, design_id: int) -> list[DrawnItemRecord]:
         """Return the items that a design drew, by group and item."""
         table = schema.drawn_items

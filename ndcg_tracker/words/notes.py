@@ -13,7 +13,7 @@ from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, po
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
-    "older_than_judge",
+    "older_than_judge", "unanswered",
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
@@ -160,12 +160,15 @@ def low_information(
     skewness: float = 0.0,
     of_clusters: bool = False,
     as_equal: bool = False,
+    of_labels: bool = False,
     decides: str = "",
     interval: str = T_INTERVAL,
 ) -> str:
     """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
     if n_nonzero is not None:
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
+        if of_labels:
+            reason = f"{counted(n_nonzero, 'answer')} that differ{'s' if n_nonzero == 1 else ''} from the judge"
         if as_equal:
             reason = f"of {n:,} clusters those that differ count as {n_nonzero:,} equal ones"
         narrow = f", and below {enough} {_OF_GATE.get(decides, f'{interval} may be too narrow')}"
@@ -179,7 +182,9 @@ def low_information(
 def few_differences(warned: Note, interval: str = T_INTERVAL) -> str:
     """Return a warning of low information as rows of a table share it."""
     enough = warned.facts.get("enough")
-    warning = f"low information ({'very skewed' if enough is None else f'under {enough} nonzero'} differences)"
+    of_labels = warned.facts.get("of_labels")
+    few = f"under {enough} {'answers that differ from the judge' if of_labels else 'nonzero differences'}"
+    warning = f"low information ({'very skewed differences' if enough is None else few})"
     return f"{warning}: {interval} may be too narrow" if interval else warning
 
 
@@ -426,6 +431,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "design {design} was drawn under version {version} of the judge's labels, and is held against these; version "
         "{newest} is newer"
     ).format,
+    "unanswered": lambda n, judge: (
+        f"{counted(n, 'drawn item')} without an answer: {judge_words(judge)} is taken at its word there, which nothing "
+        "checks; a verdict after further answers is another look"
+    ),
     "not_evaluated": lambda version, runs, judge="": (
         f"no results under version {version} of the labels{f' (judge {judge!r})' if judge else ''} for "
         f"{' and '.join(map(repr, runs))} and the baseline together; to add them"

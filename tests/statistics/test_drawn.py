@@ -10,7 +10,6 @@ from populations import Floats
 
 from ndcg_tracker.statistics.drawn import (
     DrawnLabels,
-    checked_delta,
     inclusion_probabilities,
     permanent_numbers,
 )
@@ -69,9 +68,9 @@ def test_complete_answers_leave_nothing_to_the_judge() -> None:
     gains, levels = np.array([1.0, 0.0, 3.0, 2.0]), np.array([1, 1, 0, 1])
     whole = DrawnLabels(3, groups, weights, levels, np.array([0.0, 1.0]), np.arange(4), gains, np.ones(4))
     assert whole.corrected_deltas() == pytest.approx(np.bincount(groups, weights * gains))
-    found = checked_delta(whole)
-    assert (found.n_drawn, found.n_informative, found.has_low_information) == (4, 3, True)
-    assert found.favour.mean == pytest.approx((found.judged.mean or 0) - (found.corrected.mean or 0))
+    assert whole.informative.tolist() == [1, 1, 1]
+    assert whole.drawn_variances().tolist() == [0, 0, 0]
+    assert whole.by_people_alone().corrected_deltas() == pytest.approx(whole.corrected_deltas())
 
 
 def test_without_answers_the_judge_alone_is_left() -> None:
@@ -90,3 +89,18 @@ def test_a_group_is_not_corrected_by_what_is_expected_from_its_own_answers() -> 
     first, second = (sample.corrected_deltas() for sample in of_first)
     assert second[0] - first[0] == pytest.approx(3.0 / 0.5)
     assert second[1:] == pytest.approx(np.full(3, 1.0))  # one answer of 3 beside two pseudo-labels of 0
+
+
+def test_the_variance_of_the_draw_is_what_draws_of_one_population_vary_by() -> None:
+    rng = np.random.default_rng(5)
+    groups = np.repeat(np.arange(20), 10)
+    weights, levels = rng.normal(size=groups.size), rng.integers(0, 3, groups.size)
+    gains, judged_gains = rng.integers(0, 4, groups.size).astype(float), np.array([0.0, 1.0, 2.0])
+    probabilities = inclusion_probabilities(weights, 60)
+    means, variances = [], []
+    for _ in range(2000):
+        rows = np.flatnonzero(rng.random(groups.size) < probabilities)
+        sample = DrawnLabels(20, groups, weights, levels, judged_gains, rows, gains[rows], probabilities[rows])
+        means.append(sample.corrected_deltas().mean())
+        variances.append(sample.drawn_variances().sum() / 20**2)
+    assert np.mean(variances) == pytest.approx(np.var(means), rel=0.12)

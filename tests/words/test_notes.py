@@ -33,6 +33,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"version": 1, "newest": 2, "design": 3},
         "design 3 was drawn under version 1 of the judge's labels, and is held against these; version 2 is newer",
     ),
+    "unanswered": (
+        {"n": 3, "judge": "llama"},
+        "3 drawn items without an answer: judge 'llama' is taken at its word there, which nothing checks; a verdict "
+        "after further answers is another look",
+    ),
     "equal_values": (
         {},
         "low information: all values of a dataset are equal though its lists differ, and t takes such a mean for known",

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.options import CiMethod, Missing, TestName
     from ndcg_tracker.questions.labels.decide import JudgesAgreement, LabelsDiff, LabelVersion
     from ndcg_tracker.questions.labels.gather import (
-        CheckedResult,
         LabelsNeededResult,
         LabelsSampleResult,
         VersionsResult,
@@ -164,30 +163,6 @@ def labels_sample(
     parsed = parse_metric(metric)
     with self.store().write("content") as tx:
         return LabelsSampleResult(labels_sample(tx, [baseline, candidate], judge, budget, parsed, seed, dataset))
-
-
-def compare_checked(
-    self: HasStore,
-    baseline: str,
-    candidate: str,
-    *,
-    judge: str,
-    check_with: str,
-    metric: str | None = None,
-    dataset: str | None = None,
-) -> CheckedResult:
-    """Compare two runs under a judge's labels, corrected by what people said of a drawn sample of items.
-
-    The verdict is that of the corrected difference: it does not depend on how good the judge is. Parameters: ``judge``:
-    whose labels. ``check_with``: who answered a design of these runs (``labels_sample``, ``add_answers``). ``metric``:
-    by default that of the design. Raises: ReferenceNotFoundError; NotComparableError; InputError, with the command that
-    fixes it, where there is no such design or it waits for answers.
-    """
-    from ndcg_tracker.questions.labels.gather import CheckedResult, checked_comparison
-
-    asked = None if metric is None else parse_metric(metric)
-    with self.store().read() as tx:
-        return CheckedResult(checked_comparison(tx, [baseline, candidate], judge, check_with, asked, dataset))
 
 
 def change_of_labels(

@@ -226,7 +226,7 @@ def sampled_labels(
     --design, and compare --check-with says what the judge's labels and they show together. Items come in random order
     and without the judge's grades.
     """
-    from ndcg_tracker.questions.labels.say_checked import sample_said
+    from ndcg_tracker.questions.labels.say import sample_said
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.designs import answering_command
 

@@ -1,4 +1,4 @@
-"""Two sets of labels side by side, a comparison under each of several or under a checked judge, what to judge next."""
+"""Two sets of labels side by side, a comparison under each of several, what to judge next."""
 
 from __future__ import annotations
 
@@ -8,14 +8,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, MetricComparison, RunRef, Verdict, corrected_verdict
-from ndcg_tracker.metrics.contributions import ItemsApart, gains_of
-from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.statistics.drawn import CheckedDelta, DrawnLabels
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.similarity import Kappa, weighted_kappa
 from ndcg_tracker.words.notes import Note
@@ -478,72 +475,3 @@ class LabelsSample:
     n_drawn: int
     n_answered: int
     items: tuple[SampledItem, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedComparison:
-    """The difference of two runs by a judge alone, and corrected by what people said of a drawn sample of items.
-
-    ``label_set``: the judge's, whose ideal is frozen. ``checked_by``: who graded the ``design``. ``delta``: means and
-    tests; the verdict is that of the corrected one. ``n_groups``: those that the judge labelled, in
-    ``n_without_ideal`` of which it finds nothing. ``n_apart``: how many items tell the runs apart, ``n_unlabelled`` of
-    which the judge did not label.
-    """
-
-    baseline: RunRef
-    candidate: RunRef
-    dataset: str
-    label_set: LabelSetRef
-    checked_by: str
-    design: int
-    budget: int
-    metric: str
-    delta: CheckedDelta
-    n_groups: int
-    n_without_ideal: int
-    n_apart: int
-    n_unlabelled: int
-    notes: tuple[Note, ...] = ()
-
-    @property
-    def verdict(self) -> Verdict:
-        """What the corrected difference says."""
-        corrected = self.delta.corrected
-        found = corrected_verdict("no_difference_detected", corrected.mean, corrected.p_value)
-        return found or "no_difference_detected"
-
-
-def drawn_labels(
-    apart: ItemsApart, metric: Metric, answers: Mapping[tuple[str, str], tuple[float, float]]
-) -> DrawnLabels:
-    """Return the items of a difference with the judge's grades and the answers, as gains.
-
-    Parameters: ``answers``: the grade and the probability of each drawn item, by group and item. Raises: KeyError for
-    a drawn item that does not tell the runs apart.
-
-    >>> keys = Keys.from_strings
-    >>> ones, grades = np.ones(2), np.array([2.0, np.nan])
-    >>> apart = ItemsApart(keys(["q"]), np.array([0, 0]), keys(["a", "b"]), ones, grades, 0)
-    >>> found = drawn_labels(apart, Metric.of("dcg"), {("q", "b"): (1.0, 0.5)})
-    >>> found.judged_gains.tolist(), found.levels.tolist(), found.rows.tolist(), found.gains.tolist()
-    ([2.0, 0.0], [0, 1], [1], [1.0])
-    """
-    is_labelled = ~np.isnan(apart.grades)
-    grades = np.unique(apart.grades[is_labelled])
-    levels = np.where(is_labelled, np.searchsorted(grades, apart.grades), grades.size)
-    gains = np.append(gains_of(metric, grades), 0.0)  # the last level: items without a grade of the judge
-    names = zip(*(keys.to_list() for keys in apart.take(np.arange(apart.groups.size))), strict=True)
-    place_of = {pair: place for place, pair in enumerate(names)} if answers else {}
-    rows = np.array([place_of[pair] for pair in answers], dtype=np.int64)
-    given = np.array(list(answers.values()), dtype=np.float64).reshape(-1, 2)
-    order = np.argsort(rows)
-    return DrawnLabels(
-        len(apart.group_keys),
-        apart.groups,
-        apart.weights,
-        levels,
-        gains,
-        rows[order],
-        gains_of(metric, given[order, 0]),
-        given[order, 1],
-    )

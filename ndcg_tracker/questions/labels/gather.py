@@ -28,7 +28,6 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import possible_moves, unjudged_items, what_stops
 from ndcg_tracker.questions.labels.decide import (
-    CheckedComparison,
     Conclusion,
     GradeFrequency,
     JudgesAgreement,
@@ -39,7 +38,6 @@ from ndcg_tracker.questions.labels.decide import (
     RunUnderJudges,
     SampledItem,
     VersionsComparison,
-    drawn_labels,
     first_batch,
     judges_kappa,
     kendall_tau,
@@ -48,15 +46,13 @@ from ndcg_tracker.questions.labels.decide import (
     most_needed,
     turned_verdicts,
 )
-from ndcg_tracker.questions.labels.say import NeededFormat, needed_said, versions_said
-from ndcg_tracker.questions.labels.say_checked import checked_said, sample_said
+from ndcg_tracker.questions.labels.say import NeededFormat, needed_said, sample_said, versions_said
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.designs import answers_to, design_of, drawn_design, frozen_items
+from ndcg_tracker.runs.designs import drawn_design
 from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, HeldLabels, chosen_judges, judges_of, numbered_labels
 from ndcg_tracker.runs.scoring import stored_scores, stored_weights
-from ndcg_tracker.statistics.drawn import checked_delta
 from ndcg_tracker.storage.records import MEANS_AGREE, NO_LABELS_HERE
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, in_words
@@ -527,44 +523,6 @@ def labels_sample(
     )
 
 
-def checked_comparison(
-    tx: ReadTransaction,
-    references: Sequence[str],
-    judge: str,
-    check_with: str,
-    metric: Metric | None,
-    dataset: str | None,
-) -> CheckedComparison:
-    """Return the difference of two runs by a judge, corrected by the answers to their newest design (InputError)."""
-    baseline, candidate = _two_runs(tx, references, dataset)
-    newest = numbered_labels(tx, baseline.dataset_id, baseline.dataset, judge=judge)
-    design = design_of(tx, baseline, candidate, newest.judge, check_with, metric)
-    answers = answers_to(tx, design, baseline.dataset)
-    label_set = next(of for of in tx.labels.sets(baseline.dataset_id, newest.judge) if of.id == design.label_set_id)
-    parsed = parse_metric(design.metric)
-    apart, labels = frozen_items(tx, label_set, baseline, candidate, parsed)
-    notes: list[Note] = []
-    if newest.id != label_set.id:
-        facts: dict[str, Fact] = {"version": label_set.version, "newest": newest.version, "design": design.number}
-        notes.append(Note("older_than_judge", facts))
-    return CheckedComparison(
-        RunRef(baseline.name, baseline.id),
-        RunRef(candidate.name, candidate.id),
-        baseline.dataset,
-        label_set_ref(label_set),
-        check_with,
-        design.number,
-        design.budget,
-        design.metric,
-        checked_delta(drawn_labels(apart, parsed, answers)),
-        labels.n_groups,
-        apart.n_without_ideal,
-        apart.groups.size,
-        int(np.isnan(apart.grades).sum()),
-        tuple(notes),
-    )
-
-
 @dataclass(frozen=True, repr=False)
 class LabelsSampleResult(Answer):
     """Which items people are to grade; notebooks and ``print`` show them as a table.
@@ -583,16 +541,3 @@ class LabelsSampleResult(Answer):
 
     def _said(self) -> Said:
         return sample_said(self.sample)
-
-
-@dataclass(frozen=True, repr=False)
-class CheckedResult(Answer):
-    """The difference of two runs under a judge that people checked; notebooks and ``print`` show it as a report.
-
-    ``comparison``: the typed numbers. ``to_frame`` has three rows: the judge alone, corrected, and whom it favours.
-    """
-
-    comparison: CheckedComparison
-
-    def _said(self) -> Said:
-        return checked_said(self.comparison)

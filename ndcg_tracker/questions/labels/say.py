@@ -23,6 +23,7 @@ from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     JudgesAgreement,
     LabelsDiff,
+    LabelsSample,
     LabelVersion,
     NeededLabel,
     NeededLabels,
@@ -485,3 +486,32 @@ def _report(needed: NeededLabels) -> Report:
         ("labels", f"none{whose(needed.label_set)} yet" if needed.is_first_batch else labels_text(needed.label_set))
     ]
     return Report(title, tables=[table] if rows else [], facts=facts)
+
+
+def sample_said(sample: LabelsSample) -> Said:
+    """Return the output for the items that a design drew and that have no answer; files are as those of the needed."""
+    return Said(
+        sample,
+        lambda: [_sample_report(sample)],
+        lambda: list(map(fields_of, sample.items)),
+        ("group", "item"),
+        {
+            "csv": lambda: csv_to_fill(sample.items, TO_JUDGE, lambda _: (None, None)),
+            **forms_of(sample.dataset, sample.items),
+        },
+    )
+
+
+def _sample_report(sample: LabelsSample) -> Report:
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``_report``
+
+    what = f"{sample.candidate.name} against {sample.baseline.name} on {sample.dataset}"
+    title = (
+        f"{what}: design {sample.design} drew {counted(sample.n_drawn, 'item')} of {sample.n_apart:,} that tell them "
+        f"apart, for {familiar_name(sample.metric)}"
+    )
+    table = Table(columns("group", "item"), [[item.group, item.item] for item in sample.items], names=(0, 1))
+    facts = [("labels", labels_text(sample.label_set)), ("budget", f"{sample.budget:,}")]
+    if sample.n_answered:
+        facts.append(("answered", f"{sample.n_answered:,}"))
+    return Report(title, tables=[table] if sample.items else [], facts=facts)

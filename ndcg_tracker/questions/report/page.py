@@ -204,7 +204,8 @@ class _PairOnPage:
         cards = _cards(pair, report, first, baseline, candidate)
         lacks_items = [note for note in pair.comparison.notes if note.kind in ("pruned", "without_items")]
         groups, words = _groups_on_page(pair.groups)
-        counts = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
+        named = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
+        counts = [(name, n) for name, n in named if n is not None]
         slices = compare_charts.colored(pair.groups)
         decision = report.decisions.get(pair.comparison.candidate.name)
         values = {
@@ -224,7 +225,7 @@ class _PairOnPage:
             if decision is None
             else _decision_in_words(decision, is_outdated=pair.comparison.candidate.name in report.outdated),
             "share": _share(counts),
-            "counts": f"{first.wins:,} better · {first.ties:,} the same · {first.losses:,} worse",
+            "counts": " · ".join(f"{n:,} {'the same' if name == 'same' else name}" for name, n in counts),
             "colors": list(slices),
             "attributes": list(groups["attributes"]),
             "groups_words": words,

@@ -1,0 +1,143 @@
+"""A judge checked on a drawn sample: its difference of two runs, that of people alone, and the corrected one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from ndcg_tracker.compare.inference import Chance
+from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.statistics.t_test import TTest
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What people answered to a sample of the items that tell two runs apart.
+
+    ``checked_by``: who answered. ``designs``: the numbers of the designs that drew the items. ``look`` of ``n_looks``
+    planned verdicts on a growing sample. ``n_drawn``: how many items were drawn, ``n_unanswered`` of them count as the
+    judge has them. ``n_known``: how many more have an answer from before, and were not drawn. ``n_apart``: how many
+    items tell the runs apart, ``n_unlabelled`` of which have no grade of the judge. ``n_without_ideal``: in how many of
+    the ``n_groups`` groups the judge finds nothing.
+    """
+
+    checked_by: str
+    designs: tuple[int, ...]
+    look: int
+    n_looks: int
+    n_drawn: int
+    n_unanswered: int
+    n_known: int
+    n_apart: int
+    n_unlabelled: int
+    n_groups: int
+    n_without_ideal: int
+
+
+@dataclass(frozen=True)
+class CheckedDeltas:
+    """The differences of the paired groups, float64, shape (n,) each: by the judge alone, and by people alone.
+
+    ``variances``: the part of the variance of the corrected ones that comes from the draw.
+    """
+
+    sampled: Sampled
+    judged: Floats
+    of_people: Floats
+    variances: Floats
+
+    def of(self, places: Index) -> CheckedDeltas:
+        """Return the same for some of the groups."""
+        arrays = {name: getattr(self, name)[places] for name in ("judged", "of_people", "variances")}
+        return replace(self, **arrays)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean difference with its interval and its p-value, both None where nothing can be inferred."""
+
+    delta: float | None
+    ci: tuple[float, float] | None
+    p_value: float | None
+
+    @classmethod
+    def of(cls, test: TTest) -> Estimate:
+        """Return the estimate of a test."""
+        return cls(test.mean, test.ci, test.p_value)
+
+
+@dataclass(frozen=True, slots=True)
+class MoreLabels:
+    """About how many labels more would narrow an interval to a half-width; None where even all of them leave it."""
+
+    n: int | None
+    half_width: float
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCheck:
+    """What a sample of people's labels says of a judge, beside the corrected difference that decides.
+
+    ``judged``: the difference by the judge alone. ``people``: by the same answers without the judge. ``favour``: by how
+    much the judge favours the candidate: its difference minus the corrected one, group by group. ``n_informative``: how
+    many answers gain something else than by the judge. ``n_alike``: about how many labels of people alone would give an
+    interval as narrow. ``more``: what more labels would bring, None where nothing is known.
+    """
+
+    sampled: Sampled
+    judged: Estimate
+    people: Estimate
+    favour: Estimate
+    n_informative: int
+    n_alike: int | None
+    more: MoreLabels | None
+
+
+NARROWER = 0.75
+"""A half-width of this share of the present one or less is worth telling."""
+
+
+def judge_check(
+    checked: CheckedDeltas, corrected: Floats, test: TTest, chance: Chance, weights: Floats | None
+) -> JudgeCheck:
+    """Return what people's labels say of a judge; ``corrected``, ``test``: the differences that decide."""
+    tests = [chance.test(delta, weights)[0] for delta in (checked.judged, checked.of_people)]
+    alone, n_drawn, n_alike = tests[1].standard_error, checked.sampled.n_drawn, None
+    if alone and test.standard_error:
+        n_alike = round(n_drawn * (alone / test.standard_error) ** 2)
+    informative = 0 if chance.informative is None else int(chance.informative.sum())
+    judged, people, favour = (
+        Estimate.of(each) for each in (*tests, chance.test(checked.judged - corrected, weights)[0])
+    )
+    more = _more(checked, test, weights)
+    return JudgeCheck(checked.sampled, judged, people, favour, informative, n_alike, more)
+
+
+def _more(checked: CheckedDeltas, test: TTest, weights: Floats | None) -> MoreLabels | None:
+    """Return about how many labels more give the next round half-width: the draw's variance falls as labels grow.
+
+    variance = that of the groups + that of the draw / (labels / labels now).
+    """
+    if not test.ci or not test.standard_error:
+        return None
+    now, variance, sampled = (test.ci[1] - test.ci[0]) / 2, test.standard_error**2, checked.sampled
+    share = 1 / test.n**2 if weights is None else weights**2 / weights.sum() ** 2
+    of_draw = min(float((share * checked.variances).sum()), variance)
+    aim = _round_below(NARROWER * now)
+    left = (aim / now) ** 2 * variance - (variance - of_draw)
+    most = sampled.n_apart - sampled.n_drawn - sampled.n_known
+    n = math.ceil((of_draw / left - 1) * sampled.n_drawn) if left > 0 else most + 1
+    if n > most:
+        return MoreLabels(None, now * math.sqrt(1 - of_draw / variance))
+    return MoreLabels(n, aim) if n > 0 else None
+
+
+def _round_below(number: float) -> float:
+    """Return the largest of 1, 1.5, 2, 3, 5, 7 times a power of 10 that is not above a number > 0.
+
+    >>> [_round_below(number) for number in (0.021, 0.0099, 1.4)]
+    [0.02, 0.007, 1.0]
+    """
+    power = math.floor(math.log10(number))
+    first = max(step for step in (1, 1.5, 2, 3, 5, 7) if step <= number / 10**power * (1 + 1e-12))
+    return float(f"{first}e{power}")

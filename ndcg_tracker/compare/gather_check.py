@@ -1,0 +1,342 @@
+"""Which answers of people correct the difference of two runs by a judge, and the differences that they give."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.compare.arms import Arm
+from ndcg_tracker.compare.check import CheckedDeltas, Sampled
+from ndcg_tracker.compare.decide import PairedResults
+from ndcg_tracker.compare.inference import Chance
+from ndcg_tracker.compare.pair import Pairing
+from ndcg_tracker.compare.run_pair import RunPair, Side, check_one_dataset
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.contributions import ItemsApart, gains_of
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.runs.designs import frozen_items, unanswered_error
+from ndcg_tracker.runs.labels import counting_judge, numbered_labels
+from ndcg_tracker.statistics.drawn import DrawnLabels
+from ndcg_tracker.words.notes import Fact, Note
+from ndcg_tracker.words.texts import judge_words
+
+if TYPE_CHECKING:
+    from ndcg_tracker.compare.gather import CompareOptions
+    from ndcg_tracker.compare.options import Missing
+    from ndcg_tracker.metrics.language.metric import Metric
+    from ndcg_tracker.storage.records import DesignRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction
+
+T_ALONE = "differences that people's answers correct: they leave [-1, 1], and only the paired t-test holds for them"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Which answers correct the difference of two runs by a judge.
+
+    ``label_set``: the judge's labels, with the ideal that was frozen. ``own``: the newest answered design of these two
+    runs, None where designs of others cover them. ``designs``: those that drew by the same random numbers; an item
+    counts with the largest of their probabilities. ``known``: older ones by other numbers, whose answers are taken as
+    they are. ``n_unanswered``: of the drawn items, those for which the judge's word is taken.
+    """
+
+    checked_by: str
+    label_set: LabelSetRecord
+    own: DesignRecord | None
+    designs: tuple[DesignRecord, ...]
+    known: tuple[DesignRecord, ...]
+    n_unanswered: int
+
+    @property
+    def n_looks(self) -> int:
+        """How many verdicts on a growing sample share the level."""
+        return 1
+
+
+def sampled_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
+    """Return two runs under a judge's labels and the answers that check them (InputError, with what there is)."""
+    runs = baseline.runs[0], candidate.runs[0]
+    check_one_dataset(*runs, "compared")
+    judge = counting_judge(tx, runs[0].dataset_id, runs[0].dataset, options.judge)
+    newest = numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, judge=judge)
+    texts = [str(metric) for metric in options.metrics]
+    sample = _sample(tx, runs, judge or "", options, texts)
+    sides = tuple(Side.of(run, sample.label_set, tx.evaluations.of_run(run.id)) for run in runs)
+    metrics = options.metrics or [parse_metric(text) for text in _metrics_of(sample, runs)]
+    arms = baseline, candidate
+    return RunPair(arms, ((sides[0],), (sides[1],)), tuple(metrics), newest.version, True, sample)
+
+
+def check_options(options: CompareOptions, *arms: Arm) -> None:
+    """Refuse what does not go with answers to a sample (InputError)."""
+    repeated = [arm.name for arm in arms if len(arm.runs) > 1]
+    if repeated:
+        raise InputError(f"a judge is checked on single runs, not on arm {repeated[0]!r}", advice="name runs")
+    options.methods.check_t_only(T_ALONE)
+    asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
+    asked |= {"unjudged_bounds": options.unjudged_bounds}
+    for name, is_given in asked.items():
+        if is_given:
+            why = "the labels are those that the design froze" if name == "labels" else "it shows groups by one grade"
+            raise InputError(
+                f"{argument(name)} does not go with {argument('check_with')}: {why}", advice="leave it out"
+            )
+    if options.check_with == (options.judge or ""):
+        raise InputError(
+            f"{judge_words(options.check_with or '')} cannot check itself",
+            advice=f"name who answered with {argument('check_with')}",
+        )
+
+
+def _runs_of(design: DesignRecord) -> set[int | None]:
+    return {design.baseline_run_id, design.candidate_run_id}
+
+
+def _metrics_of(sample: Sample, runs: Sequence[RunRecord]) -> list[str]:
+    """Return the metrics of the designs of both runs, those of the newest first; else those of all designs."""
+    both = {run.id for run in runs}
+    of_both = [design.metric for design in sample.designs[::-1] if both <= _runs_of(design)]
+    return list(dict.fromkeys(of_both or [design.metric for design in sample.designs[::-1]]))
+
+
+def _sample(
+    tx: ReadTransaction, runs: tuple[RunRecord, RunRecord], judge: str, options: CompareOptions, metrics: Sequence[str]
+) -> Sample:
+    """Return the answers that correct the difference of two runs (InputError)."""
+    dataset_id, check_with = runs[0].dataset_id, options.check_with or ""
+    sets = {label_set.id: label_set for label_set in tx.labels.sets(dataset_id, None)}
+    stored = tx.designs.all(dataset_id)
+    both = {run.id for run in runs}
+    of_runs = [of for of in stored if both <= _runs_of(of) and sets[of.label_set_id].judge == judge]
+    fitting = [of for of in of_runs if not metrics or of.metric in metrics] or of_runs
+    answered = [of for of in fitting if of.checked_by == check_with]
+    if answered:
+        own = answered[-1]
+        others = [of for of in stored if of.seed == own.seed and of.number < own.number and of.checked_by == check_with]
+        is_fresh = own.seed != stored[0].seed
+        known = [of for of in stored if of.seed != own.seed and of.number < own.number and of.checked_by == check_with]
+        n_open = _n_open(tx, own, runs[0].dataset, options)
+        designs = (*(of for of in others if not tx.designs.n_unanswered(of.id)), own)
+        return Sample(check_with, sets[own.label_set_id], own, designs, tuple(known) if is_fresh else (), n_open)
+    borrowed = _borrowed(tx, stored, sets, runs, judge, check_with)
+    if borrowed is not None and not fitting:
+        return borrowed
+    raise _no_design(runs, judge, options, stored, of_runs, sets)
+
+
+def _n_open(tx: ReadTransaction, design: DesignRecord, dataset: str, options: CompareOptions) -> int:
+    """Return how many drawn items have no answer (InputError unless the judge's word is to be taken)."""
+    n_open = tx.designs.n_unanswered(design.id)
+    if n_open and options.unanswered != "judge":
+        raise unanswered_error(design, n_open, len(tx.designs.items(design.id)), dataset)
+    return n_open
+
+
+def _borrowed(
+    tx: ReadTransaction,
+    stored: Sequence[DesignRecord],
+    sets: dict[int, LabelSetRecord],
+    runs: tuple[RunRecord, RunRecord],
+    judge: str,
+    check_with: str,
+) -> Sample | None:
+    """Return the answers to designs of other runs, for two runs and labels that no answer can have made; else None."""
+    answered = [of for of in stored if of.checked_by == check_with and of.seed == stored[0].seed]
+    complete = [of for of in answered if not tx.designs.n_unanswered(of.id)]
+    if not complete or any(run.id > (of.answered_after_run_id or 0) for of in answered for run in runs):
+        return None
+    newest = min(of.answered_after_label_set_id or 0 for of in answered)
+    of_judge = [label_set for label_set in sets.values() if label_set.judge == judge and label_set.id <= newest]
+    return Sample(check_with, of_judge[-1], None, tuple(complete), (), 0) if of_judge else None
+
+
+def _no_design(
+    runs: tuple[RunRecord, RunRecord],
+    judge: str,
+    options: CompareOptions,
+    stored: Sequence[DesignRecord],
+    of_runs: Sequence[DesignRecord],
+    sets: dict[int, LabelSetRecord],
+) -> InputError:
+    """Return the error where nobody of that name answered a design of two runs under a judge."""
+    baseline, candidate = runs
+    names = f"{baseline.name!r} and {candidate.name!r}"
+    if of_runs:
+        design = of_runs[-1]
+        if design.checked_by is None:
+            return unanswered_error(design, 1, 1, baseline.dataset)
+        return InputError(
+            f"design {design.number} of {names} is answered by {design.checked_by!r}, not by {options.check_with!r}",
+            advice=f"give {argument('check_with', design.checked_by)}",
+        )
+    what, both = f"no design of {names} checks {judge_words(judge)}", {run.id for run in runs}
+    others = [of for of in stored if both <= _runs_of(of)]
+    if others:
+        what += f", but one checks {judge_words(sets[others[-1].label_set_id].judge)}"
+    elif stored:
+        of = stored[-1]
+        first, *further = repr(of.baseline_run), repr(of.candidate_run)
+        what += f"; design {of.number} is of {first} and {', '.join(further)}"
+        what += ", of which one is deleted or replaced" if None in _runs_of(of) else ""
+    return InputError(what, advice=f"draw one with: {sample_command(runs, judge, options.metrics[:1])}")
+
+
+def sample_command(runs: Sequence[RunRecord], judge: str, metrics: Sequence[Metric]) -> str:
+    """Return the command that draws what people are to grade."""
+    metric = [word for of in metrics for word in ("--metric", of.requested_as)]
+    of_judge = ("--judge", judge) if judge else ()
+    names, dataset = [run.name for run in runs], ("--dataset", runs[0].dataset)
+    return shlex.join(["ndcg-track", "labels", "sample", *names, *of_judge, "--budget", "N", *metric, *dataset])
+
+
+def sample_notes(both: RunPair, sample: Sample) -> list[Note]:
+    """Return notes where the judge has newer labels, and where its word stands for answers that lack."""
+    notes, label_set = [], sample.label_set
+    if both.newest_version > label_set.version:
+        facts: dict[str, Fact] = {"version": label_set.version, "newest": both.newest_version}
+        notes.append(Note("older_than_judge", {**facts, "design": sample.designs[-1].number}))
+    if sample.n_unanswered:
+        notes.append(Note("unanswered", {"n": sample.n_unanswered, "judge": label_set.judge}))
+    return notes
+
+
+def checked_results(
+    tx: ReadTransaction, both: RunPair, sample: Sample, metric: Metric, missing: Missing
+) -> PairedResults:
+    """Return the corrected differences of two runs, paired by group, as those of a candidate with a baseline of 0.
+
+    Raises: InputError, with the command that draws them, where items tell the runs apart that no design could draw.
+    """
+    runs = both.baseline.run, both.candidate.run
+    apart, labels = frozen_items(tx, sample.label_set, *runs, metric)
+    ids = tx.groups.ids(both.dataset_id, labels.group_keys)
+    answers = Answers.of(tx, sample, apart)
+    _refuse_uncovered(tx, both, sample, metric, apart, answers.known)
+    drawn = answers.labels(apart, metric)
+    lacks = [~np.isin(ids, tx.runs.group_ids(run.id)) for run in runs]
+    in_neither = lacks[0] & lacks[1]
+    kept = np.flatnonzero(~in_neither) if missing == "skip" else np.arange(ids.size)
+    n_known, n_unlabelled = len(answers.known), int(np.isnan(apart.grades).sum())
+    sampled = Sampled(
+        sample.checked_by,
+        tuple(design.number for design in sample.designs),
+        1,
+        sample.n_looks,
+        drawn.rows.size - n_known,
+        answers.n_open,
+        n_known,
+        apart.groups.size,
+        n_unlabelled,
+        kept.size,
+        apart.n_without_ideal,
+    )
+    alone = drawn.by_people_alone().corrected_deltas()
+    deltas = CheckedDeltas(sampled, drawn.judged_deltas(), alone, drawn.drawn_variances())
+    weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
+    weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids[kept])
+    nothing = np.empty(0, dtype=np.int64)
+    corrected = drawn.corrected_deltas()[kept]
+    return PairedResults(
+        str(metric),
+        Pairing(ids[kept], np.zeros(kept.size), corrected, nothing, nothing, 0, missing, ids[in_neither]),
+        weights=weights,
+        missing_in_baseline=int(lacks[0][kept].sum()),
+        missing_in_candidate=int(lacks[1][kept].sum()),
+        chance=Chance(informative=drawn.informative[kept], n_looks=sample.n_looks),
+        direction=metric.direction,
+        checked=deltas.of(kept),
+    )
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Grades and probabilities of the drawn items that tell two runs apart, by place; of ``known`` ones the grades.
+
+    ``n_open``: how many of the drawn have no answer; the judge's word is taken for them.
+    """
+
+    drawn: dict[int, tuple[float | None, float]]
+    known: dict[int, float]
+    n_open: int
+
+    @classmethod
+    def of(cls, tx: ReadTransaction, sample: Sample, apart: ItemsApart) -> Answers:
+        """Return the answers of a sample to the items that tell its runs apart."""
+        names = zip(*(keys.to_list() for keys in apart.take(np.arange(apart.groups.size))), strict=True)
+        place_of = {pair: place for place, pair in enumerate(names)}
+        drawn: dict[int, tuple[float | None, float]] = {}
+        for pair, grade, probability in _items(tx, sample.designs):
+            place = place_of.get(pair)
+            if place is not None:
+                before, largest = drawn.get(place, (None, 0.0))
+                drawn[place] = (grade if before is None else before, max(largest, probability))
+        known = {
+            place_of[pair]: grade
+            for pair, grade, _ in _items(tx, sample.known)
+            if pair in place_of and grade is not None and place_of[pair] not in drawn
+        }
+        return cls(drawn, known, sum(grade is None for grade, _ in drawn.values()))
+
+    def labels(self, apart: ItemsApart, metric: Metric) -> DrawnLabels:
+        """Return the items with the judge's grades and the answers, as gains."""
+        is_labelled = ~np.isnan(apart.grades)
+        grades = np.unique(apart.grades[is_labelled])
+        levels = np.where(is_labelled, np.searchsorted(grades, apart.grades), grades.size)
+        gains = np.append(gains_of(metric, grades), 0.0)  # the last level: items without a grade of the judge
+        each = {**self.drawn, **{place: (grade, 1.0) for place, grade in self.known.items()}}
+        rows = np.array(sorted(each), dtype=np.int64)
+        given = np.array([np.nan if each[place][0] is None else each[place][0] for place in rows.tolist()])
+        probabilities = np.array([each[place][1] for place in rows.tolist()])
+        is_open = np.isnan(given)
+        said = np.where(is_open, gains[levels[rows]], gains_of(metric, np.where(is_open, 0.0, given)))
+        n_groups = len(apart.group_keys)
+        return DrawnLabels(n_groups, apart.groups, apart.weights, levels, gains, rows, said, probabilities)
+
+
+def _items(
+    tx: ReadTransaction, designs: Sequence[DesignRecord]
+) -> Iterator[tuple[tuple[str, str], float | None, float]]:
+    """Yield group and item of what designs drew, with its grade and its probability."""
+    for design in designs:
+        items = tx.designs.items(design.id)
+        ids = np.array([item.group_id for item in items], dtype=np.int64)
+        for key, item in zip(tx.groups.keys(design.dataset_id, ids).to_list(), items, strict=True):
+            yield (key, item.item_key), item.grade, item.probability
+
+
+def _refuse_uncovered(
+    tx: ReadTransaction, both: RunPair, sample: Sample, metric: Metric, apart: ItemsApart, known: dict[int, float]
+) -> None:
+    """Raise InputError where an item tells the runs apart that no design of the sample could draw."""
+    own = sample.own
+    if own is not None and own.metric == str(metric):
+        return
+    lacking = {pair for place, pair in enumerate(_pairs(apart)) if place not in known}
+    for design in sample.designs:
+        if None in _runs_of(design):
+            continue
+        baseline, *others = [tx.runs.with_id(run_id) for run_id in _runs_in_order(design)]
+        label_set = next(of for of in tx.labels.sets(both.dataset_id, None) if of.id == design.label_set_id)
+        for other in others:
+            of_design, _ = frozen_items(tx, label_set, baseline, other, parse_metric(design.metric))
+            lacking -= set(_pairs(of_design))
+    if lacking:
+        runs = [side.run for side in both.sides]
+        raise InputError(
+            f"no answered design could draw {len(lacking):,} of the {apart.groups.size:,} items that tell "
+            f"{runs[1].name!r} and {runs[0].name!r} apart",
+            where=metric.requested_as,
+            advice=f"draw from them with: {sample_command(runs, sample.label_set.judge, [metric])}",
+        )
+
+
+def _runs_in_order(design: DesignRecord) -> list[int]:
+    return [run_id for run_id in (design.baseline_run_id, design.candidate_run_id) if run_id is not None]
+
+
+def _pairs(apart: ItemsApart) -> Iterator[tuple[str, str]]:
+    return zip(*(keys.to_list() for keys in apart.take(np.arange(apart.groups.size))), strict=True)
