@@ -50,7 +50,8 @@ datasets ──< runs ··< ranked_lists >·· groups
              runs ──< coverages >── label_sets
 datasets ──< aliases >── runs
 datasets ──< decisions >── runs, label_sets
-datasets ──< designs >── runs, label_sets
+datasets ──< designs >── label_sets
+             designs ──< design_runs >── runs
              designs ──< drawn_items >── groups
 datasets ──< texts >·· groups
 

@@ -1,4 +1,4 @@
--- 0016
+-- 0017
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,

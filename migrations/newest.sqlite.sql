@@ -501,6 +501,17 @@ CREATE VIEW suite_gate_decisions AS SELECT id AS decision_id, suite AS suite, cr
                delta_high AS delta_high
         FROM suite_decisions
 ;
+CREATE TABLE design_runs (
+	design_id INTEGER NOT NULL, 
+	place INTEGER NOT NULL, 
+	run_id INTEGER, 
+	run TEXT NOT NULL, 
+	CONSTRAINT pk_design_runs PRIMARY KEY (design_id, place), 
+	CONSTRAINT ck_design_runs_place_from_0 CHECK (place >= 0), 
+	CONSTRAINT fk_design_runs_design_id FOREIGN KEY(design_id) REFERENCES designs (id), 
+	CONSTRAINT fk_design_runs_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
+)
+;
 CREATE TABLE designs (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	dataset_id INTEGER NOT NULL, 
@@ -508,20 +519,21 @@ CREATE TABLE designs (
 	label_set_id INTEGER NOT NULL, 
 	checked_by TEXT, 
 	metric TEXT NOT NULL, 
-	baseline_run_id INTEGER, 
-	candidate_run_id INTEGER, 
-	baseline_run TEXT NOT NULL, 
-	candidate_run TEXT NOT NULL, 
+	n_looks INTEGER NOT NULL, 
+	look INTEGER NOT NULL, 
+	planned_budget INTEGER NOT NULL, 
 	budget INTEGER NOT NULL, 
 	seed TEXT NOT NULL, 
+	not_tuned BOOLEAN NOT NULL, 
+	greatest_grade DOUBLE, 
 	created_at_utc TEXT NOT NULL, 
 	answered_after_run_id INTEGER, 
 	answered_after_label_set_id INTEGER, 
-	CONSTRAINT ck_designs_counts CHECK (number >= 1 AND budget >= 1), 
+	CONSTRAINT ck_designs_counts CHECK (number >= 1 AND budget >= 1 AND planned_budget >= budget), 
+	CONSTRAINT ck_designs_looks CHECK (look >= 1 AND look <= n_looks), 
+	CONSTRAINT ck_designs_greatest_grade_finite CHECK (abs(greatest_grade) <= 1.7e308), 
 	CONSTRAINT fk_designs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT fk_designs_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id), 
-	CONSTRAINT fk_designs_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id), 
-	CONSTRAINT fk_designs_candidate_run_id FOREIGN KEY(candidate_run_id) REFERENCES runs (id), 
 	CONSTRAINT uq_designs_dataset_id_number UNIQUE (dataset_id, number)
 )
 ;
@@ -529,13 +541,14 @@ CREATE TABLE drawn_items (
 	design_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
 	item_key TEXT NOT NULL, 
-	probability DOUBLE NOT NULL, 
+	probability DOUBLE, 
 	grade DOUBLE, 
 	answered_at_utc TEXT, 
 	CONSTRAINT pk_drawn_items PRIMARY KEY (design_id, group_id, item_key), 
 	CONSTRAINT ck_drawn_items_probability CHECK (probability > 0 AND probability <= 1), 
 	CONSTRAINT ck_drawn_items_grade_finite CHECK (abs(grade) <= 1.7e308), 
 	CONSTRAINT ck_drawn_items_answered CHECK ((grade IS NULL) = (answered_at_utc IS NULL)), 
+	CONSTRAINT ck_drawn_items_kept_apart CHECK (probability IS NOT NULL OR grade IS NOT NULL), 
 	CONSTRAINT fk_drawn_items_design_id FOREIGN KEY(design_id) REFERENCES designs (id), 
 	CONSTRAINT fk_drawn_items_group_id FOREIGN KEY(group_id) REFERENCES groups (id)
 )
@@ -570,4 +583,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0016')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0017')

@@ -54,7 +54,7 @@ class Sample:
     @property
     def n_looks(self) -> int:
         """How many verdicts on a growing sample share the level."""
-        return 1
+        return max(design.n_looks for design in self.designs)
 
 
 def sampled_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
@@ -92,14 +92,10 @@ def check_options(options: CompareOptions, *arms: Arm) -> None:
         )
 
 
-def _runs_of(design: DesignRecord) -> set[int | None]:
-    return {design.baseline_run_id, design.candidate_run_id}
-
-
 def _metrics_of(sample: Sample, runs: Sequence[RunRecord]) -> list[str]:
     """Return the metrics of the designs of both runs, those of the newest first; else those of all designs."""
     both = {run.id for run in runs}
-    of_both = [design.metric for design in sample.designs[::-1] if both <= _runs_of(design)]
+    of_both = [design.metric for design in sample.designs[::-1] if both <= design.run_ids]
     return list(dict.fromkeys(of_both or [design.metric for design in sample.designs[::-1]]))
 
 
@@ -111,7 +107,7 @@ def _sample(
     sets = {label_set.id: label_set for label_set in tx.labels.sets(dataset_id, None)}
     stored = tx.designs.all(dataset_id)
     both = {run.id for run in runs}
-    of_runs = [of for of in stored if both <= _runs_of(of) and sets[of.label_set_id].judge == judge]
+    of_runs = [of for of in stored if both <= of.run_ids and sets[of.label_set_id].judge == judge]
     fitting = [of for of in of_runs if not metrics or of.metric in metrics] or of_runs
     answered = [of for of in fitting if of.checked_by == check_with]
     if answered:
@@ -174,14 +170,14 @@ def _no_design(
             advice=f"give {argument('check_with', design.checked_by)}",
         )
     what, both = f"no design of {names} checks {judge_words(judge)}", {run.id for run in runs}
-    others = [of for of in stored if both <= _runs_of(of)]
+    others = [of for of in stored if both <= of.run_ids]
     if others:
         what += f", but one checks {judge_words(sets[others[-1].label_set_id].judge)}"
     elif stored:
         of = stored[-1]
-        first, *further = repr(of.baseline_run), repr(of.candidate_run)
+        first, *further = [repr(run.run) for run in of.runs]
         what += f"; design {of.number} is of {first} and {', '.join(further)}"
-        what += ", of which one is deleted or replaced" if None in _runs_of(of) else ""
+        what += ", of which one is deleted or replaced" if None in of.run_ids else ""
     return InputError(what, advice=f"draw one with: {sample_command(runs, judge, options.metrics[:1])}")
 
 
@@ -224,7 +220,7 @@ def checked_results(
     sampled = Sampled(
         sample.checked_by,
         tuple(design.number for design in sample.designs),
-        1,
+        sample.designs[-1].look,
         sample.n_looks,
         drawn.rows.size - n_known,
         answers.n_open,
@@ -317,9 +313,9 @@ def _refuse_uncovered(
         return
     lacking = {pair for place, pair in enumerate(_pairs(apart)) if place not in known}
     for design in sample.designs:
-        if None in _runs_of(design):
+        if None in design.run_ids:
             continue
-        baseline, *others = [tx.runs.with_id(run_id) for run_id in _runs_in_order(design)]
+        baseline, *others = [tx.runs.with_id(run.run_id) for run in design.runs if run.run_id is not None]
         label_set = next(of for of in tx.labels.sets(both.dataset_id, None) if of.id == design.label_set_id)
         for other in others:
             of_design, _ = frozen_items(tx, label_set, baseline, other, parse_metric(design.metric))
@@ -332,10 +328,6 @@ def _refuse_uncovered(
             where=metric.requested_as,
             advice=f"draw from them with: {sample_command(runs, sample.label_set.judge, [metric])}",
         )
-
-
-def _runs_in_order(design: DesignRecord) -> list[int]:
-    return [run_id for run_id in (design.baseline_run_id, design.candidate_run_id) if run_id is not None]
 
 
 def _pairs(apart: ItemsApart) -> Iterator[tuple[str, str]]:

@@ -16,6 +16,7 @@ from ndcg_tracker.metrics.unjudged_bounds import SUMS, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.statistics.drawn import inclusion_probabilities, permanent_numbers
+from ndcg_tracker.storage.records import DesignRunRecord
 from ndcg_tracker.words.texts import counted, judge_words
 
 if TYPE_CHECKING:
@@ -108,8 +109,8 @@ def drawn_design(
             f"the random numbers of dataset {baseline.dataset!r} have the seed {base!r} for good, not {seed!r}",
             advice=f"leave out {argument('seed')}",
         )
-    asked = (label_set.id, str(metric), {baseline.id, candidate.id})
-    same = [of for of in stored if (of.label_set_id, of.metric, {of.baseline_run_id, of.candidate_run_id}) == asked]
+    asked = (label_set.id, str(metric), frozenset([baseline.id, candidate.id]))
+    same = [of for of in stored if (of.label_set_id, of.metric, of.run_ids) == asked]
     if same:
         _refuse_other_budget(same[-1], budget)
     apart, _ = frozen_items(tx, label_set, baseline, candidate, metric)
@@ -131,19 +132,22 @@ def drawn_design(
         if same
         else tx.write.designs.insert(
             dataset_id,
+            [DesignRunRecord(run.id, run.name) for run in (baseline, candidate)],
             label_set_id=label_set.id,
             metric=str(metric),
-            baseline_run_id=baseline.id,
-            candidate_run_id=candidate.id,
-            baseline_run=baseline.name,
-            candidate_run=candidate.name,
+            n_looks=1,
+            look=1,
+            planned_budget=budget,
             budget=budget,
             seed=own,
+            not_tuned=False,
+            greatest_grade=None,
         )
     )
     group_ids = tx.groups.ids(dataset_id, apart.group_keys)[apart.groups[rows]].tolist()
     pairs = zip(group_ids, apart.keys.take(rows).to_list(), strict=True)
-    tx.write.designs.draw(design, budget, dict(zip(pairs, probabilities[rows].tolist(), strict=True)))
+    drawn = dict(zip(pairs, probabilities[rows].tolist(), strict=True))
+    tx.write.designs.draw(design, drawn, budget=budget, planned_budget=budget)
     design = next(of for of in tx.designs.all(dataset_id) if of.id == design.id)
     return Drawn(design, tuple(tx.designs.items(design.id)), apart.weights.size)
 

@@ -25,7 +25,9 @@ from ndcg_tracker.storage.datasets import GroupReads, GroupWrites
 from ndcg_tracker.storage.records import (
     UNKNOWN_ORIGIN,
     DesignRecord,
+    DesignRunRecord,
     DrawnItemRecord,
+    KeptAnswerRecord,
     LabelOrigin,
     LabelSetRecord,
 )
@@ -180,16 +182,24 @@ class LabelWrites:
 
 
 class DesignReads:
-    """Reads designs and the items that they drew."""
+    """Reads designs, the items that they drew, and answers that are kept apart."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def all(self, dataset_id: int) -> list[DesignRecord]:
         """Return the designs of a dataset by number."""
-        table = schema.designs
-        query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.number)
-        return self._session.records(DesignRecord, query)
+        table, of_designs = schema.designs, schema.design_runs
+        here = table.c.dataset_id == dataset_id
+        joined = of_designs.join(table, table.c.id == of_designs.c.design_id)
+        query = (
+            sa.select(of_designs).select_from(joined).where(here).order_by(of_designs.c.design_id, of_designs.c.place)
+        )
+        runs: dict[int, tuple[DesignRunRecord, ...]] = {}
+        for row in self._session.rows(query):
+            runs[row.design_id] = (*runs.get(row.design_id, ()), DesignRunRecord(row.run_id, row.run))
+        rows = self._session.rows(sa.select(table).where(here).order_by(table.c.number))
+        return [DesignRecord(**row._mapping, runs=runs[row.id]) for row in rows]
 
     def n_unanswered(self, design_id: int) -> int:
         """Return how many items that a design drew have no answer."""
@@ -199,10 +209,20 @@ class DesignReads:
 
     def items(self, design_id: int) -> list[DrawnItemRecord]:
         """Return the items that a design drew, by group and item."""
-        table = schema.drawn_items
-        columns = (column for column in table.c if column is not table.c.design_id)
-        query = sa.select(*columns).where(table.c.design_id == design_id).order_by(table.c.group_id, table.c.item_key)
-        return self._session.records(DrawnItemRecord, query)
+        return self._session.records(DrawnItemRecord, _items_of(design_id, is_drawn=True))
+
+    def kept_apart(self, design_id: int) -> list[KeptAnswerRecord]:
+        """Return the answers to items that a design did not draw, by group and item."""
+        return self._session.records(KeptAnswerRecord, _items_of(design_id, is_drawn=False))
+
+
+def _items_of(design_id: int, *, is_drawn: bool) -> sa.Select[Any]:
+    table = schema.drawn_items
+    left_out = (table.c.design_id,) if is_drawn else (table.c.design_id, table.c.probability)
+    columns = (column for column in table.c if column not in left_out)
+    of_kind = table.c.probability.is_not(None) if is_drawn else table.c.probability.is_(None)
+    query = sa.select(*columns).where(table.c.design_id == design_id, of_kind)
+    return query.order_by(table.c.group_id, table.c.item_key)
 
 
 Pair = tuple[int, str]
@@ -216,20 +236,32 @@ class DesignWrites:
         self._session = session
         self._designs = designs
 
-    def insert(self, dataset_id: int, **values: Any) -> DesignRecord:
-        """Store a design, given by columns, as the next of its dataset, and return its record."""
+    def insert(self, dataset_id: int, runs: Sequence[DesignRunRecord], **values: Any) -> DesignRecord:
+        """Store a design, given by columns and its runs, as the next of its dataset, and return its record."""
         self._session.keep_creators_out()
         stored = self._designs.all(dataset_id)
         number = stored[-1].number + 1 if stored else 1
-        row = {"dataset_id": dataset_id, "number": number, "checked_by": None, **values, "created_at_utc": utc_now()}
-        return DesignRecord(id=self._session.insert(schema.designs, row), **row)
+        row = {"dataset_id": dataset_id, "number": number, "checked_by": None, "created_at_utc": utc_now(), **values}
+        design = DesignRecord(id=self._session.insert(schema.designs, row), runs=tuple(runs), **row)
+        places = enumerate(design.runs)
+        of_design = [
+            {"design_id": design.id, "place": place, "run_id": of.run_id, "run": of.run} for place, of in places
+        ]
+        self._session.execute(schema.design_runs.insert(), of_design)
+        return design
 
-    def draw(self, design: DesignRecord, budget: int, drawn: Mapping[Pair, float]) -> None:
-        """Store the items of a design with their probabilities, those that it drew before among them."""
+    def draw(self, design: DesignRecord, drawn: Mapping[Pair, float], **values: int) -> None:
+        """Store the items of a design with their probabilities, those that it drew before among them.
+
+        An item whose answer was kept apart and that is drawn now has its answer. ``values``: columns of the design.
+        """
         table, items = schema.designs, schema.drawn_items
-        self._session.execute(table.update().where(table.c.id == design.id).values(budget=budget))
-        known = {(item.group_id, item.item_key) for item in self._designs.items(design.id)}
-        changed = (items.c.design_id == design.id) & (items.c.group_id == sa.bindparam("of_group"))
+        if values:
+            self._session.execute(table.update().where(table.c.id == design.id).values(values))
+        of_design = items.c.design_id == design.id
+        query = sa.select(items.c.group_id, items.c.item_key).where(of_design)
+        known = {(row.group_id, row.item_key) for row in self._session.rows(query)} & drawn.keys()
+        changed = of_design & (items.c.group_id == sa.bindparam("of_group"))
         rows = [{"of_group": group_id, "of_item": key, "drawn_with": drawn[group_id, key]} for group_id, key in known]
         if rows:
             update = items.update().where(changed & (items.c.item_key == sa.bindparam("of_item")))
@@ -242,8 +274,17 @@ class DesignWrites:
         if new:
             self._session.execute(items.insert(), new)
 
-    def answer(self, design: DesignRecord, judge: str, grades: Sequence[tuple[Pair, float]]) -> None:
-        """Store what people graded drawn items of a design, and with the first answer what was stored before it."""
+    def answer(
+        self,
+        design: DesignRecord,
+        judge: str,
+        grades: Sequence[tuple[Pair, float]],
+        apart: Sequence[tuple[Pair, float]] = (),
+    ) -> None:
+        """Store what people graded items of a design, and with the first answer what was stored before it.
+
+        ``apart``: answers to items that were not drawn.
+        """
         table, items, now = schema.designs, schema.drawn_items, utc_now()
         if design.answered_after_run_id is None:
             newest = [
@@ -258,3 +299,9 @@ class DesignWrites:
         rows = [{"of_group": group_id, "of_item": key, "answered": grade} for (group_id, key), grade in grades]
         if rows:
             self._session.execute(update.values(grade=sa.bindparam("answered"), answered_at_utc=now), rows)
+        others = [
+            {"design_id": design.id, "group_id": group_id, "item_key": key, "grade": grade, "answered_at_utc": now}
+            for (group_id, key), grade in apart
+        ]
+        if others:
+            self._session.execute(items.insert(), others)

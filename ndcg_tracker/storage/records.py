@@ -169,13 +169,23 @@ class SuiteRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class DesignRunRecord:
+    """A run of a design; ``run_id``: None once it is deleted. ``run``: its name at that time."""
+
+    run_id: int | None
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
 class DesignRecord:
-    """A drawn sample of items, on which people check a judge on the difference of two runs.
+    """A drawn sample of items, on which people check a judge on the differences of a baseline and its candidates.
 
     ``number``: in its dataset. ``label_set_id``: the judge's labels. ``checked_by``: who graded the drawn items, None
-    before the first answer. A run is None once it is deleted. ``seed``: of the random numbers.
-    ``answered_after_run_id`` and ``answered_after_label_set_id``: the newest ones that were stored before the first
-    answer, None before that.
+    before the first answer. ``runs``: the baseline first. ``n_looks``: how many verdicts are planned; ``look``: the one
+    that is drawn now, with ``budget``, which grows to ``planned_budget``. ``seed``: of the random numbers.
+    ``not_tuned``: whether somebody said that what was stored after the first answer does not depend on answers.
+    ``greatest_grade``: people may give, None where it is the judge's. ``answered_after_run_id`` and
+    ``answered_after_label_set_id``: the newest ones that were stored before the first answer, None before that.
     """
 
     id: int
@@ -184,15 +194,22 @@ class DesignRecord:
     label_set_id: int
     checked_by: str | None
     metric: str
-    baseline_run_id: int | None
-    candidate_run_id: int | None
-    baseline_run: str
-    candidate_run: str
+    runs: tuple[DesignRunRecord, ...]
     budget: int
+    planned_budget: int
     seed: str
     created_at_utc: str
+    n_looks: int = 1
+    look: int = 1
+    not_tuned: bool = False
+    greatest_grade: float | None = None
     answered_after_run_id: int | None = None
     answered_after_label_set_id: int | None = None
+
+    @property
+    def run_ids(self) -> frozenset[int | None]:
+        """The ids of its runs, None among them once one is deleted."""
+        return frozenset(of.run_id for of in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,6 +221,16 @@ class DrawnItemRecord:
     probability: float
     grade: float | None
     answered_at_utc: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswerRecord:
+    """What people graded an item that a design did not draw: no part of a verdict."""
+
+    group_id: int
+    item_key: str
+    grade: float
+    answered_at_utc: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,8 +240,8 @@ class RunReads:
 
     def used_ids(self, *, once: bool) -> set[int]:
         """Return the runs that an alias points to (``once``: or pointed to), a gate decided on, or a design is of."""
-        of_sides = [table.c[f"{side}_run_id"] for table in (schema.decisions, schema.designs) for side in _SIDES]
-        columns = [schema.aliases.c.run_id, *of_sides]
+        of_sides = [schema.decisions.c[f"{side}_run_id"] for side in _SIDES]
+        columns = [schema.aliases.c.run_id, *of_sides, schema.design_runs.c.run_id]
         columns += [schema.alias_moves.c.run_id] if once else []
         used = {row[0] for column in columns for row in self._session.rows(sa.select(column).distinct()) if row[0]}
         for row in self._session.rows(sa.select(schema.suite_decisions.c.runs)):
@@ -430,7 +430,12 @@ class RunWrites:
                 advice=f"point the alias to another run first, with: ndcg-track alias set {names[0][1:]} RUN",
             )
         of_run = sa.select(schema.evaluations.c.id).where(schema.evaluations.c.run_id == run_id)
-        moves, sums = schema.alias_moves, schema.paired_sums
+        moves, sums, decisions, of_designs = (
+            schema.alias_moves,
+            schema.paired_sums,
+            schema.decisions,
+            schema.design_runs,
+        )
         statements = [
             schema.group_results.delete().where(schema.group_results.c.evaluation_id.in_(of_run)),
             sums.delete().where(sums.c.evaluation_id.in_(of_run) | (sums.c.baseline_run_id == run_id)),
@@ -439,10 +444,10 @@ class RunWrites:
             schema.ranked_lists.delete().where(schema.ranked_lists.c.run_id == run_id),
             schema.prunings.delete().where(schema.prunings.c.run_id == run_id),
             *(
-                table.update().where(table.c[f"{side}_run_id"] == run_id).values({f"{side}_run_id": None})
-                for table in (schema.decisions, schema.designs)
+                decisions.update().where(decisions.c[f"{side}_run_id"] == run_id).values({f"{side}_run_id": None})
                 for side in _SIDES
             ),
+            of_designs.update().where(of_designs.c.run_id == run_id).values(run_id=None),
             moves.update().where(moves.c.run_id == run_id).values(run_id=None),
             schema.runs.delete().where(schema.runs.c.id == run_id),
         ]

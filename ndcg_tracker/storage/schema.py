@@ -508,12 +508,13 @@ designs = Table(
     ),
     Column("checked_by", TEXT, comment="Who graded the drawn items; NULL before the first answer."),
     Column("metric", TEXT, nullable=False, comment="The metric's canonical text form."),
-    Column("baseline_run_id", IDENTIFIER, ForeignKey("runs.id"), comment="Baseline; NULL once it is deleted."),
-    Column("candidate_run_id", IDENTIFIER, ForeignKey("runs.id"), comment="Candidate; NULL once it is deleted."),
-    Column("baseline_run", TEXT, nullable=False, comment="Name of the baseline at that time."),
-    Column("candidate_run", TEXT, nullable=False, comment="Name of the candidate at that time."),
-    Column("budget", COUNT, nullable=False, comment="How many items were to be drawn, on average."),
+    Column("n_looks", COUNT, nullable=False, comment="How many looks are planned; they share the level of a verdict."),
+    Column("look", COUNT, nullable=False, comment="The look that is drawn now, from 1."),
+    Column("planned_budget", COUNT, nullable=False, comment="How many items all looks are to draw, on average."),
+    Column("budget", COUNT, nullable=False, comment="How many items were to be drawn up to this look, on average."),
     Column("seed", TEXT, nullable=False, comment="Key of the hash that gives each item its random number for good."),
+    Column("not_tuned", Boolean, nullable=False, comment="Whether what is newer was said not to depend on answers."),
+    Column("greatest_grade", REAL, comment="Greatest grade that people may give; NULL where it is the judge's."),
     Column("created_at_utc", TEXT, nullable=False, comment="When it was drawn first, ISO 8601 in UTC."),
     Column("answered_after_run_id", IDENTIFIER, comment="Newest run before the first answer; NULL without an answer."),
     Column(
@@ -522,9 +523,23 @@ designs = Table(
         comment="Newest label set before the first answer; NULL without an answer.",
     ),
     UniqueConstraint("dataset_id", "number"),
-    CheckConstraint("number >= 1 AND budget >= 1", name="counts"),
-    comment="One row per design: a sample of items, drawn to check a judge on the difference of two runs.",
+    CheckConstraint("number >= 1 AND budget >= 1 AND planned_budget >= budget", name="counts"),
+    CheckConstraint("look >= 1 AND look <= n_looks", name="looks"),
+    CheckConstraint("abs(greatest_grade) <= 1.7e308", name="greatest_grade_finite"),
+    comment="One row per design: a sample of items, drawn to check a judge on the differences of runs.",
     sqlite_autoincrement=True,
+)
+
+design_runs = Table(
+    "design_runs",
+    metadata,
+    Column("design_id", IDENTIFIER, ForeignKey("designs.id"), nullable=False, comment="Design of the run."),
+    Column("place", COUNT, nullable=False, comment="0 for the baseline, 1 for the first candidate, and so on."),
+    Column("run_id", IDENTIFIER, ForeignKey("runs.id"), comment="The run; NULL once it is deleted."),
+    Column("run", TEXT, nullable=False, comment="Name of the run at that time."),
+    PrimaryKeyConstraint("design_id", "place"),
+    CheckConstraint("place >= 0", name="place_from_0"),
+    comment="One row per run of a design: the baseline, and each candidate.",
 )
 
 drawn_items = Table(
@@ -533,14 +548,19 @@ drawn_items = Table(
     Column("design_id", IDENTIFIER, ForeignKey("designs.id"), nullable=False, comment="Design that drew the item."),
     Column("group_id", IDENTIFIER, ForeignKey("groups.id"), nullable=False, comment="Group of the item."),
     Column("item_key", TEXT, nullable=False, comment="The item."),
-    Column("probability", REAL, nullable=False, comment="With which probability it was drawn."),
+    Column(
+        "probability",
+        REAL,
+        comment="With which probability it was drawn; NULL of an item that was not drawn, whose grade is kept apart.",
+    ),
     Column("grade", REAL, comment="What people graded it; NULL before they did."),
     Column("answered_at_utc", TEXT, comment="When the grade was stored, ISO 8601 in UTC; NULL before that."),
     PrimaryKeyConstraint("design_id", "group_id", "item_key"),
     CheckConstraint("probability > 0 AND probability <= 1", name="probability"),
     CheckConstraint("abs(grade) <= 1.7e308", name="grade_finite"),
     CheckConstraint("(grade IS NULL) = (answered_at_utc IS NULL)", name="answered"),
-    comment="One row per item that a design drew, with the grade that people gave it.",
+    CheckConstraint("probability IS NOT NULL OR grade IS NOT NULL", name="kept_apart"),
+    comment="One row per item that a design drew or that is kept apart, with the grade that people gave it.",
 )
 
 staged_runs = Table(

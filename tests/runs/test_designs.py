@@ -9,7 +9,7 @@ from judged_worlds import world
 from refused import refusal_of
 
 from ndcg_tracker import Tracker, errors
-from ndcg_tracker.storage.records import DesignRecord
+from ndcg_tracker.storage.records import DesignRecord, DesignRunRecord
 
 pytestmark = pytest.mark.both_engines
 RUNS, LABELS, TRUE = world()
@@ -58,7 +58,8 @@ def test_a_design_is_stored_with_its_items_and_their_probabilities(shop: Tracker
     sample = shop.labels_sample(*PAIR, budget=60, **OF_JUDGE).sample
     (design,) = designs(shop)
     assert (design.number, design.budget, design.seed, design.checked_by) == (1, 60, "s", None)
-    assert (design.baseline_run, design.candidate_run, design.metric) == ("dense", "stylish", "ndcg@10")
+    assert (design.runs, design.metric) == ((DesignRunRecord(1, "dense"), DesignRunRecord(2, "stylish")), "ndcg@10")
+    assert (design.n_looks, design.look, design.planned_budget, design.not_tuned) == (1, 1, 60, False)
     items = drawn(shop)
     assert len(items) == sample.n_drawn == len(sample.items) == pytest.approx(60, abs=25)
     assert {(item.group, item.item) for item in sample.items} == items.keys()
@@ -242,7 +243,7 @@ def test_the_runs_of_a_design_are_kept_and_a_deleted_one_leaves_its_name(shop: T
     assert [run.run for run in shop.prune("2999-01-01", apply=True).runs] == ["other"]
     shop.delete_run("stylish", "shop")
     (design,) = designs(shop)
-    assert (design.baseline_run_id, design.candidate_run_id, design.candidate_run) == (1, None, "stylish")
+    assert design.runs == (DesignRunRecord(1, "dense"), DesignRunRecord(None, "stylish"))
     assert all(grade is not None for _, grade in drawn(shop).values())
     with shop.store().read() as tx:
         assert tx.damage() == []

@@ -80,9 +80,11 @@ def migrate(url: str, command: str, revision: str) -> None:
     """Run an Alembic command on a database as an upgrade does it: one transaction, foreign keys off."""
     location = parsed_location(url)
     engine = database_engine(location)
-    with write_transaction(engine, location, migrating=True) as connection:
-        run_alembic(connection, command, revision)
-    engine.dispose()
+    try:
+        with write_transaction(engine, location, migrating=True) as connection:
+            run_alembic(connection, command, revision)
+    finally:
+        engine.dispose()
 
 
 def columns_of(url: str) -> dict[str, list[str]]:

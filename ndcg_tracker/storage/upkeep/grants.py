@@ -26,7 +26,9 @@ TABLES = tuple(sorted(metadata.tables))
 UPDATED = {
     "aliases": ("run_id", "updated_at_utc"),
     "coverages": ("judged_share",),
-    "designs": ("checked_by", "budget", "answered_after_run_id", "answered_after_label_set_id"),
+    "designs": (
+        *("checked_by", "look", "planned_budget", "budget", "answered_after_run_id", "answered_after_label_set_id"),
+    ),
     "drawn_items": ("probability", "grade", "answered_at_utc"),
     "evaluations": ("mean", "worst_mean", "best_mean", "packed_group_ids", "packed_values"),
     "groups": ("weight", "attributes"),

@@ -32,6 +32,7 @@ from restored import content_of, statements_of  # noqa: E402
 import ndcg_tracker as nt  # noqa: E402
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary  # noqa: E402
 from ndcg_tracker.storage import database, schema, store  # noqa: E402
+from ndcg_tracker.storage.records import DesignRunRecord  # noqa: E402
 from ndcg_tracker.storage.session import Session  # noqa: E402
 from ndcg_tracker.storage.upkeep import handshake as revisions  # noqa: E402
 
@@ -102,11 +103,20 @@ def fill(url: str) -> None:
 
 
 def _leave_design(tracker: nt.Tracker) -> None:
-    """Leave a design that is answered in part."""
+    """Leave a design that is answered in part, and one with all that a design can have."""
     sample = tracker.labels_sample("bm25", "dense", judge="modèle 7b", budget=4, seed="é", dataset="shop")
     first = sample.sample.items[0]
     answer = {"group": [first.group], "item": [first.item], "label": [1]}
     tracker.add_answers(answer, design=1, judge="zoë", dataset="shop")
+    with tracker.store().write() as tx:
+        (design,) = tx.designs.all(tx.datasets.known("shop").id)
+        further = {"n_looks": 5, "look": 2, "planned_budget": 20, "budget": 8, "not_tuned": True, "greatest_grade": 4.0}
+        of_design = {"label_set_id": design.label_set_id, "metric": "dcg@10", "seed": design.seed, **further}
+        runs = [*design.runs, DesignRunRecord(None, "deleted")]
+        other = tx.write.designs.insert(design.dataset_id, runs, **of_design)
+        group_id = tx.designs.items(design.id)[0].group_id
+        tx.write.designs.draw(other, {(group_id, "a"): 0.1 + 0.2, (group_id, "b"): 1.0})
+        tx.write.designs.answer(other, "zoë", [((group_id, "a"), 4.0)], [((group_id, "日本語"), 1.0)])
 
 
 def _store_sums(tracker: nt.Tracker) -> None:
