@@ -1,4 +1,4 @@
--- 0017
+-- 0018
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,
@@ -32,6 +32,24 @@ CREATE VIEW dataset_list AS
           WHERE ((s.dataset_id = d.id) AND (s.judge = ''::text))) AS label_set_version
    FROM datasets d;
 ;
+CREATE VIEW drawn_labels AS
+ SELECT d.name AS dataset,
+    e.number AS design,
+    s.judge,
+    s.version AS label_set_version,
+    e.metric,
+    e.checked_by,
+    g.key AS group_key,
+    i.item_key,
+    i.probability,
+    i.grade,
+    i.answered_at_utc
+   FROM ((((drawn_items i
+     JOIN designs e ON ((e.id = i.design_id)))
+     JOIN datasets d ON ((d.id = e.dataset_id)))
+     JOIN label_sets s ON ((s.id = e.label_set_id)))
+     JOIN groups g ON ((g.id = i.group_id)));
+;
 CREATE VIEW gate_decisions AS
  SELECT c.id AS decision_id,
     d.name AS dataset,
@@ -52,11 +70,12 @@ CREATE VIEW gate_decisions AS
     c.acknowledged_reason,
     c.acknowledged_by,
     (c.created_at_utc)::timestamp with time zone AS created_at,
-    row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope, s.judge ORDER BY c.id) AS decision_number,
+    row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope, s.judge, c.checked_by ORDER BY c.id) AS decision_number,
     s.judge,
     c.unjudged,
     c.delta_low,
-    c.delta_high
+    c.delta_high,
+    c.checked_by
    FROM ((decisions c
      JOIN datasets d ON ((d.id = c.dataset_id)))
      JOIN label_sets s ON ((s.id = c.label_set_id)));

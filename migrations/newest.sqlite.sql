@@ -125,7 +125,7 @@ CREATE TABLE decisions (
 	reason TEXT NOT NULL, 
 	acknowledged_reason TEXT, 
 	acknowledged_by TEXT, 
-	created_at_utc TEXT NOT NULL, repeats TEXT, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, 
+	created_at_utc TEXT NOT NULL, repeats TEXT, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, checked_by TEXT, 
 	CONSTRAINT ck_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive')), 
 	CONSTRAINT fk_decisions_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id), 
 	CONSTRAINT fk_decisions_candidate_run_id FOREIGN KEY(candidate_run_id) REFERENCES runs (id), 
@@ -474,21 +474,6 @@ CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, 
             JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
             JOIN json_each(l.item_keys) i
 ;
-CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
-               c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
-               s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
-               c.ci_low AS ci_low, c.ci_high AS ci_high, c.alpha AS alpha, c.decision AS decision,
-               c.reason AS reason, c.acknowledged_reason AS acknowledged_reason, c.acknowledged_by AS acknowledged_by,
-               c.created_at_utc AS created_at,
-               row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope, s.judge ORDER BY c.id) AS decision_number,
-               s.judge AS judge,
-               c.unjudged AS unjudged,
-               c.delta_low AS delta_low,
-               c.delta_high AS delta_high
-        FROM decisions c
-        JOIN datasets d ON d.id = c.dataset_id
-        JOIN label_sets s ON s.id = c.label_set_id
-;
 CREATE VIEW suite_gate_decisions AS SELECT id AS decision_id, suite AS suite, created_at_utc AS created_at_utc, baseline AS baseline,
                candidate AS candidate, by_tag AS by_tag, metric AS metric, margin AS margin,
                dataset_margin AS dataset_margin, delta AS delta, ci_low AS ci_low, ci_high AS ci_high, alpha AS alpha,
@@ -553,6 +538,31 @@ CREATE TABLE drawn_items (
 	CONSTRAINT fk_drawn_items_group_id FOREIGN KEY(group_id) REFERENCES groups (id)
 )
 ;
+CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
+               c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
+               s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
+               c.ci_low AS ci_low, c.ci_high AS ci_high, c.alpha AS alpha, c.decision AS decision,
+               c.reason AS reason, c.acknowledged_reason AS acknowledged_reason, c.acknowledged_by AS acknowledged_by,
+               c.created_at_utc AS created_at,
+               row_number() OVER (PARTITION BY c.dataset_id, c.metric, c.baseline_alias, c.scope, s.judge, c.checked_by ORDER BY c.id) AS decision_number,
+               s.judge AS judge,
+               c.unjudged AS unjudged,
+               c.delta_low AS delta_low,
+               c.delta_high AS delta_high,
+               c.checked_by AS checked_by
+        FROM decisions c
+        JOIN datasets d ON d.id = c.dataset_id
+        JOIN label_sets s ON s.id = c.label_set_id
+;
+CREATE VIEW drawn_labels AS SELECT d.name AS dataset, e.number AS design, s.judge AS judge, s.version AS label_set_version,
+               e.metric AS metric, e.checked_by AS checked_by, g.key AS group_key, i.item_key AS item_key,
+               i.probability AS probability, i.grade AS grade, i.answered_at_utc AS answered_at_utc
+        FROM drawn_items i
+        JOIN designs e ON e.id = i.design_id
+        JOIN datasets d ON d.id = e.dataset_id
+        JOIN label_sets s ON s.id = e.label_set_id
+        JOIN groups g ON g.id = i.group_id
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -583,4 +593,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0017')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0018')

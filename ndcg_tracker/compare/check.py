@@ -81,7 +81,8 @@ class JudgeCheck:
     ``judged``: the difference by the judge alone. ``people``: by the same answers without the judge. ``favour``: by how
     much the judge favours the candidate: its difference minus the corrected one, group by group. ``n_informative``: how
     many answers gain something else than by the judge. ``n_alike``: about how many labels of people alone would give an
-    interval as narrow. ``more``: what more labels would bring, None where nothing is known.
+    interval as narrow. ``more``: what more labels would bring, None where nothing is known. ``draw_share``: which share
+    of the variance comes from the draw.
     """
 
     sampled: Sampled
@@ -91,6 +92,19 @@ class JudgeCheck:
     n_informative: int
     n_alike: int | None
     more: MoreLabels | None
+    draw_share: float = 0.0
+
+    def labels_for(self, factor: float, n_informative: int = 0) -> int | None:
+        """Return about how many answers more make the standard error ``factor`` times as large, None if none do.
+
+        ``n_informative``: how many of all answers are to differ from the judge.
+        """
+        left, sampled = factor**2 - (1 - self.draw_share), self.sampled
+        if left <= 0 or not self.draw_share or not self.n_informative:
+            return None
+        times = max(self.draw_share / left, n_informative / self.n_informative)
+        n = math.ceil((times - 1) * sampled.n_drawn)
+        return n if 0 < n <= sampled.n_apart - sampled.n_drawn - sampled.n_known else None
 
 
 NARROWER = 0.75
@@ -109,27 +123,27 @@ def judge_check(
     judged, people, favour = (
         Estimate.of(each) for each in (*tests, chance.test(checked.judged - corrected, weights)[0])
     )
-    more = _more(checked, test, weights)
-    return JudgeCheck(checked.sampled, judged, people, favour, informative, n_alike, more)
+    share = _draw_share(checked, test, weights)
+    check = JudgeCheck(checked.sampled, judged, people, favour, informative, n_alike, None, share)
+    return replace(check, more=_more(check, test))
 
 
-def _more(checked: CheckedDeltas, test: TTest, weights: Floats | None) -> MoreLabels | None:
-    """Return about how many labels more give the next round half-width: the draw's variance falls as labels grow.
-
-    variance = that of the groups + that of the draw / (labels / labels now).
-    """
-    if not test.ci or not test.standard_error:
-        return None
-    now, variance, sampled = (test.ci[1] - test.ci[0]) / 2, test.standard_error**2, checked.sampled
+def _draw_share(checked: CheckedDeltas, test: TTest, weights: Floats | None) -> float:
+    """Return which share of the variance of the mean comes from the draw: that of the groups does not fall with it."""
+    if not test.standard_error:
+        return 0.0
     share = 1 / test.n**2 if weights is None else weights**2 / weights.sum() ** 2
-    of_draw = min(float((share * checked.variances).sum()), variance)
+    return min(1.0, float((share * checked.variances).sum()) / test.standard_error**2)
+
+
+def _more(check: JudgeCheck, test: TTest) -> MoreLabels | None:
+    """Return about how many labels more give the next round half-width, or what labels of all items leave."""
+    if not test.ci:
+        return None
+    now = (test.ci[1] - test.ci[0]) / 2
     aim = _round_below(NARROWER * now)
-    left = (aim / now) ** 2 * variance - (variance - of_draw)
-    most = sampled.n_apart - sampled.n_drawn - sampled.n_known
-    n = math.ceil((of_draw / left - 1) * sampled.n_drawn) if left > 0 else most + 1
-    if n > most:
-        return MoreLabels(None, now * math.sqrt(1 - of_draw / variance))
-    return MoreLabels(n, aim) if n > 0 else None
+    n = check.labels_for(aim / now)
+    return MoreLabels(None, now * math.sqrt(1 - check.draw_share)) if n is None else MoreLabels(n, aim)
 
 
 def _round_below(number: float) -> float:

@@ -254,7 +254,11 @@ def low_information(information: Information) -> Note | None:
 def skewed_note(information: Information) -> Note:
     """Return the note that differences are very skewed."""
     facts: dict[str, Fact] = {"n": information.n, "skewness": information.skewness}
-    return Note("low_information", facts | {"of_clusters": True} if information.of_clusters else facts)
+    if information.of_clusters:
+        facts["of_clusters"] = True
+    if information.of_labels:
+        facts["of_labels"] = True
+    return Note("low_information", facts)
 
 
 def few_note(information: Information, enough: int) -> Note:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ndcg_tracker.compare.check import Estimate, JudgeCheck
 from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.say_tables import delta_cell
 from ndcg_tracker.render.formats import fields_of, shape_of
 from ndcg_tracker.render.report import Table, columns, marks
+from ndcg_tracker.words.notes import command_line
 from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p_text, points
 
 CHECK_LEGEND = (
@@ -19,7 +21,7 @@ CHECK_LEGEND = (
 
 @shape_of(JudgeCheck)
 def _check_shape(check: JudgeCheck) -> Mapping[str, object]:
-    return fields_of(check.sampled) | fields_of(check, "sampled", "judged") | {"judge": check.judged}
+    return fields_of(check.sampled) | fields_of(check, "sampled", "judged", "draw_share") | {"judge": check.judged}
 
 
 def checked_by(comparison: Comparison) -> str:
@@ -113,3 +115,20 @@ def _facts(check: JudgeCheck) -> list[tuple[str, str]]:
         )
         pairs.append(("more", to_go + ("" if n_more is not None else "; more groups would narrow it")))
     return pairs
+
+
+def judge_alone_words(judge: str, comparison: Comparison | None = None) -> list[str]:
+    """Return a sentence where a decision rests on the labels of a judge whom nobody checks."""
+    if not judge:
+        return []
+    names = [] if comparison is None else [side.name for side in (comparison.baseline, comparison.candidate)]
+    words = ["ndcg-track", "labels", "sample", *(names or ["A", "B"]), "--judge", judge, "--budget", "N"]
+    to_check = f"to have people check it: {command_line(words)}"
+    return [f"The verdict rests on: {judge_words(judge)} alone, whose labels nobody checked; {to_check}"]
+
+
+def few_answers(low: Mapping[str, Any]) -> str:
+    """Return why answers to a sample do not decide: too few differ from the judge, or they pull too unevenly."""
+    if low.get("enough") is None:
+        return "the corrected differences are too skewed for a t bound, and no other applies to them"
+    return f"{low['n_nonzero']:,} answers differ from the judge, and below {low['enough']:,} no bound is trusted"

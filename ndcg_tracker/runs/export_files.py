@@ -135,9 +135,10 @@ TABLES = {
         | _columns(text="scope", number="margin")
         | _DECIDED
         | _columns(json="repeats")
-        | _OPEN,
+        | _OPEN
+        | _columns(text="checked_by"),
         part="record",
-        later=("repeats", *_OPEN),
+        later=("repeats", *_OPEN, "checked_by"),
     ),
     "suites": Table(_columns(name="suite dataset", count="place", text="created_at_utc"), part="record"),
     "suite_decisions": Table(

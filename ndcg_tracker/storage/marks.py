@@ -181,11 +181,13 @@ class DecisionWrites:
         arms: tuple[tuple[str, Sequence[int]], tuple[str, Sequence[int]]] | None = None,
         unjudged: str | None = None,
         open_delta: tuple[float | None, float | None] = (None, None),
+        checked_by: str | None = None,
     ) -> DecisionRecord:
         """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record.
 
         ``arms``: where one side is an arm of several runs the names of both, and the ids of their runs. ``unjudged``:
         what an unjudged item was worth, ``open_delta`` the least and the greatest delta that such items left open.
+        ``checked_by``: who answered the sample that checks the judge.
         """
         names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
@@ -208,6 +210,7 @@ class DecisionWrites:
             "created_at_utc": utc_now(),
             "repeats": None if arms is None else {f"{side}_id": list(ids) for side, (_, ids) in runs.items()},
             "unjudged": unjudged,
+            "checked_by": checked_by,
         }
         record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
         self._made.decision_ids.add(record.id)

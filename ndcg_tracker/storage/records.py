@@ -376,6 +376,7 @@ class DecisionRecord:
     unjudged: str | None = None
     delta_low: float | None = None
     delta_high: float | None = None
+    checked_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

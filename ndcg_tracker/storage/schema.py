@@ -418,6 +418,7 @@ decisions = Table(
     ),
     Column("delta_low", REAL, comment="Least delta that unjudged items left open; NULL where that is not known."),
     Column("delta_high", REAL, comment="Greatest delta that unjudged items left open; NULL where that is not known."),
+    Column("checked_by", TEXT, comment="Who answered the sample that checks the judge; NULL where nobody did."),
     CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
     comment="One row per decision of a gate, and who overrode it with which reason.",
     sqlite_autoincrement=True,

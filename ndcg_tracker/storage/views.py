@@ -204,9 +204,25 @@ VIEWS = (
         | _TIMESTAMP
         | {
             "decision_number": "Which decision of this gate it is, from 1 without gaps: of this dataset, metric, "
-            "baseline_alias, scope and judge.",
+            "baseline_alias, scope, judge and checked_by.",
         }
-        | _OPEN,
+        | _OPEN
+        | {"checked_by": "Who answered the sample that checks the judge; NULL where nobody did."},
+    ),
+    View(
+        "drawn_labels",
+        "One row per item that a design drew or that is kept apart, with what people graded it.",
+        _DATASET
+        | {"design": "Number of the design in its dataset."}
+        | {"judge": "Whom it checks.", "label_set_version": "Version of the judge's labels."}
+        | {"metric": "The metric that it was drawn for.", "checked_by": "Who answers; NULL before the first answer."}
+        | _GROUP
+        | {
+            "item_key": "Id of the item.",
+            "probability": "With which probability it was drawn; NULL of an item that was not drawn.",
+            "grade": "What people graded it; NULL before they did.",
+            "answered_at_utc": "When the grade was stored, ISO 8601 in UTC; NULL before that.",
+        },
     ),
     View(
         "suite_gate_decisions",

@@ -33,6 +33,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"version": 1, "newest": 2, "design": 3},
         "design 3 was drawn under version 1 of the judge's labels, and is held against these; version 2 is newer",
     ),
+    "groups_of_judge": (
+        {"judge": "llama"},
+        "groups, lists and charts are by the labels of judge 'llama' alone; the verdict is the corrected one",
+    ),
     "unanswered": (
         {"n": 3, "judge": "llama"},
         "3 drawn items without an answer: judge 'llama' is taken at its word there, which nothing checks; a verdict "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.asked import DEFAULT_METRIC, AnyDataset, Judge
-from ndcg_tracker.compare.options import ClusterBy, LabelsVersion, MissingGroups
+from ndcg_tracker.compare.options import CheckWith, ClusterBy, LabelsVersion, MissingGroups, OfUnanswered
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.gate.options import (
     Acknowledge,
@@ -61,6 +61,8 @@ def gate(
     labels: LabelsVersion = None,
     unjudged: OfUnjudged = "range",
     judge: Judge = None,
+    check_with: CheckWith = None,
+    unanswered: OfUnanswered = "refuse",
 ) -> GateResult:
     """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -75,9 +77,9 @@ def gate(
     dropped by less. ``max_harm``: such as ".3:2%": PASS only if at most 2% of groups like these lose more than .3 (an
     exact bound at 95%), FAIL if more do, in all or in a slice (Holm). ``limits``: on measures of the runs, which are
     tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"``
-    one whose number is more than 5 lower. Raises: InputError for what does not go together; ReferenceNotFoundError;
-    NotComparableError, with the command that fixes
-    it.
+    one whose number is more than 5 lower. ``check_with``, ``unanswered``: see ``compare``; PASS and FAIL are those of
+    the corrected difference, and below 100 answers that differ from the judge there is neither. Raises: InputError for
+    what does not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.compare.limits import HarmLimit, Limit
     from ndcg_tracker.questions.gate.gather import GateResult, gated
@@ -105,6 +107,8 @@ def gate(
         labels=labels,
         unjudged=unjudged,
         judge=judge,
+        check_with=check_with,
+        unanswered=unanswered,
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return GateResult(gated(self.store(), question, override, dry_run=dry_run))
@@ -116,7 +120,8 @@ def gate_report(self: HasStore, result: GateResult, *, output: str = "report.htm
 
     comparison = result.gated.comparison
     metrics = [metric.metric for metric in comparison.metrics]
-    clusters = result.gated.metric.clusters
+    clusters, check = result.gated.metric.clusters, result.gated.metric.check
+    version = None if comparison.label_set.judge in NO_LABELS_HERE else comparison.label_set.version
     drawn = report(
         self,
         comparison.baseline.name,
@@ -125,7 +130,10 @@ def gate_report(self: HasStore, result: GateResult, *, output: str = "report.htm
         metrics=metrics,
         missing=comparison.groups.missing,
         cluster=None if clusters is None else clusters.attribute,
-        labels=None if comparison.label_set.judge in NO_LABELS_HERE else comparison.label_set.version,
+        labels=version if check is None else None,
+        judge=None if check is None else comparison.label_set.judge,
+        check_with=None if check is None else check.sampled.checked_by,
+        unanswered="judge" if check is not None and check.sampled.n_unanswered else "refuse",
         output=output,
     )
     return drawn.with_notes(comparison.notes)

@@ -320,8 +320,9 @@ def population_decision(
     if not delta.any() and are_same(same_lists):
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
     bounds = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
-    is_repeated = chance.repeats is not None
-    decision = by_bounds(test, bounds, margin, fail_alpha, runs, plans_groups=not is_repeated)
+    is_repeated, alpha = chance.repeats is not None, fail_alpha / chance.n_looks
+    decision = by_bounds(test, bounds, margin, alpha, runs, plans_groups=chance.may_bet)
+    decision = replace(decision, pass_level=1 - (1 - PASS_LEVEL) / chance.n_looks)
     if decision.decision == "inconclusive" and not delta.any() and weights is None and chance.is_plain:
         reach = reach_of(delta, limits)
         n_needed = zeros_needed(margin / reach, level=PASS_LEVEL)

@@ -99,7 +99,8 @@ def bounds_of(
     >>> bounds.lower_method, round(bounds.lower, 4)
     ('t', -0.0097)
     """
-    information = chance.information(delta, weights)
+    information, share = chance.information(delta, weights), chance.n_looks
+    pass_level, fail_alpha = 1 - (1 - pass_level) / share, fail_alpha / share
     if runs is not None:
         test = with_runs(test, runs)
     lowest, highest = limits or (-math.inf, math.inf)
@@ -109,7 +110,7 @@ def bounds_of(
 
     def by_betting() -> tuple[float | None, float | None]:
         reach = reach_of(delta, limits)
-        if not math.isfinite(reach) or chance.repeats is not None:  # no betting bound covers other repeats
+        if not math.isfinite(reach) or not chance.may_bet:
             return None, None
         bets = chance.independent(delta / reach, weights)
         lower = reach * betting_lower_bound(*bets, level=pass_level)

@@ -32,6 +32,7 @@ from ndcg_tracker.questions.gate.decide import (
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
 from ndcg_tracker.questions.gate.facts import GateFacts
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, drift_since_pin
+from ndcg_tracker.statistics.t_test import ENOUGH_LABELS
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
 
 if TYPE_CHECKING:
@@ -78,7 +79,29 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         candidate_means=_candidate_means(runs.sides_of[1]),
         ties_could_change_decision=is_open,
         regressed_slices=regressed,
+        judge_alone=basis.judge_alone,
+        labels_to_decide=_labels_to_decide(decision, comparison),
     )
+
+
+def _labels_to_decide(decision: GateDecision, comparison: Comparison) -> tuple[int, Decision] | None:
+    """Return about how many answers more would decide, and how, if the mean stays as it is; None where not known.
+
+    A bound at q standard errors decides once these are so small that it clears the margin, or 0.
+    """
+    check, delta = comparison.metrics[0].check, decision.delta
+    if check is None or delta is None or decision.decision != "inconclusive":
+        return None
+    lower, upper = decision.t_lower, decision.t_upper
+    ways: list[tuple[int, Decision]] = []
+    for outcome, room, now in (
+        ("pass", delta + decision.margin, None if lower is None else delta - lower),
+        ("fail", -delta, None if upper is None else upper - delta),
+    ):
+        n = None if not now or room <= 0 else check.labels_for(room / now, ENOUGH_LABELS)
+        if n is not None:
+            ways.append((n, "pass" if outcome == "pass" else "fail"))
+    return min(ways, default=None)
 
 
 def told_with(decision: GateDecision) -> set[Kind]:

@@ -37,6 +37,7 @@ class SuiteGated:
     datasets, where each is allowed a drop of its own. ``number``: which decision of this gate it is (of this suite,
     metric and baseline), from 1. ``decision_id``: its number in the database, None where it was not recorded.
     ``alpha_budget``: of all decisions of this gate, None without. ``acknowledgement``: None where nobody overrode it.
+    ``judge_alone``: see ``Gated``.
     """
 
     comparison: SuiteComparison
@@ -45,6 +46,7 @@ class SuiteGated:
     decision_id: int | None = None
     alpha_budget: float | None = None
     acknowledgement: Acknowledgement | None = None
+    judge_alone: str = ""
 
     @property
     def is_accepted(self) -> bool:
@@ -91,7 +93,7 @@ def macro_decision(
     bets = [chance.independent(delta, None) for delta, chance in zip(deltas, chances, strict=True)]
     information = strata_information([delta for delta, _ in bets])
     by_t = _t_bounds(macro, PASS_LEVEL, fail_alpha, limits)
-    is_repeated = any(chance.repeats is not None for chance in chances)  # no betting bound covers other repeats
+    is_repeated = not all(chance.may_bet for chance in chances)
 
     def by_betting() -> tuple[float | None, float | None]:
         return (None, None) if is_repeated else _betting_bounds(bets, fail_alpha, limits)

@@ -24,7 +24,8 @@ class Basis:
 
     ``earlier``: the decisions of this gate, oldest first. ``pin``: the alias of the baseline, None where it was given
     otherwise. ``learned``: None for a margin that was given. ``number``: that of the decision among those of this gate
-    in its scope under labels of the same judge, which share an alpha budget.
+    in its scope under labels of the same judge, checked by the same people, which share an alpha budget.
+    ``judge_alone``: the named judge on whose labels alone it rests, "" where somebody checks it, or nobody is named.
     """
 
     runs: RunPair
@@ -32,6 +33,7 @@ class Basis:
     pin: AliasRecord | None
     learned: LearnedMargin | None
     number: int = 1
+    judge_alone: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import AA_TAG, DATA, FEATURES, Unlike, arms_of, family_of, other_data, tagged, unlike
-from ndcg_tracker.compare.gather import asked_attributes, check_arms, compared_pair
+from ndcg_tracker.compare.gather import asked_attributes, asked_pair, check_arms, compared_pair
 from ndcg_tracker.compare.gather_results import with_same_lists
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import MOST_SLICES
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric, resolved_pair
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, known_metric
 from ndcg_tracker.compare.slices import Slicing, attribute_values, attributes_of
 from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slices
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -26,6 +26,7 @@ from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, decided_a
 from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.statistics.repeats import RunVariance
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import shown
 
@@ -70,7 +71,7 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
     """Return what the decision rests on as the database has it now; no group results are read."""
     arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
     check_arms(arms[0], arms[1], question.options)
-    runs = resolved_pair(tx, arms[0], arms[1], [question.metric], question.labels, question.judge)
+    runs = asked_pair(tx, arms[0], arms[1], question.options)
     baseline, alias = runs.baseline.run, question.alias
     if question.margin == "auto" and runs.is_repeated:
         raise InputError(
@@ -79,7 +80,9 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
         )
     earlier = tuple(of_gate(tx.decisions.all(baseline.dataset_id), str(question.metric), alias))
     judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
-    judge = runs.baseline.label_set.judge
+    judge, sample = runs.baseline.label_set.judge, runs.sample
+    checked_by = None if sample is None else sample.checked_by
+    gate = question.scope, judge, checked_by
     return Basis(
         runs,
         earlier,
@@ -91,8 +94,15 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
             if pinned.name == alias and pinned.dataset_id == baseline.dataset_id
         ),
         _learned(tx, question, runs) if question.margin == "auto" else None,
-        1 + sum((of.scope, judge_of[of.label_set_id]) == (question.scope, judge) for of in earlier),
+        1 + sum((of.scope, judge_of[of.label_set_id], of.checked_by) == gate for of in earlier),
+        judge if sample is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
     )
+
+
+def is_unchecked(tx: ReadTransaction, dataset_id: int, judge: str) -> bool:
+    """Return whether labels are of a named judge who is none of those who check others."""
+    people = {design.checked_by for design in tx.designs.all(dataset_id)}
+    return bool(judge) and judge not in (*NO_LABELS_HERE, *people)
 
 
 def _facts(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFacts:
@@ -136,6 +146,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         arms=_recorded_arms(runs),
         unjudged=decision.worth or question.unjudged,
         open_delta=decision.open_delta,
+        checked_by=None if runs.sample is None else runs.sample.checked_by,
     )
     return replace(outcome, decision_id=record.id)
 

@@ -22,6 +22,7 @@ from ndcg_tracker.questions.gate.decide import GateDecision, are_same, with_harm
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
 from ndcg_tracker.questions.gate.decide_candidate import told_with, with_open_labels
 from ndcg_tracker.questions.gate.decide_suite import SuiteGated, macro_decision, pooled, with_datasets
+from ndcg_tracker.questions.gate.gather import is_unchecked
 from ndcg_tracker.questions.gate.question import SuiteGateQuestion
 from ndcg_tracker.questions.gate.result import Acknowledgement, decided_and_recorded
 from ndcg_tracker.questions.gate.say import reason
@@ -154,7 +155,14 @@ def _decided(
         number,
         alpha_budget=question.alpha_budget,
         acknowledgement=None if decision.decision == "pass" else acknowledgement,
+        judge_alone=_judge_alone(tx, basis.pairs),
     )
+
+
+def _judge_alone(tx: ReadTransaction, pairs: Mapping[str, RunPair]) -> str:
+    """Return the first named judge on whose labels a dataset is decided and whom nobody checks, "" for none."""
+    judges = [(both.dataset_id, both.baseline.label_set.judge) for both in pairs.values()]
+    return next((judge for dataset_id, judge in judges if is_unchecked(tx, dataset_id, judge)), "")
 
 
 def _recorded(tx: WriteTransaction, question: SuiteGateQuestion, basis: _Basis, outcome: SuiteGated) -> SuiteGated:

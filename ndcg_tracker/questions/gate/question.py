@@ -10,7 +10,7 @@ from typing import get_args
 from ndcg_tracker.compare.gather import CompareOptions
 from ndcg_tracker.compare.gather_suite import check_suite_metric
 from ndcg_tracker.compare.limits import HarmLimit, Limit
-from ndcg_tracker.compare.options import Missing, Unjudged, Version
+from ndcg_tracker.compare.options import Missing, Unanswered, Unjudged, Version
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
@@ -45,9 +45,12 @@ class GateQuestion:
     labels: Version = None
     unjudged: Unjudged = "range"
     judge: str | None = None
+    check_with: str | None = None
+    unanswered: Unanswered = "refuse"
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
+        self._refuse_unchecked()
         if self.unjudged not in get_args(Unjudged):
             raise InputError(f"unknown unjudged {self.unjudged!r}", advice="choose range, zero or bounds", joint=": ")
         if self.metric.shown_only is not None:
@@ -116,11 +119,27 @@ class GateQuestion:
         margin = self.margin if isinstance(self.margin, int | float) else None
         refuse_any_drop(self.metric, self.max_harm, margin=margin, slice_margin=self.slice_margin)
 
+    def _refuse_unchecked(self) -> None:
+        """Refuse what answers to a sample do not decide (InputError)."""
+        if self.check_with is None:
+            return
+        given = {
+            "scope": (self.scope == "set", "set", "a sample of labels leaves chance, and this is exact arithmetic"),
+            "max_harm": (self.max_harm is not None, None, "a few labels of many say of no group how much it loses"),
+            "margin": (self.margin == "auto", "auto", "it learns how runs vary by the labels that are checked"),
+            "unjudged": (self.unjudged != "range", self.unjudged, "drawn items that nobody judged are asked about"),
+        }
+        for name, (is_given, value, why) in given.items():
+            if is_given:
+                asked = argument(name) if value is None else argument(name, value)
+                what = f"{asked} does not go with {argument('check_with')}: {why}"
+                raise InputError(what, advice="leave one out")
+
     @property
     def options(self) -> CompareOptions:
         """What the comparison that is decided on is asked for."""
         asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
-        asked |= {"judge": self.judge}
+        asked |= {"judge": self.judge, "check_with": self.check_with, "unanswered": self.unanswered}
         return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import argument
-from ndcg_tracker.questions.gate.decide import GateDecision
+from ndcg_tracker.questions.gate.decide import Decision, GateDecision
 from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ class Gated:
     ``acknowledgement``: None where nobody overrode the decision. ``ties_could_change_decision``: whether another order
     of items of equal score could. ``candidate_means``: metric and mean of everything
     the candidate was evaluated under with these labels. ``regressed_slices``: of all attributes of the groups, where
-    the whole passes; none where it does not.
+    the whole passes; none where it does not. ``judge_alone``: the named judge whose labels nobody checks, "" where
+    there is none. ``labels_to_decide``: about how many answers more would decide, and how.
     """
 
     comparison: Comparison
@@ -82,6 +83,8 @@ class Gated:
     candidate_means: tuple[tuple[str, float | None], ...] = ()
     ties_could_change_decision: bool = False
     regressed_slices: tuple[RegressedSlice, ...] = ()
+    judge_alone: str = ""
+    labels_to_decide: tuple[int, Decision] | None = None
 
     @property
     def metric(self) -> MetricComparison:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
 from ndcg_tracker.compare.limits import Harm, LimitCheck
+from ndcg_tracker.compare.say_check import check_facts, favours, few_answers, judge_alone_words
 from ndcg_tracker.compare.say_tables import NO_VALUE, facts, group_tables, harm_words, requests
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
@@ -49,7 +50,7 @@ _CSV_COLUMNS = {
         "alpha_budget decision_id decision_number acknowledged_by=acknowledged.by "
         "acknowledged_reason=acknowledged.reason unjudged=unjudged.worth delta_low=unjudged.low "
         "delta_high=unjudged.high judge=label_set.judge max_harm=harm.limit n_harmed=harm.n_harmed "
-        "harm_lower=harm.lower harm_upper=harm.upper"
+        "harm_lower=harm.lower harm_upper=harm.upper checked_by=of_metric.check.checked_by judge_alone"
     ),
 }
 _DECISION_KEYS = paths(
@@ -59,7 +60,7 @@ _DECISION_KEYS = paths(
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement"
+    "acknowledged=acknowledgement judge_alone labels_to_decide"
 )
 _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
@@ -145,6 +146,8 @@ def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: boo
             why[:1].upper() + why[1:],
             *rests_on(gated.decision),
             *(f"The verdict rests on: {note}" for note in zero),
+            *judge_alone_words(gated.judge_alone, gated.comparison),
+            *favours(gated.comparison),
         ],
         facts=_facts(gated, spelled),
         details=group_tables(gated.comparison) if with_groups else [],
@@ -371,7 +374,10 @@ def _by_bounds(decision: GateDecision) -> str:
     cause = "information is low" if has_t or decision.low_information is not None else "all differences are the same"
     kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
     bound, other = sides.pass_bound, sides.fail_bound
-    if bound is None:
+    low = {} if decision.low_information is None else decision.low_information.facts
+    if bound is None and low.get("of_labels"):
+        above = f"delta is not shown to be {goal} ({few_answers(low)})"
+    elif bound is None:
         why = "sums are not enough" if decision.of_sums else "no range of the metric is known"
         why = "the bound that would decide does not cover repeats" if decision.of_repeats else why
         above = f"delta is not shown to be {goal} (low information, and {why})"
@@ -417,16 +423,20 @@ def _finding(gated: Gated) -> str:
 def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     """Return what the decision stands on, as pairs of a name and its value; ``spelled``: how arguments are spelled."""
     metric, decision = gated.metric, gated.decision
+    means = (metric.metric, f"baseline {points(metric.baseline)}, candidate {points(metric.candidate)}")
+    groups = f"{decision.n:,}"
+    if metric.wins is not None:
+        groups += f"; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"
     pairs = [
-        (metric.metric, f"baseline {points(metric.baseline)}, candidate {points(metric.candidate)}"),
+        *([] if metric.check is not None else [means]),
         ("delta", ", ".join([points(decision.delta, signed=True), *bounds_in_words(gated.decision)])),
         *by_t_alone(gated.decision),
         *unjudged_fact(gated.decision),
         ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
         *([] if gated.learned_margin is None else [("bounds", "cover other groups, and another training of each run")]),
-        ("groups", f"{decision.n:,}; {metric.wins:,} won, {metric.ties:,} tied, {metric.losses:,} lost"),
+        ("groups", groups),
     ]
-    pairs += [*facts(gated.comparison, spelled), *requests(gated.comparison)]
+    pairs += [*facts(gated.comparison, spelled), *check_facts(gated.comparison), *requests(gated.comparison)]
     pairs += [
         (check.name, f"baseline {check.baseline:g}, candidate {check.candidate:g}{_share(check)}; limit {check.limit}")
         for check in decision.limits
@@ -435,8 +445,13 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         number = ordinal(gated.number)
         spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {number} decision of this gate"
         pairs.append(("alpha", spent))
-    if to_decide(decision):
-        pairs.append(("to decide", to_decide(decision)))
+    by_labels = []
+    if gated.labels_to_decide is not None:
+        n_labels, outcome = gated.labels_to_decide
+        by_labels = [f"about {n_labels:,} answers more would decide ({outcome.upper()})"]
+    ways = ", ".join(filter(None, (*by_labels, to_decide(decision))))
+    if ways:
+        pairs.append(("to decide", ways))
     if gated.drift is not None:
         pairs += [("drift", sentence) for sentence in _drift(gated.drift)]
     pairs.append(("decision", _record(gated)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ndcg_tracker.compare.say_check import judge_alone_words
 from ndcg_tracker.compare.say_suite import delta_table, rare_loss_fact, suite_notes
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.metrics.language.dialects import familiar_name
@@ -35,7 +36,7 @@ _SENTENCES = {
     "fail": "{candidate} must not replace {baseline} on suite {suite}",
     "inconclusive": "not known whether {candidate} may replace {baseline} on suite {suite}",
 }
-_KEYS = paths("alpha_budget decision_id decision_number=number acknowledged=acknowledgement")
+_KEYS = paths("alpha_budget decision_id decision_number=number acknowledged=acknowledgement judge_alone")
 _ROW = paths(
     "decision reason suite baseline candidate metric margin n delta lower lower_method upper upper_method pass_level "
     "fail_alpha low_information decision_id decision_number acknowledged_by=acknowledged.by "
@@ -75,7 +76,7 @@ def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Repor
         f"{finding}, but it was overridden" if gated.acknowledgement is not None else finding,
         tables=tables,
         verdict=Painted(decision.decision.upper(), STYLES[decision.decision]),
-        sentences=[why[:1].upper() + why[1:], *rests_on(decision)],
+        sentences=[why[:1].upper() + why[1:], *rests_on(decision), *judge_alone_words(gated.judge_alone)],
         facts=_facts(gated),
         notes=[*([] if low is None else [Told("warning", sentence(low))]), *suite_notes(comparison.notes)],
     )

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import AnyDataset, Judge, MetricTexts, Option
-from ndcg_tracker.compare.options import Baseline, Candidates, Ci, ClusterBy, LabelsVersion, MissingGroups, Test
+from ndcg_tracker.compare.options import (
+    Baseline,
+    Candidates,
+    CheckWith,
+    Ci,
+    ClusterBy,
+    LabelsVersion,
+    MissingGroups,
+    OfUnanswered,
+    Test,
+)
 from ndcg_tracker.metrics.language.text import parse_metrics
 
 if TYPE_CHECKING:
@@ -31,11 +41,14 @@ def report(
     output: Page = "report.html",
     texts: WithTexts = False,
     judge: Judge = None,
+    check_with: CheckWith = None,
+    unanswered: OfUnanswered = "refuse",
 ) -> ReportResult:
     """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
     Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci``, ``cluster``,
-    ``labels`` and ``judge``: see ``compare``; the first metric is drawn group by group. ``output``: the file that the
+    ``labels``, ``judge``, ``check_with`` and ``unanswered``: see ``compare``; the first metric is drawn group by group,
+    by the judge's labels as they are. ``output``: the file that the
     page's own command names. ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is
     saved with ``save``. Raises: what ``compare`` raises.
     """
@@ -51,6 +64,8 @@ def report(
         cluster=cluster,
         labels=labels,
         judge=judge,
+        check_with=check_with,
+        unanswered=unanswered,
     )
     with self.store().read() as tx:
         return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))

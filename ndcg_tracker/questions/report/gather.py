@@ -35,6 +35,7 @@ from ndcg_tracker.questions.report.page import RunsReport
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction
-    from ndcg_tracker.words.notes import Note
     from ndcg_tracker.words.texts import GroupTexts
 
 LISTS = 200
@@ -73,8 +73,26 @@ def runs_report(
     ``output``: the file that the page goes to. ``texts``: whether it shows the texts of queries and items.
     """
     pairs = compared(tx, baseline, candidates, options)
-    reports = pair_reports(tx, pairs, texts=texts)
+    reports = pair_reports(tx, [_by_judge_alone(tx, pair, options) for pair in pairs], texts=texts)
+    if options.check_with is not None:
+        reports = replace(reports, pairs=tuple(map(_as_checked, reports.pairs, pairs)), deltas=())
     return _runs_report(tx, pairs, reports, HistoryFilter(), _command(pairs, options, output, texts=texts))
+
+
+def _by_judge_alone(tx: ReadTransaction, pair: ComparedPair, options: CompareOptions) -> ComparedPair:
+    """Return a pair that people checked by the judge's labels as they are: few answers say nothing of single groups."""
+    if pair.both.sample is None:
+        return pair
+    names = [arm.name for arm in pair.both.arms]
+    of_judge = replace(options, check_with=None, unanswered="refuse", labels=pair.both.baseline.label_set.version)
+    (alone,) = compared(tx, names[0], names[1:], replace(of_judge, metrics=pair.both.metrics))
+    return alone
+
+
+def _as_checked(report: PairReport, pair: ComparedPair) -> PairReport:
+    """Return what the page shows of a pair, with the verdict that people's answers correct."""
+    note = Note("groups_of_judge", {"judge": pair.comparison.label_set.judge})
+    return replace(report, comparison=replace(pair.comparison, notes=(*pair.comparison.notes, note)))
 
 
 def live_report(
@@ -120,6 +138,8 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
         ("--cluster", options.cluster, None),
         ("--labels", None if options.labels is None else str(options.labels), None),
         ("--judge", options.judge, None),
+        ("--check-with", options.check_with, None),
+        ("--unanswered", options.unanswered, "refuse"),
     )
     others = [word for option, value, default in chosen if value and value != default for word in (option, value)]
     others += ["--texts"] if texts else []

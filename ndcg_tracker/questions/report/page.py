@@ -213,7 +213,7 @@ class _PairOnPage:
             "candidate": candidate,
             "cards": cards,
             "what": f"{first.metric} over {counted(first.n, 'group')} of {comparison.dataset}",
-            "means": f"{points(first.baseline)} → {points(first.candidate)}",
+            "means": "" if first.check is not None else f"{points(first.baseline)} → {points(first.candidate)}",
             "delta": "" if first.delta is None else points(first.delta, signed=True),
             "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),
             "interval": ""

@@ -62,7 +62,7 @@ def test_the_runs_of_a_design_are_kept_up_and_down(database_url: str) -> None:
     restore(database_url, "0016")
     columns = columns_of(database_url)
     before = rows_of(database_url, columns)
-    migrate(database_url, "upgrade", "0017")
+    migrate(database_url, "upgrade", "head")
     with Store.open(database_url) as store, store.read() as tx:
         (design,) = tx.designs.all(tx.datasets.known("shop").id)
         assert design.runs == (DesignRunRecord(1, "bm25"), DesignRunRecord(2, "dense"))
@@ -74,7 +74,7 @@ def test_the_runs_of_a_design_are_kept_up_and_down(database_url: str) -> None:
 
 
 def test_several_candidates_do_not_go_down(database_url: str) -> None:
-    restore(database_url, "0017")
+    restore(database_url, "0018")
     with pytest.raises(ValueError, match=r"^designs have several candidates or looks, which older programs"):
         migrate(database_url, "downgrade", "0016")
 
