@@ -151,11 +151,13 @@ def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dic
     name_of = {
         pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs if not pair.both.is_repeated
     }
-    baseline = pairs[0].both.baseline.run.id
+    baseline, sample = pairs[0].both.baseline.run.id, pairs[0].both.sample
+    checked_by = None if sample is None else sample.checked_by
     return {
         name_of[decision.candidate_run_id]: decision
         for decision in tx.decisions.all(pairs[0].both.dataset_id)
-        if decision.baseline_run_id == baseline and decision.candidate_run_id in name_of
+        if (decision.baseline_run_id, decision.checked_by) == (baseline, checked_by)
+        and decision.candidate_run_id in name_of
     }
 
 

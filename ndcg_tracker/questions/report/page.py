@@ -12,8 +12,9 @@ import numpy as np
 from ndcg_tracker.compare import chart as compare_charts
 from ndcg_tracker.compare.chart import cutoffs
 from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport, RunPairDelta
-from ndcg_tracker.compare.results import MetricComparison
+from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
+from ndcg_tracker.compare.say_check import checked_by
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
@@ -22,7 +23,7 @@ from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.runs.labels import judge_option
 from ndcg_tracker.words.notes import command_line, sentence
-from ndcg_tracker.words.texts import GroupTexts, counted, interval, p_text, points
+from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, points
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -185,6 +186,12 @@ def visible_lists(lists: GroupLists) -> GroupLists:
     )
 
 
+def _checked_words(comparison: Comparison) -> str:
+    """Return whose labels the verdict corrects and whose the charts show, "" where nobody checks a judge."""
+    who, judge = checked_by(comparison), judge_words(comparison.label_set.judge)
+    return f": {judge}, corrected by {who!r}; groups and charts by the judge alone" if who else ""
+
+
 @dataclass(frozen=True, slots=True)
 class _PairOnPage:
     """What the template shows of a pair, what its script reads, and its metric."""
@@ -212,7 +219,8 @@ class _PairOnPage:
             "baseline": baseline,
             "candidate": candidate,
             "cards": cards,
-            "what": f"{first.metric} over {counted(first.n, 'group')} of {comparison.dataset}",
+            "what": f"{first.metric} over {counted(first.n, 'group')} of {comparison.dataset}"
+            + _checked_words(comparison),
             "means": "" if first.check is not None else f"{points(first.baseline)} → {points(first.candidate)}",
             "delta": "" if first.delta is None else points(first.delta, signed=True),
             "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),
