@@ -155,12 +155,12 @@ def test_what_cannot_be_drawn_is_refused(shop: Tracker) -> None:
 
     assert refused(*PAIR, budget=0) == "the budget must be 1 to 10,000,000 labels, not 0"
     assert refused("dense", "dense") == "run 'dense' cannot differ from itself; name two runs"
-    assert refused("dense", "tag:a=b") == "a judge is checked on two single runs, not on arm 'tag:a=b'; name two runs"
+    assert refused("dense", "tag:a=b") == "a judge is checked on single runs, not on arm 'tag:a=b'; name its runs"
     assert refused(*PAIR, judge="gpt") == (
         "dataset 'shop' has no labels of judge 'gpt', but those of judge 'llama'; choose with judge="
     )
     shop.ingest(RUNS["dense"], labels=LABELS, judge="llama", name="twin", dataset="shop")
-    assert refused("dense", "twin") == "no item tells 'twin' and 'dense' apart under ndcg@10; name two other runs"
+    assert refused("dense", "twin") == "no item tells 'twin' and 'dense' apart under ndcg@10; name other runs"
     shop.prune("2999-01-01", apply=True)
     assert refused(*PAIR).startswith("run 'dense' was pruned at ")
     assert designs(shop) == []
@@ -193,10 +193,11 @@ def test_answers_that_would_bias_are_refused_with_their_line(shop: Tracker, tmp_
 
     assert refused((*pairs[0], 1), (*left_out, 1)) == (
         f"answers.csv:3: group {left_out[0]!r}, item {left_out[1]!r} was not drawn by design 1; the answer would bias "
-        "it; leave it out"
+        "it; leave it out, or keep it apart with keep_others=True"
     )
     assert refused((*pairs[0], 1), ("no such", "d1", 1)) == (
-        "answers.csv:3: group 'no such', item 'd1' was not drawn by design 1; the answer would bias it; leave it out"
+        "answers.csv:3: group 'no such', item 'd1' was not drawn by design 1; the answer would bias it; leave it out, "
+        "or keep it apart with keep_others=True"
     )
     for grade in (4, 1.5, -1):
         assert refused((group, item, grade)) == (
