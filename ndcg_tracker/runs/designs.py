@@ -129,13 +129,15 @@ class SampleOptions:
 class Drawn:
     """A design and its items; ``n_apart``: how many items tell its runs apart, ``n_known`` of which were not drawn.
 
-    Those have answers to older designs. ``has_own_numbers``: whether its random numbers are not the dataset's.
+    Those have answers to older designs. ``shared``: drawn items that somebody answered for another design.
+    ``has_own_numbers``: whether its random numbers are not the dataset's.
     """
 
     design: DesignRecord
     items: tuple[DrawnItemRecord, ...]
     n_apart: int
     n_known: int
+    shared: frozenset[Pair]
     has_own_numbers: bool
 
     @property
@@ -144,13 +146,15 @@ class Drawn:
         of_design: dict[str, Fact] = {"design": self.design.number}
         notes = [Note("own_numbers", of_design)] if self.has_own_numbers else []
         notes += [Note("said_not_tuned", of_design)] if self.design.not_tuned else []
-        notes += [Note("known_answers", {"n": self.n_known})] if self.n_known else []
+        n_known = self.n_known + len(self.shared)
+        notes += [Note("known_answers", {"n": n_known})] if n_known else []
         return tuple(notes)
 
     @property
     def to_ask(self) -> list[Pair]:
         """The items without an answer, by group id and item, in an order that has nothing to do with the runs."""
         pairs = [(item.group_id, item.item_key) for item in self.items if item.grade is None]
+        pairs = [pair for pair in pairs if pair not in self.shared]
         keys = [(str(group).encode(), item.encode("utf-8", "surrogatepass")) for group, item in pairs]
         order = np.argsort(permanent_numbers(f"{self.design.seed} order", keys), kind="stable")
         return [pairs[place] for place in order.tolist()]
@@ -229,8 +233,14 @@ def drawn_design(
             design, step = tx.write.designs.insert(design), {}
         tx.write.designs.draw(design, drawn, **step)
         design = next(of for of in tx.designs.all(dataset_id) if of.id == design.id)
-    items = tuple(tx.designs.items(design.id))
-    return Drawn(design, items, n_apart, n_apart - rest.sizes.size, design.seed != base)
+    items, shared = tx.designs.items(design.id), _shared(tx, stored, design, design.checked_by)
+    n_open = sum(item.grade is None for item in items)
+    if n_open and len(shared.grades) == n_open and shared.judge is not None:
+        tx.write.designs.answer(design, shared.judge, list(shared.grades.items()))
+        design = next(of for of in tx.designs.all(dataset_id) if of.id == design.id)
+        items = tx.designs.items(design.id)
+    n_known = n_apart - rest.sizes.size
+    return Drawn(design, tuple(items), n_apart, n_known, frozenset(shared.grades), design.seed != base)
 
 
 def _part(budget: int, look: int, n_looks: int) -> int:
@@ -305,23 +315,55 @@ def _seed(stored: Sequence[DesignRecord], base: str, label_set: LabelSetRecord, 
     return base if is_older else f"{base}/{stored[-1].number + 1}"
 
 
+def _of_people(
+    tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord, *, same_numbers: bool
+) -> dict[str, dict[Pair, float]]:
+    """Return the answers to other designs that check the same judge on the same scale, by who gave them.
+
+    Who answered the newest design comes last. Parameters: ``same_numbers``: to those with the same random numbers, else
+    to older ones with others, as they were when this design was drawn first.
+    """
+    judge_of = {of.id: of.judge for of in tx.labels.sets(design.dataset_id, None)}
+    scale = judge_of[design.label_set_id], design.greatest_grade
+    of_people: dict[str, dict[Pair, float]] = {}
+    for of in stored:
+        is_of_kind = (of.seed == design.seed) == same_numbers and (same_numbers or of.number < design.number)
+        is_alike = (judge_of[of.label_set_id], of.greatest_grade) == scale
+        if of.number == design.number or of.checked_by is None or not (is_of_kind and is_alike):
+            continue
+        answers = of_people.pop(of.checked_by, {})
+        for item in tx.designs.items(of.id):
+            if item.grade is not None and (same_numbers or (item.answered_at_utc or "") < design.created_at_utc):
+                answers[item.group_id, item.item_key] = item.grade
+        if answers:
+            of_people[of.checked_by] = answers
+    return of_people
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """Grades of items without an answer that somebody gave for other designs with the same random numbers."""
+
+    judge: str | None
+    grades: Mapping[Pair, float]
+
+
+def _shared(tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord, judge: str | None) -> _Shared:
+    """Return what a person answered for other designs; ``judge``: None for the only one who did."""
+    of_people = _of_people(tx, stored, design, same_numbers=True)
+    person = judge or (next(iter(of_people)) if len(of_people) == 1 else "")
+    if person not in of_people:
+        return _Shared(None, {})
+    open_items = [(item.group_id, item.item_key) for item in tx.designs.items(design.id) if item.grade is None]
+    grades = of_people[person]
+    return _Shared(person, {pair: grades[pair] for pair in open_items if pair in grades})
+
+
 def _known(tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord) -> dict[Pair, float]:
     """Return what ``known_answers`` tells by the ids of groups, of a design that may be new."""
     if not stored or design.seed == stored[0].seed:
         return {}
-    judge_of = {of.id: of.judge for of in tx.labels.sets(design.dataset_id, None)}
-    of_people: dict[str, dict[Pair, float]] = {}
-    scale = judge_of[design.label_set_id], design.greatest_grade
-    for of in stored:
-        of_scale = judge_of[of.label_set_id], of.greatest_grade
-        if of.number >= design.number or of.checked_by is None or of_scale != scale:
-            continue
-        answers = of_people.pop(of.checked_by, {})
-        for item in tx.designs.items(of.id):
-            if item.grade is not None and (item.answered_at_utc or "") < design.created_at_utc:
-                answers[item.group_id, item.item_key] = item.grade
-        if answers:
-            of_people[of.checked_by] = answers  # who answered the newest design is the last
+    of_people = _of_people(tx, stored, design, same_numbers=False)
     return list(of_people.values())[-1] if of_people else {}
 
 
@@ -341,8 +383,8 @@ def known_answers(tx: ReadTransaction, design: DesignRecord) -> dict[tuple[str, 
 class Answers:
     """What became of a file of answers: how many were new, and what the design still waits for.
 
-    ``n_apart``: how many of them are to items that were not drawn, and are kept apart. ``look`` of ``n_looks``: the one
-    that waits for the answers.
+    ``n_apart``: how many more are to items that were not drawn, and are kept apart. ``n_shared``: how many drawn items
+    have the same person's answer to another design. ``look`` of ``n_looks``: the one that waits for the answers.
     """
 
     design: int
@@ -352,6 +394,7 @@ class Answers:
     n_known: int
     n_unanswered: int
     n_apart: int = 0
+    n_shared: int = 0
     look: int = 1
     n_looks: int = 1
 
@@ -408,13 +451,15 @@ def answered_design(
     drawn = {(item.group_id, item.item_key): item.grade for item in tx.designs.items(design.id)}
     apart = {(item.group_id, item.item_key): item.grade for item in tx.designs.kept_apart(design.id)}
     scale = Scale.of(of_judge.judge, tx.labels.lists(of_judge.id).grades, design.greatest_grade)
-    new = _new_answers(tx, design, labels, drawn | apart, place, scale, None if keep_others else apart)
-    to_drawn = {pair: grade for pair, grade in new.items() if pair in drawn}
+    shared = _shared(tx, tx.designs.all(known.id), design, judge).grades
+    graded = {**drawn, **apart, **shared}
+    new = _new_answers(tx, design, labels, graded, place, scale, None if keep_others else apart)
+    to_drawn = {**shared, **{pair: grade for pair, grade in new.items() if pair in drawn}}
     others = {pair: grade for pair, grade in new.items() if pair not in drawn}
-    if new:
+    if to_drawn or others:
         tx.write.designs.answer(design, judge, list(to_drawn.items()), list(others.items()))
     n_open = sum(grade is None for grade in drawn.values()) - len(to_drawn)
-    counts = len(to_drawn), labels.n_items - len(new), n_open, len(others)
+    counts = len(to_drawn) - len(shared), labels.n_items - len(new), n_open, len(others), len(shared)
     return Answers(number, known.name, judge, *counts, design.look, design.n_looks)
 
 

@@ -137,6 +137,7 @@ def _add_answers(
             by_judge[judge], design=design, judge=judge, dataset=dataset, source=file, keep_others=keep_others
         )
     known = f", {done.n_known:,} known already" if done.n_known else ""
+    known += f", {done.n_shared:,} more from other designs" if done.n_shared else ""
     apart = f", {done.n_apart:,} more kept apart, to items that it did not draw" if done.n_apart else ""
     rest = f"{done.n_unanswered:,} still without" if done.n_unanswered else "all items have one"
     at = f"look {done.look} of {done.n_looks}: " if done.n_looks > 1 else ""

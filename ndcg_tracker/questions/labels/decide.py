@@ -477,8 +477,8 @@ class LabelsSample:
     ``planned_budget`` up to the last of ``n_looks``. ``not_tuned``: whether somebody said that what was stored after
     the first answer does not depend on answers. ``greatest_grade``: of people, None where it is the judge's.
     ``n_apart``: how many items tell a candidate and the baseline apart, ``n_known`` of which people answered before;
-    ``n_drawn``: how many of the others were drawn, ``n_answered`` of which have a grade. ``items``: those that have
-    none, in random order.
+    ``n_drawn``: how many of the others were drawn, ``n_answered`` of which people graded, for this design or another.
+    ``items``: the rest, in random order.
     """
 
     design: int
