@@ -361,15 +361,17 @@ def add_answers(
     item: str | None = None,
     label: str | None = None,
     source: str | None = None,
+    keep_others: bool = False,
 ) -> Answers:
     """Store what people graded items that a design drew (see ``labels_sample``); all of it or nothing.
 
-    The answers are no version of the labels: they serve ``check_with`` alone. An item without a grade stays to be
-    answered. Parameters: ``answers``: a path, a table or a nested dict, as ``add_labels`` takes them; ``group``,
-    ``item`` and ``label``: names of its columns. ``design``: its number in the dataset. ``judge``: who gave them.
-    ``source``: the file that a table was read from, to name the line of what is refused. Returns: how many were new,
-    and how many items still have no answer. Raises: InputError for an item that was not drawn and a grade off the
-    judge's scale; ConflictError for another answer to the same item, and for answers by somebody else.
+    The answers are no version of the labels: they serve to check a judge alone. An item without a grade stays to be
+    answered, as does one of which a file says ``unsure``. Parameters: ``answers``: a path, a table or a nested dict, as
+    ``add_labels`` takes them; ``group``, ``item`` and ``label``: names of its columns. ``design``: its number in the
+    dataset. ``judge``: who gave them. ``source``: the file that a table was read from, to name the line of what is
+    refused. ``keep_others``: keep answers to items that were not drawn apart; they are no part of a verdict. Returns:
+    how many were new, and how many items still have no answer. Raises: InputError for an item that was not drawn and a
+    grade off the scale; ConflictError for another answer to the same item, and for answers by somebody else.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_one_judge, path_of
     from ndcg_tracker.ingest.columns import Columns
@@ -381,10 +383,10 @@ def add_answers(
     if path is None:
         given = labels_given(answers, columns)
     else:
-        _, given = labels_of_one_judge(read_labels_by_judge(path, columns=columns), judge, path)
+        _, given = labels_of_one_judge(read_labels_by_judge(path, columns=columns, unsure=True), judge, path)
     place = partial(place_of_pair, source if path is None else path)
     with self.store().write("content") as tx:
-        return answered_design(tx, dataset, design, judge, given, place)
+        return answered_design(tx, dataset, design, judge, given, place, keep_others=keep_others)
 
 
 def set_groups(

@@ -174,13 +174,15 @@ def labels_by_judge(
     reader: str | None = None,
     columns: Columns | None = None,
     where: Mapping[str, str] | None = None,
+    unsure: bool = False,
 ) -> dict[str, LabelLists]:
     """Return the labels in a file, ``-`` being standard input, by judge (see ``read_labels_by_judge``)."""
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.reading import read_labels_by_judge
 
     with _progress(path) as progress, _warnings_as_notes():
-        return read_labels_by_judge(path, reader=reader, columns=columns or Columns(), where=where, progress=progress)
+        names = columns or Columns()
+        return read_labels_by_judge(path, reader=reader, columns=names, where=where, unsure=unsure, progress=progress)
 
 
 def labels_of(path: str, *, columns: Columns | None = None, judge: str | None = None) -> tuple[str, LabelLists]:

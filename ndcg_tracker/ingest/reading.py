@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
@@ -146,6 +147,8 @@ def _labels_in(source: Source, reader: str | None, columns: Columns) -> LabelLis
 JUDGE = "judge"
 """The column of a file of labels that says who gave each."""
 _LINES = ("csv", "tsv", "jsonl")
+_UNSURE_CELL = re.compile(rb'(?im)(^|[,\t]) *(?:unsure|"unsure") *(?=[,\t\r\n]|\Z)')
+_UNSURE_VALUE = re.compile(rb'(?i)(:\s*)"unsure"')
 
 
 def read_labels_by_judge(
@@ -154,18 +157,25 @@ def read_labels_by_judge(
     reader: str | None = None,
     columns: Columns = DEFAULT_COLUMNS,
     where: Mapping[str, str] | None = None,
+    unsure: bool = False,
     stdin: BinaryIO | None = None,
     progress: Progress | None = None,
 ) -> dict[str, LabelLists]:
     """Return the labels that a file holds by the judge who gave them, as its column ``judge`` says.
 
     Those of a file without such a column, and those whose cell is empty, are of "": no named judge. Parameters:
-    ``where``: only the rows with these values in these columns; the others, and errors: see ``read_labels``.
+    ``where``: only the rows with these values in these columns. ``unsure``: whether the word unsure is no label, as is
+    an empty cell; the others, and errors: see ``read_labels``.
     """
     if path.startswith(IR_DATASETS) and not where:
         return {"": read_labels(path, columns=columns)}
-    with Source(path, stdin=stdin, progress=progress) as source:
+    with ExitStack() as opened:
+        source = opened.enter_context(Source(path, stdin=stdin, progress=progress))
         head, name = _reader(source, reader, columns)
+        if unsure and name != "parquet":
+            sure = BytesIO(_without_unsure(source.content(), name, columns))
+            source = opened.enter_context(Source("-", stdin=sure, name=source.name))
+            head, name = _reader(source, name, columns)
         if name not in (*_LINES, "parquet"):
             if where:
                 what = f"a {name} file has no column {shown(next(iter(where)))} to choose rows by"
@@ -206,6 +216,14 @@ def read_labels_by_judge(
         with held(stdin=BytesIO(part)) as of_judge:
             of_judges[judge] = _labels_in(of_judge, name, columns)
     return of_judges
+
+
+def _without_unsure(content: bytes, reader: str, columns: Columns) -> bytes:
+    """Return a file of labels with nothing where a label is the word unsure."""
+    if reader not in ("csv", "tsv"):
+        return _UNSURE_VALUE.sub(rb"\1null", content)
+    rows_at = 0 if columns.header is not None else content.find(b"\n") + 1
+    return content[:rows_at] + _UNSURE_CELL.sub(rb"\1", content[rows_at:])
 
 
 def _may_name_judges(source: Source, name: str, head: bytes, columns: Columns) -> bool:

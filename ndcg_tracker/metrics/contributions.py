@@ -6,6 +6,7 @@ tests compare it with the kernel, which does not keep track of single items.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -315,3 +316,43 @@ def items_apart(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metri
     labelled, label_rows = matching_rows(GroupedItems(labels.group_keys, offsets, keys, moved), labels)
     grades[labelled] = labels.grades[label_rows]
     return ItemsApart(labels.group_keys, groups, keys, moved / ideals[groups], grades, n_without)
+
+
+@dataclass(frozen=True)
+class ItemsOfPairs:
+    """The items that tell runs apart in any of some pairs under the same labels: group, id, largest size of a weight.
+
+    ``group_keys``, ``groups`` and ``keys``: see ``ItemsApart``. ``sizes``: float64, shape (n,), above 0.
+    """
+
+    group_keys: Keys
+    groups: Index
+    keys: Keys
+    sizes: Floats
+
+    @classmethod
+    def of(cls, pairs: Sequence[ItemsApart]) -> ItemsOfPairs:
+        """Return the items of some pairs, one at least.
+
+        >>> keys, weights = Keys.from_strings, np.array([-0.5, 0.25])
+        >>> pairs = [
+        ...     ItemsApart(keys("q"), np.array([0, 0]), keys(items), weights, np.ones(2), 0) for items in ("ab", "bc")
+        ... ]
+        >>> found = ItemsOfPairs.of(pairs)
+        >>> found.keys.to_list(), found.sizes.tolist()
+        (['a', 'b', 'c'], [0.5, 0.5, 0.25])
+        """
+        first, *others = (cls(pair.group_keys, pair.groups, pair.keys, np.abs(pair.weights)) for pair in pairs)
+        for other in others:
+            groups, sizes, keys = matched_items(first._grouped(), other._grouped())
+            first = cls(first.group_keys, groups, keys, np.maximum(*sizes))
+        return first
+
+    def _grouped(self) -> tuple[GroupedItems, Index]:
+        places = np.arange(len(self.group_keys))
+        offsets = np.searchsorted(self.groups, np.arange(places.size + 1))
+        return GroupedItems(self.group_keys, offsets, self.keys, self.sizes), places
+
+    def take(self, rows: Index) -> ItemsOfPairs:
+        """Return some of the items; int64, ascending ``rows``."""
+        return ItemsOfPairs(self.group_keys, self.groups[rows], self.keys.take(rows), self.sizes[rows])

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, argument
-from ndcg_tracker.metrics.contributions import ItemsApart, items_apart
+from ndcg_tracker.metrics.contributions import ItemsApart, ItemsOfPairs, items_apart
 from ndcg_tracker.metrics.unjudged_bounds import SUMS, what_stops
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.statistics.drawn import inclusion_probabilities, permanent_numbers
-from ndcg_tracker.storage.records import DesignRunRecord
+from ndcg_tracker.storage.checks import utc_now
+from ndcg_tracker.storage.records import DesignRecord, DesignRunRecord
+from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import counted, judge_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
-    from ndcg_tracker.rankings import Floats
+    from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.rankings.ranking import LabelLists
-    from ndcg_tracker.storage.records import DesignRecord, DrawnItemRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.records import DrawnItemRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 CHECKED = (*SUMS, "ndcg")
 """The measures of which a difference is a sum over items, once the ideal is frozen."""
 _AXES = {"weights": "none", "missing": "zero", "extra": "skip", "label_type": "f64", "arithmetic": "f64"}
 _LARGEST_BUDGET = 10_000_000
+_MOST_LOOKS = 100
+_GREATEST_GRADE = 1.7e308
 
 
 def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
@@ -47,35 +51,110 @@ def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
         raise InputError(f"a judge is not checked under {other}", where=metric.requested_as, advice=advice)
 
 
-def frozen_items(
-    tx: ReadTransaction, label_set: LabelSetRecord, baseline: RunRecord, candidate: RunRecord, metric: Metric
-) -> tuple[ItemsApart, LabelLists]:
-    """Return the items that tell two runs apart under a metric and a judge's labels, and these.
+def frozen_pairs(
+    tx: ReadTransaction, label_set: LabelSetRecord, baseline: RunRecord, candidates: Sequence[RunRecord], metric: Metric
+) -> tuple[list[ItemsApart], LabelLists]:
+    """Return the items that tell each candidate and a baseline apart under a metric and a judge's labels, and these.
 
     Raises: InputError for runs without items, and a metric that is no sum over items.
     """
-    tx.runs.require("items", baseline, candidate)
-    for run in (baseline, candidate):
+    runs = (baseline, *candidates)
+    tx.runs.require("items", *runs)
+    for run in runs:
         if not run.n_items:
             raise InputError(f"run {run.name!r} has no items to draw from", advice="name runs with items")
     labels = tx.labels.lists(label_set.id)
     refuse_unchecked(metric, np.unique(labels.grades), labels.n_groups)
-    sides = [judged(tx.runs.ranking(run.id), labels) for run in (baseline, candidate)]
-    return items_apart(sides[0], sides[1], metric), labels
+    first, *others = (judged(tx.runs.ranking(run.id), labels) for run in runs)
+    return [items_apart(first, other, metric) for other in others], labels
+
+
+def frozen_items(
+    tx: ReadTransaction, label_set: LabelSetRecord, baseline: RunRecord, candidate: RunRecord, metric: Metric
+) -> tuple[ItemsApart, LabelLists]:
+    """Return the items that tell two runs apart under a metric and a judge's labels, and these (see above)."""
+    (apart,), labels = frozen_pairs(tx, label_set, baseline, [candidate], metric)
+    return apart, labels
+
+
+Pair = tuple[int, str]
+"""The id of a group, and an item."""
+
+
+def _drawn(items: ItemsOfPairs, seed: str, budget: float, group_ids: Index) -> dict[Pair, float]:
+    """Return the items whose permanent number is below their probability, with this."""
+    if not items.sizes.size:
+        return {}
+    probabilities = inclusion_probabilities(items.sizes, budget)
+    names = (keys.to_bytes_list() for keys in (items.group_keys.take(items.groups), items.keys))
+    rows = np.flatnonzero(permanent_numbers(seed, zip(*names, strict=True)) < probabilities)
+    return dict(zip(_pairs(items.take(rows), group_ids), probabilities[rows].tolist(), strict=True))
+
+
+def _pairs(items: ItemsOfPairs, group_ids: Index) -> list[Pair]:
+    return list(zip(group_ids[items.groups].tolist(), items.keys.to_list(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class SampleOptions:
+    """What a design is asked for.
+
+    ``budget``: how many items all its looks draw on average. ``looks``: how many, None for those that are planned, else
+    one. ``seed``: of the dataset's numbers, for its first design. ``not_tuned``: whether what was stored after the
+    first answer does not depend on the answers. ``scale``: the greatest grade of people, None for the judge's.
+    """
+
+    budget: int
+    looks: int | None = None
+    seed: str | None = None
+    not_tuned: bool = False
+    scale: float | None = None
+
+    def check(self) -> None:
+        """Raise InputError for a budget, looks and a scale that cannot be."""
+        if not 1 <= self.budget <= _LARGEST_BUDGET:
+            raise InputError(f"the budget must be 1 to {_LARGEST_BUDGET:,} labels, not {self.budget:,}")
+        if self.looks is not None and not 1 <= self.looks <= _MOST_LOOKS:
+            raise InputError(f"a design has 1 to {_MOST_LOOKS} looks, not {self.looks:,}")
+        if self.looks is not None and self.looks > self.budget:
+            raise InputError(
+                f"{self.looks} looks need a budget of {self.looks} labels or more, not {self.budget}",
+                advice=f"raise {argument('budget')}, or lower {argument('looks')}",
+            )
+        if self.scale is not None and not 0 < self.scale <= _GREATEST_GRADE:
+            raise InputError(f"the greatest grade of a scale is above 0, not {self.scale:g}")
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A design and its items; ``n_apart``: how many items tell the two runs apart."""
+    """A design and its items; ``n_apart``: how many items tell its runs apart, ``n_known`` of which were not drawn.
+
+    Those have answers to older designs. ``shared``: drawn items that somebody answered for another design.
+    ``has_own_numbers``: whether its random numbers are not the dataset's.
+    """
 
     design: DesignRecord
     items: tuple[DrawnItemRecord, ...]
     n_apart: int
+    n_known: int
+    shared: frozenset[Pair]
+    has_own_numbers: bool
 
     @property
-    def to_ask(self) -> list[tuple[int, str]]:
+    def notes(self) -> tuple[Note, ...]:
+        """What else to know of it."""
+        of_design: dict[str, Fact] = {"design": self.design.number}
+        notes = [Note("own_numbers", of_design)] if self.has_own_numbers else []
+        notes += [Note("said_not_tuned", of_design)] if self.design.not_tuned else []
+        n_known = self.n_known + len(self.shared)
+        notes += [Note("known_answers", {"n": n_known})] if n_known else []
+        return tuple(notes)
+
+    @property
+    def to_ask(self) -> list[Pair]:
         """The items without an answer, by group id and item, in an order that has nothing to do with the runs."""
         pairs = [(item.group_id, item.item_key) for item in self.items if item.grade is None]
+        pairs = [pair for pair in pairs if pair not in self.shared]
         keys = [(str(group).encode(), item.encode("utf-8", "surrogatepass")) for group, item in pairs]
         order = np.argsort(permanent_numbers(f"{self.design.seed} order", keys), kind="stable")
         return [pairs[place] for place in order.tolist()]
@@ -85,103 +164,228 @@ def drawn_design(
     tx: WriteTransaction,
     label_set: LabelSetRecord,
     baseline: RunRecord,
-    candidate: RunRecord,
+    candidates: Sequence[RunRecord],
     metric: Metric,
-    budget: int,
-    seed: str | None = None,
+    options: SampleOptions,
 ) -> Drawn:
-    """Draw a design, or enlarge the one that these runs have under these labels and this metric.
+    """Draw a design, or of the one that these runs have under these labels and this metric what comes next.
 
-    An item is drawn where its permanent number is below its probability. A run or a version of labels that was stored
-    after the first answer could have been made by the answers: it gets numbers of its own. Parameters: ``seed``: of the
-    dataset's numbers, for its first design. Raises: InputError, ConflictError.
+    An item is drawn where its permanent number is below its probability, which goes with the largest weight that it has
+    in a difference of a candidate and the baseline. A run or a version of labels that was stored after the first answer
+    could have been made by the answers: it gets numbers of its own, and items that people answered before are not drawn
+    again. Raises: InputError, ConflictError.
     """
-    if not 1 <= budget <= _LARGEST_BUDGET:
-        raise InputError(f"the budget must be 1 to {_LARGEST_BUDGET:,} labels, not {budget:,}")
-    if baseline.id == candidate.id:
+    options.check()
+    runs = list({run.id: run for run in (baseline, *candidates)}.values())
+    if len(runs) <= len({run.id for run in candidates}):
         raise InputError(f"run {baseline.name!r} cannot differ from itself", advice="name two runs")
     tx.keep_creators_out()
     dataset_id = baseline.dataset_id
     stored = tx.designs.all(dataset_id)
-    base = stored[0].seed if stored else secrets.token_hex(16) if seed is None else seed
-    if seed is not None and seed != base:
+    base = stored[0].seed if stored else secrets.token_hex(16) if options.seed is None else options.seed
+    if options.seed is not None and options.seed != base:
         raise ConflictError(
-            f"the random numbers of dataset {baseline.dataset!r} have the seed {base!r} for good, not {seed!r}",
+            f"the random numbers of dataset {baseline.dataset!r} have the seed {base!r} for good, not {options.seed!r}",
             advice=f"leave out {argument('seed')}",
         )
-    asked = (label_set.id, str(metric), frozenset([baseline.id, candidate.id]))
-    same = [of for of in stored if (of.label_set_id, of.metric, of.run_ids) == asked]
-    if same:
-        _refuse_other_budget(same[-1], budget)
-    apart, _ = frozen_items(tx, label_set, baseline, candidate, metric)
-    if not apart.weights.size:
-        raise InputError(
-            f"no item tells {candidate.name!r} and {baseline.name!r} apart under {metric}", advice="name two other runs"
-        )
-    if same and budget == same[-1].budget:
-        return Drawn(same[-1], tuple(tx.designs.items(same[-1].id)), apart.weights.size)
-    own = same[-1].seed if same else _seed(stored, base, label_set, baseline, candidate)
-    group_keys, item_keys = (keys.to_bytes_list() for keys in apart.take(np.arange(apart.weights.size)))
-    numbers = permanent_numbers(own, zip(group_keys, item_keys, strict=True))
-    probabilities = inclusion_probabilities(apart.weights, budget)
-    rows = np.flatnonzero(numbers < probabilities)
-    if not rows.size:
-        raise InputError(f"no item was drawn with a budget of {budget}", advice=f"raise {argument('budget')}")
-    design = (
-        same[-1]
-        if same
-        else tx.write.designs.insert(
-            dataset_id,
-            [DesignRunRecord(run.id, run.name) for run in (baseline, candidate)],
+    asked = (label_set.id, str(metric), frozenset(run.id for run in runs))
+    same = next((of for of in reversed(stored) if (of.label_set_id, of.metric, of.run_ids) == asked), None)
+    step = None if same is None else _next_step(tx, same, base, options, baseline.dataset)
+    pairs, labels = frozen_pairs(tx, label_set, baseline, runs[1:], metric)
+    every = ItemsOfPairs.of(pairs)
+    n_apart = every.sizes.size
+    if not n_apart:
+        names = f"{runs[1].name!r} and {baseline.name!r}" if len(runs) == 2 else f"{baseline.name!r} and its candidates"
+        raise InputError(f"no item tells {names} apart under {metric}", advice="name other runs")
+    design = same
+    if design is None:
+        seed = _seed(stored, base, label_set, runs)
+        n_looks = options.looks or 1
+        step = {"look": 1, "budget": _part(options.budget, 1, n_looks), "planned_budget": options.budget}
+        design = DesignRecord(
+            id=0,
+            dataset_id=dataset_id,
+            number=stored[-1].number + 1 if stored else 1,
             label_set_id=label_set.id,
+            checked_by=None,
             metric=str(metric),
-            n_looks=1,
-            look=1,
-            planned_budget=budget,
-            budget=budget,
-            seed=own,
-            not_tuned=False,
-            greatest_grade=None,
+            runs=tuple(DesignRunRecord(run.id, run.name) for run in runs),
+            seed=base if options.not_tuned else seed,
+            created_at_utc=utc_now(),
+            n_looks=n_looks,
+            not_tuned=options.not_tuned and seed != base,
+            greatest_grade=Scale.of(label_set.judge, labels.grades, options.scale).given,
+            **step,
         )
-    )
-    group_ids = tx.groups.ids(dataset_id, apart.group_keys)[apart.groups[rows]].tolist()
-    pairs = zip(group_ids, apart.keys.take(rows).to_list(), strict=True)
-    drawn = dict(zip(pairs, probabilities[rows].tolist(), strict=True))
-    tx.write.designs.draw(design, drawn, budget=budget, planned_budget=budget)
-    design = next(of for of in tx.designs.all(dataset_id) if of.id == design.id)
-    return Drawn(design, tuple(tx.designs.items(design.id)), apart.weights.size)
+    group_ids = tx.groups.ids(dataset_id, every.group_keys)
+    known = _known(tx, stored, design)
+    is_open = [pair not in known for pair in _pairs(every, group_ids)] if known else []
+    rest = every.take(np.flatnonzero(is_open)) if known else every
+    if step is not None:
+        drawn = _drawn(rest, design.seed, step["budget"], group_ids)
+        if not rest.sizes.size:
+            what = f"people answered all {counted(n_apart, 'item')} that tell these runs apart, in older designs"
+            raise InputError(what, advice="name other runs")
+        if not drawn:
+            what = f"no item was drawn with a budget of {step['budget']}"
+            raise InputError(what, advice=f"raise {argument('budget')}")
+        if same is None:
+            design, step = tx.write.designs.insert(design), {}
+        tx.write.designs.draw(design, drawn, **step)
+        design = next(of for of in tx.designs.all(dataset_id) if of.id == design.id)
+    items, shared = tx.designs.items(design.id), _shared(tx, stored, design, design.checked_by)
+    n_open = sum(item.grade is None for item in items)
+    if n_open and len(shared.grades) == n_open and shared.judge is not None:
+        tx.write.designs.answer(design, shared.judge, list(shared.grades.items()))
+        design = next(of for of in tx.designs.all(dataset_id) if of.id == design.id)
+        items = tx.designs.items(design.id)
+    n_known = n_apart - rest.sizes.size
+    return Drawn(design, tuple(items), n_apart, n_known, frozenset(shared.grades), design.seed != base)
 
 
-def _refuse_other_budget(design: DesignRecord, budget: int) -> None:
-    if budget < design.budget:
+def _part(budget: int, look: int, n_looks: int) -> int:
+    """Return how many items a design draws up to a look, on average."""
+    return round(budget * look / n_looks)
+
+
+def _next_step(
+    tx: ReadTransaction, design: DesignRecord, base: str, options: SampleOptions, dataset: str
+) -> dict[str, int] | None:
+    """Return the look and the budgets that a design is to have next, None where nothing is to be drawn.
+
+    Raises: ConflictError for another plan than the design has, and while its present look waits for answers.
+    """
+    number, n_looks, whole = design.number, design.n_looks, design.planned_budget
+    is_answered = design.answered_after_run_id is not None
+    n_open = sum(item.grade is None for item in tx.designs.items(design.id))
+    if options.looks not in (None, n_looks):
         raise ConflictError(
-            f"design {design.number} was drawn with a budget of {design.budget:,}, and does not shrink to {budget:,}",
-            advice=f"give {argument('budget', design.budget)} or more",
+            f"design {number} is planned with {counted(n_looks, 'look')}, not {options.looks}",
+            advice=f"give {argument('looks', n_looks)}, or leave it out",
         )
-    if budget > design.budget and design.answered_after_run_id is not None:
+    if options.scale not in (None, design.greatest_grade):
+        up_to = "that of the judge" if design.greatest_grade is None else f"up to {design.greatest_grade:g}"
         raise ConflictError(
-            f"design {design.number} has answers, and a verdict on more of them would be a second look, which errs "
-            "more often than it says",
-            advice=f"give {argument('budget', design.budget)}",
+            f"the scale of design {number} is {up_to}, not up to {options.scale:g}",
+            advice=f"leave out {argument('scale')}",
         )
+    if options.not_tuned and design.seed != base:
+        raise ConflictError(
+            f"design {number} was drawn with random numbers of its own", advice=f"leave out {argument('not_tuned')}"
+        )
+    if options.budget == whole and n_looks > 1 and design.look == n_looks and not n_open:
+        raise ConflictError(
+            f"design {number} has had its {n_looks} looks; there is no further one",
+            advice="compare these runs, or draw for others",
+        )
+    if options.budget == design.budget:
+        return None
+    if options.budget == whole:
+        if not n_open:
+            look = design.look + 1
+            return {"look": look, "budget": _part(whole, look, n_looks)}
+        if not is_answered:
+            return None
+        answer = shlex.join(answering_command("FILE", number, design.checked_by or "NAME", dataset))
+        raise ConflictError(
+            f"design {number} waits for {counted(n_open, 'answer')} before look {design.look + 1} of {n_looks}",
+            advice=f"add them with: {answer}; {argument('budget', design.budget)} gives the open items again",
+        )
+    if options.budget < whole:
+        raise ConflictError(
+            f"design {number} was drawn with a budget of {whole:,}, and does not shrink to {options.budget:,}",
+            advice=f"give {argument('budget', whole)} or more",
+        )
+    if is_answered:
+        why = "a verdict on more of them would be a second look, which errs more often than it says"
+        if n_looks > 1:
+            why = f"its {n_looks} looks are planned with a budget of {whole:,}"
+        raise ConflictError(f"design {number} has answers, and {why}", advice=f"give {argument('budget', whole)}")
+    return {"budget": _part(options.budget, design.look, n_looks), "planned_budget": options.budget}
 
 
-def _seed(
-    stored: list[DesignRecord], base: str, label_set: LabelSetRecord, baseline: RunRecord, candidate: RunRecord
-) -> str:
+def _seed(stored: Sequence[DesignRecord], base: str, label_set: LabelSetRecord, runs: Sequence[RunRecord]) -> str:
     """Return the seed of a new design: its own one where what is compared could have been made by answers."""
     answered = [of for of in stored if of.answered_after_run_id is not None]
     newest_run = min((of.answered_after_run_id or 0 for of in answered), default=None)
     newest_labels = min((of.answered_after_label_set_id or 0 for of in answered), default=None)
     if newest_run is None or newest_labels is None:
         return base
-    is_older = max(baseline.id, candidate.id) <= newest_run and label_set.id <= newest_labels
+    is_older = max(run.id for run in runs) <= newest_run and label_set.id <= newest_labels
     return base if is_older else f"{base}/{stored[-1].number + 1}"
+
+
+def _of_people(
+    tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord, *, same_numbers: bool
+) -> dict[str, dict[Pair, float]]:
+    """Return the answers to other designs that check the same judge on the same scale, by who gave them.
+
+    Who answered the newest design comes last. Parameters: ``same_numbers``: to those with the same random numbers, else
+    to older ones with others, as they were when this design was drawn first.
+    """
+    judge_of = {of.id: of.judge for of in tx.labels.sets(design.dataset_id, None)}
+    scale = judge_of[design.label_set_id], design.greatest_grade
+    of_people: dict[str, dict[Pair, float]] = {}
+    for of in stored:
+        is_of_kind = (of.seed == design.seed) == same_numbers and (same_numbers or of.number < design.number)
+        is_alike = (judge_of[of.label_set_id], of.greatest_grade) == scale
+        if of.number == design.number or of.checked_by is None or not (is_of_kind and is_alike):
+            continue
+        answers = of_people.pop(of.checked_by, {})
+        for item in tx.designs.items(of.id):
+            if item.grade is not None and (same_numbers or (item.answered_at_utc or "") < design.created_at_utc):
+                answers[item.group_id, item.item_key] = item.grade
+        if answers:
+            of_people[of.checked_by] = answers
+    return of_people
+
+
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """Grades of items without an answer that somebody gave for other designs with the same random numbers."""
+
+    judge: str | None
+    grades: Mapping[Pair, float]
+
+
+def _shared(tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord, judge: str | None) -> _Shared:
+    """Return what a person answered for other designs; ``judge``: None for the only one who did."""
+    of_people = _of_people(tx, stored, design, same_numbers=True)
+    person = judge or (next(iter(of_people)) if len(of_people) == 1 else "")
+    if person not in of_people:
+        return _Shared(None, {})
+    open_items = [(item.group_id, item.item_key) for item in tx.designs.items(design.id) if item.grade is None]
+    grades = of_people[person]
+    return _Shared(person, {pair: grades[pair] for pair in open_items if pair in grades})
+
+
+def _known(tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord) -> dict[Pair, float]:
+    """Return what ``known_answers`` tells by the ids of groups, of a design that may be new."""
+    if not stored or design.seed == stored[0].seed:
+        return {}
+    of_people = _of_people(tx, stored, design, same_numbers=False)
+    return list(of_people.values())[-1] if of_people else {}
+
+
+def known_answers(tx: ReadTransaction, design: DesignRecord) -> dict[tuple[str, str], float]:
+    """Return the grades that were known when a design with random numbers of its own was drawn, by group and item.
+
+    They are answers to older designs that check the same judge on the same scale: those of one person, who answered the
+    newest of these. A design does not draw their items, whose grades they are; a verdict takes them as they are. Empty
+    for a design with the dataset's own numbers, which shares drawn items with others.
+    """
+    known = _known(tx, tx.designs.all(design.dataset_id), design)
+    keys = tx.groups.keys(design.dataset_id, np.array([group for group, _ in known], dtype=np.int64)).to_list()
+    return {(key, item): grade for key, ((_, item), grade) in zip(keys, known.items(), strict=True)}
 
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What became of a file of answers: how many were new, and what the design still waits for."""
+    """What became of a file of answers: how many were new, and what the design still waits for.
+
+    ``n_apart``: how many more are to items that were not drawn, and are kept apart. ``n_shared``: how many drawn items
+    have the same person's answer to another design. ``look`` of ``n_looks``: the one that waits for the answers.
+    """
 
     design: int
     dataset: str
@@ -189,6 +393,10 @@ class Answers:
     n_new: int
     n_known: int
     n_unanswered: int
+    n_apart: int = 0
+    n_shared: int = 0
+    look: int = 1
+    n_looks: int = 1
 
 
 Place = Callable[[str, str], str]
@@ -209,12 +417,20 @@ def numbered_design(tx: ReadTransaction, dataset_id: int, dataset: str, number: 
 
 
 def answered_design(
-    tx: WriteTransaction, dataset: str, number: int, judge: str, labels: LabelLists, place: Place
+    tx: WriteTransaction,
+    dataset: str,
+    number: int,
+    judge: str,
+    labels: LabelLists,
+    place: Place,
+    *,
+    keep_others: bool = False,
 ) -> Answers:
     """Store what people graded drawn items of a design; all of it or, where one answer is refused, nothing.
 
-    Raises: InputError for an item that was not drawn and a grade off the judge's scale; ConflictError for an item that
-    has another grade already, and a design that somebody else answers.
+    ``keep_others``: whether to keep answers to items that were not drawn, apart from those that count in a verdict.
+    Raises: InputError for an item that was not drawn and a grade off the scale; ConflictError for an item that has
+    another grade already, and a design that somebody else answers.
     """
     known = tx.datasets.known(dataset)
     tx.keep_creators_out()
@@ -233,44 +449,60 @@ def answered_design(
             advice=f"give {argument('judge', design.checked_by)}",
         )
     drawn = {(item.group_id, item.item_key): item.grade for item in tx.designs.items(design.id)}
-    new = _new_answers(tx, design, labels, drawn, place, _Scale.of(tx, of_judge))
-    if new:
-        tx.write.designs.answer(design, judge, list(new.items()))
-    n_open = sum(grade is None for grade in drawn.values()) - len(new)
-    return Answers(number, known.name, judge, len(new), labels.n_items - len(new), n_open)
+    apart = {(item.group_id, item.item_key): item.grade for item in tx.designs.kept_apart(design.id)}
+    scale = Scale.of(of_judge.judge, tx.labels.lists(of_judge.id).grades, design.greatest_grade)
+    shared = _shared(tx, tx.designs.all(known.id), design, judge).grades
+    graded = {**drawn, **apart, **shared}
+    new = _new_answers(tx, design, labels, graded, place, scale, None if keep_others else apart)
+    to_drawn = {**shared, **{pair: grade for pair, grade in new.items() if pair in drawn}}
+    others = {pair: grade for pair, grade in new.items() if pair not in drawn}
+    if to_drawn or others:
+        tx.write.designs.answer(design, judge, list(to_drawn.items()), list(others.items()))
+    n_open = sum(grade is None for grade in drawn.values()) - len(to_drawn)
+    counts = len(to_drawn) - len(shared), labels.n_items - len(new), n_open, len(others), len(shared)
+    return Answers(number, known.name, judge, *counts, design.look, design.n_looks)
 
 
 def _new_answers(
     tx: ReadTransaction,
     design: DesignRecord,
     labels: LabelLists,
-    drawn: Mapping[tuple[int, str], float | None],
+    stored: Mapping[Pair, float | None],
     place: Place,
-    scale: _Scale,
-) -> dict[tuple[int, str], float]:
-    """Return the answers that are not stored yet, by group id and item; the first wrong one is refused."""
+    scale: Scale,
+    refused: Collection[Pair] | None,
+) -> dict[Pair, float]:
+    """Return the answers that are not stored yet, by group id and item; the first wrong one is refused.
+
+    ``stored``: the grades of drawn items and of those that are kept apart. ``refused``: the latter, where answers to
+    items that were not drawn are refused; None where they are kept.
+    """
     groups = group_codes(labels.offsets)
     ids = tx.groups.ids(design.dataset_id, labels.group_keys)[groups].tolist()
     names, items = labels.group_keys.take(groups).to_list(), labels.item_keys.to_list()
-    new: dict[tuple[int, str], float] = {}
+    new: dict[Pair, float] = {}
     for group_id, group, item, grade in zip(ids, names, items, labels.grades.tolist(), strict=True):
-        pair = group_id, item
-        if pair not in drawn:
+        pair, what = (group_id, item), f"group {group!r}, item {item!r}"
+        if refused is not None and (pair not in stored or pair in refused):
             raise InputError(
-                f"group {group!r}, item {item!r} was not drawn by design {design.number}; the answer would bias it",
+                f"{what} was not drawn by design {design.number}; the answer would bias it",
                 where=place(group, item),
-                advice="leave it out",
+                advice=f"leave it out, or keep it apart with {argument('keep_others', True)}",
+            )
+        if group_id < 0:
+            raise InputError(
+                f"{what}: the dataset has no such group", where=place(group, item), advice="leave it out, or correct it"
             )
         if not scale.holds(grade):
             raise InputError(
-                f"group {group!r}, item {item!r}: grade {grade:g} is off the scale of {scale.words}",
+                f"{what}: grade {grade:g} is off the scale of {scale.words}",
                 where=place(group, item),
                 advice="correct it, or leave it empty",
             )
-        before = drawn[pair]
+        before = stored.get(pair)
         if before is not None and before != grade:
             raise ConflictError(
-                f"group {group!r}, item {item!r} was answered with {before:g}, not {grade:g}; an answer stays",
+                f"{what} was answered with {before:g}, not {grade:g}; an answer stays",
                 where=place(group, item),
                 advice="leave it out",
             )
@@ -280,20 +512,30 @@ def _new_answers(
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
-    """The grades that answers may have: from 0, or the judge's least, to the judge's greatest, whole if these are."""
+class Scale:
+    """The grades that answers may have: from 0, or the judge's least, to the greatest, whole if the judge's are.
+
+    ``given``: the greatest grade where it is another one than the judge's.
+    """
 
     judge: str
     least: float
     greatest: float
     is_whole: bool
+    given: float | None = None
 
     @classmethod
-    def of(cls, tx: ReadTransaction, label_set: LabelSetRecord) -> _Scale:
-        """Return the scale of a judge's labels."""
-        grades = np.unique(tx.labels.lists(label_set.id).grades)
+    def of(cls, judge: str, grades: Floats, greatest: float | None = None) -> Scale:
+        """Return the scale of a judge's grades, up to a greatest one that was given (InputError for one off it)."""
+        grades = np.unique(grades)
         is_whole = bool((grades == np.trunc(grades)).all())
-        return cls(label_set.judge, min(float(grades[0]), 0.0), float(grades[-1]), is_whole)
+        given = None if greatest in (None, grades[-1]) else greatest
+        if given is not None and is_whole and given != int(given):
+            raise InputError(
+                f"grades of {judge_words(judge)} are whole, so the greatest one of people is not {given:g}",
+                advice=f"give {argument('scale', int(given) + 1)}",
+            )
+        return cls(judge, min(float(grades[0]), 0.0), float(grades[-1]) if given is None else given, is_whole, given)
 
     def holds(self, grade: float) -> bool:
         """Return whether a grade is on it."""
@@ -302,8 +544,9 @@ class _Scale:
     @property
     def words(self) -> str:
         """The scale for a sentence."""
+        whose = judge_words(self.judge) if self.given is None else "the design"
         whole = "whole grades " if self.is_whole else ""
-        return f"{judge_words(self.judge)}, {whole}{self.least:g} to {self.greatest:g}"
+        return f"{whose}, {whole}{self.least:g} to {self.greatest:g}"
 
 
 def answering_command(file: str, design: int, judge: str, dataset: str) -> tuple[str, ...]:

@@ -236,18 +236,20 @@ class DesignWrites:
         self._session = session
         self._designs = designs
 
-    def insert(self, dataset_id: int, runs: Sequence[DesignRunRecord], **values: Any) -> DesignRecord:
-        """Store a design, given by columns and its runs, as the next of its dataset, and return its record."""
+    def insert(self, design: DesignRecord) -> DesignRecord:
+        """Store a design as the next of its dataset, and return it with its id and its number."""
         self._session.keep_creators_out()
-        stored = self._designs.all(dataset_id)
-        number = stored[-1].number + 1 if stored else 1
-        row = {"dataset_id": dataset_id, "number": number, "checked_by": None, "created_at_utc": utc_now(), **values}
-        design = DesignRecord(id=self._session.insert(schema.designs, row), runs=tuple(runs), **row)
-        places = enumerate(design.runs)
-        of_design = [
-            {"design_id": design.id, "place": place, "run_id": of.run_id, "run": of.run} for place, of in places
+        stored = self._designs.all(design.dataset_id)
+        design = replace(design, number=stored[-1].number + 1 if stored else 1)
+        names = (column.name for column in schema.designs.c if column.name != "id")
+        design = replace(
+            design, id=self._session.insert(schema.designs, {name: getattr(design, name) for name in names})
+        )
+        runs = [
+            {"design_id": design.id, "place": place, "run_id": of.run_id, "run": of.run}
+            for place, of in enumerate(design.runs)
         ]
-        self._session.execute(schema.design_runs.insert(), of_design)
+        self._session.execute(schema.design_runs.insert(), runs)
         return design
 
     def draw(self, design: DesignRecord, drawn: Mapping[Pair, float], **values: int) -> None:

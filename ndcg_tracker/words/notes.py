@@ -13,7 +13,7 @@ from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, po
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
-    "older_than_judge", "unanswered", "groups_of_judge",
+    "older_than_judge", "unanswered", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers",
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
@@ -437,6 +437,17 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     ),
     "groups_of_judge": lambda judge: (
         f"groups, lists and charts are by the labels of {judge_words(judge)} alone; the verdict is the corrected one"
+    ),
+    "own_numbers": (
+        "what design {design} compares was stored after the first answer and could rest on answers, so it has random "
+        "numbers of its own; if it does not, not_tuned would give it the old ones"
+    ).format,
+    "said_not_tuned": (
+        "what design {design} compares was stored after the first answer; it was said not to depend on answers"
+    ).format,
+    "known_answers": lambda n: (
+        f"people answered {counted(n, 'further item')} for older designs; {'it is' if n == 1 else 'they are'} not "
+        "asked again"
     ),
     "not_evaluated": lambda version, runs, judge="": (
         f"no results under version {version} of the labels{f' (judge {judge!r})' if judge else ''} for "

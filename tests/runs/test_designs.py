@@ -4,11 +4,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from judged_worlds import world
 from refused import refusal_of
 
 from ndcg_tracker import Tracker, errors
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.runs.designs import frozen_pairs, known_answers
+from ndcg_tracker.statistics.drawn import inclusion_probabilities
 from ndcg_tracker.storage.records import DesignRecord, DesignRunRecord
 
 pytestmark = pytest.mark.both_engines
@@ -155,12 +159,12 @@ def test_what_cannot_be_drawn_is_refused(shop: Tracker) -> None:
 
     assert refused(*PAIR, budget=0) == "the budget must be 1 to 10,000,000 labels, not 0"
     assert refused("dense", "dense") == "run 'dense' cannot differ from itself; name two runs"
-    assert refused("dense", "tag:a=b") == "a judge is checked on two single runs, not on arm 'tag:a=b'; name two runs"
+    assert refused("dense", "tag:a=b") == "a judge is checked on single runs, not on arm 'tag:a=b'; name its runs"
     assert refused(*PAIR, judge="gpt") == (
         "dataset 'shop' has no labels of judge 'gpt', but those of judge 'llama'; choose with judge="
     )
     shop.ingest(RUNS["dense"], labels=LABELS, judge="llama", name="twin", dataset="shop")
-    assert refused("dense", "twin") == "no item tells 'twin' and 'dense' apart under ndcg@10; name two other runs"
+    assert refused("dense", "twin") == "no item tells 'twin' and 'dense' apart under ndcg@10; name other runs"
     shop.prune("2999-01-01", apply=True)
     assert refused(*PAIR).startswith("run 'dense' was pruned at ")
     assert designs(shop) == []
@@ -193,10 +197,11 @@ def test_answers_that_would_bias_are_refused_with_their_line(shop: Tracker, tmp_
 
     assert refused((*pairs[0], 1), (*left_out, 1)) == (
         f"answers.csv:3: group {left_out[0]!r}, item {left_out[1]!r} was not drawn by design 1; the answer would bias "
-        "it; leave it out"
+        "it; leave it out, or keep it apart with keep_others=True"
     )
     assert refused((*pairs[0], 1), ("no such", "d1", 1)) == (
-        "answers.csv:3: group 'no such', item 'd1' was not drawn by design 1; the answer would bias it; leave it out"
+        "answers.csv:3: group 'no such', item 'd1' was not drawn by design 1; the answer would bias it; leave it out, "
+        "or keep it apart with keep_others=True"
     )
     for grade in (4, 1.5, -1):
         assert refused((group, item, grade)) == (
@@ -254,3 +259,249 @@ def test_the_runs_of_a_design_are_kept_and_a_deleted_one_leaves_its_name(shop: T
         "is deleted or replaced; draw one with: ndcg-track labels sample dense stylish --judge llama --budget N "
         "--dataset shop"
     )
+
+
+def test_a_design_of_several_candidates_has_the_largest_weight_of_each_item(shop: Tracker) -> None:
+    sample = shop.labels_sample("dense", ["stylish"], "other", budget=60, **OF_JUDGE).sample
+    (design,) = designs(shop)
+    assert [run.run for run in design.runs] == ["dense", "stylish", "other"]
+    assert [run.name for run in sample.candidates] == ["stylish", "other"]
+    together = drawn(shop)
+    assert len(together) == sample.n_drawn == pytest.approx(60, abs=25)
+    assert shop.labels_sample("other", "dense", "stylish", budget=60, judge="llama").sample.design == 1
+    assert shop.labels_sample("dense", "stylish", "other", "stylish", budget=60, judge="llama").sample.design == 1
+    everything = [
+        shop.labels_sample("dense", name, budget=10_000, judge="llama").sample for name in ("stylish", "other")
+    ]
+    assert sample.n_apart == len(drawn(shop, 2).keys() | drawn(shop, 3).keys())
+    assert [one.design for one in everything] == [2, 3]
+    assert refusal_of(errors.InputError, shop.labels_sample, "dense", budget=60, judge="llama") == (
+        "a judge is checked on two runs or more; name a candidate after the baseline"
+    )
+
+
+def test_probabilities_go_with_the_largest_weight_and_sum_to_the_budget(shop: Tracker) -> None:
+    shop.labels_sample("dense", "stylish", "other", budget=60, **OF_JUDGE)
+    with shop.store().read() as tx:
+        runs = {run.name: run for run in tx.runs.all("shop")}
+        (label_set,) = tx.labels.sets(1, "llama")
+        others = [runs["stylish"], runs["other"]]
+        pairs, _ = frozen_pairs(tx, label_set, runs["dense"], others, parse_metric("ndcg@10"))
+    largest: dict[tuple[str, str], float] = {}
+    for pair in pairs:
+        names = zip(*(keys.to_list() for keys in pair.take(np.arange(pair.groups.size))), strict=True)
+        for name, weight in zip(names, np.abs(pair.weights).tolist(), strict=True):
+            largest[name] = max(weight, largest.get(name, 0.0))
+    of_all = inclusion_probabilities(np.array(list(largest.values())), 60)
+    assert of_all.sum() == pytest.approx(60)
+    expected = dict(zip(largest, of_all.tolist(), strict=True))
+    items = drawn(shop)
+    assert {name: probability for name, (probability, _) in items.items()} == pytest.approx(
+        {name: expected[name] for name in items}
+    )
+
+
+def test_looks_are_planned_and_drawn_one_after_another(shop: Tracker) -> None:
+    def sample(budget: int = 100, **options: Any) -> Any:
+        return shop.labels_sample(*PAIR, judge="llama", budget=budget, **options).sample
+
+    def refused(**options: Any) -> str:
+        return refusal_of(errors.ConflictError, sample, **options)
+
+    first = sample(looks=3, seed="s")
+    assert (first.look, first.n_looks, first.budget, first.planned_budget) == (1, 3, 33, 100)
+    (design,) = designs(shop)
+    assert (design.look, design.n_looks, design.budget, design.planned_budget) == (1, 3, 33, 100)
+    assert sample() == first
+    assert refused(looks=2) == "design 1 is planned with 3 looks, not 2; give looks=3, or leave it out"
+    larger = sample(120, looks=3)
+    assert (larger.budget, larger.planned_budget) == (40, 120)
+    one, n_open = drawn(shop), len(larger.items) - 5
+    answered(shop, n=5)
+    assert refused(budget=120) == (
+        f"design 1 waits for {n_open} answers before look 2 of 3; add them with: ndcg-track labels add FILE --judge "
+        "human --design 1 --dataset shop; budget=40 gives the open items again"
+    )
+    assert len(sample(40).items) == n_open
+    assert (
+        refused(budget=150) == "design 1 has answers, and its 3 looks are planned with a budget of 120; give budget=120"
+    )
+    assert answered(shop).n_unanswered == 0
+    second = sample(120)
+    two = drawn(shop)
+    assert (second.look, second.budget, second.n_answered) == (2, 80, len(one))
+    assert one.keys() < two.keys()
+    assert all(one[pair][0] <= two[pair][0] for pair in one)
+    done = answered(shop)
+    assert (done.n_unanswered, done.look, done.n_looks) == (0, 2, 3)
+    assert (sample(120).look, drawn(shop).keys() > two.keys()) == (3, True)
+    assert sample(120).look == 3
+    answered(shop)
+    assert refused(budget=120) == (
+        "design 1 has had its 3 looks; there is no further one; compare these runs, or draw for others"
+    )
+    assert (designs(shop)[0].look, designs(shop)[0].budget) == (3, 120)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"looks": 0}, "a design has 1 to 100 looks, not 0"),
+        ({"looks": 101}, "a design has 1 to 100 looks, not 101"),
+        ({"looks": 9, "budget": 8}, "9 looks need a budget of 9 labels or more, not 8; raise budget=, or lower looks="),
+        ({"scale": 0.0}, "the greatest grade of a scale is above 0, not 0"),
+        ({"scale": float("nan")}, "the greatest grade of a scale is above 0, not nan"),
+        ({"scale": 4.5}, "grades of judge 'llama' are whole, so the greatest one of people is not 4.5; give scale=5"),
+    ],
+)
+def test_plans_that_cannot_be_are_refused(shop: Tracker, options: dict[str, Any], words: str) -> None:
+    assert refusal_of(errors.InputError, shop.labels_sample, *PAIR, **{"budget": 60, **OF_JUDGE, **options}) == words
+    assert designs(shop) == []
+
+
+def test_people_may_have_a_scale_of_their_own(shop: Tracker) -> None:
+    sample = shop.labels_sample(*PAIR, budget=60, scale=4, **OF_JUDGE).sample
+    assert sample.greatest_grade == 4.0 == designs(shop)[0].greatest_grade
+    (group, item), *_ = drawn(shop)
+
+    def answer(grade: int) -> object:
+        return shop.add_answers(
+            {"group": [group], "item": [item], "label": [grade]}, design=1, judge="h", dataset="shop"
+        )
+
+    assert refusal_of(errors.InputError, answer, 5) == (
+        f"group {group!r}, item {item!r}: grade 5 is off the scale of the design, whole grades 0 to 4; correct it, or "
+        "leave it empty"
+    )
+    answer(4)
+    again = refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", budget=60, scale=5)
+    assert again == "the scale of design 1 is up to 4, not up to 5; leave out scale="
+    assert shop.labels_sample("dense", "other", judge="llama", budget=60, scale=3).sample.greatest_grade is None
+    again = refusal_of(errors.ConflictError, shop.labels_sample, "dense", "other", judge="llama", budget=60, scale=4)
+    assert again == "the scale of design 2 is that of the judge, not up to 4; leave out scale="
+
+
+def test_answers_to_items_that_were_not_drawn_are_kept_apart_on_demand(shop: Tracker) -> None:
+    n = shop.labels_sample(*PAIR, budget=60, looks=2, **OF_JUDGE).sample.n_drawn
+    every: dict[str, list[Any]] = {"group": [], "item": [], "label": []}
+    for (group, item), grade in TRUE.items():
+        for name, value in (("group", group), ("item", item), ("label", grade)):
+            every[name].append(value)
+    call: dict[str, Any] = {"design": 1, "judge": "human", "dataset": "shop", "keep_others": True}
+    done = shop.add_answers(every, **call)
+    assert (done.n_new, done.n_apart, done.n_unanswered, done.n_known) == (n, len(TRUE) - n, 0, 0)
+    again = shop.add_answers(every, **call)
+    assert (again.n_new, again.n_apart, again.n_known) == (0, 0, len(TRUE))
+    assert len(drawn(shop)) == n
+    with shop.store().read() as tx:
+        (design,) = tx.designs.all(1)
+        assert len(tx.designs.kept_apart(design.id)) == len(TRUE) - n
+        assert tx.damage() == []
+    changed = {**every, "label": [(int(grade) + 1) % 4 for grade in every["label"]]}
+    assert refusal_of(errors.ConflictError, shop.add_answers, changed, **call).endswith(
+        "; an answer stays; leave it out"
+    )
+    stranger = {"group": ["no such"], "item": ["d1"], "label": [1]}
+    assert refusal_of(errors.InputError, shop.add_answers, stranger, **call) == (
+        "group 'no such', item 'd1': the dataset has no such group; leave it out, or correct it"
+    )
+    more = shop.labels_sample(*PAIR, judge="llama", budget=60).sample
+    assert (more.look, more.items) == (2, ()), "what is drawn now and was kept apart has its answer"
+    with shop.store().read() as tx:
+        assert len(tx.designs.kept_apart(design.id)) == len(TRUE) - more.n_drawn
+
+
+def test_answers_to_older_designs_are_known_to_one_with_numbers_of_its_own(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=100, **OF_JUDGE)
+    answered(shop)
+    shop.ingest(RUNS["other"], labels=LABELS, judge="llama", name="tuned", dataset="shop")
+    known = drawn(shop)
+    sample = shop.labels_sample("dense", "tuned", judge="llama", budget=60).sample
+    assert not drawn(shop, 2).keys() & known.keys()
+    assert [note.kind for note in sample.notes] == ["own_numbers", "known_answers"]
+    with shop.store().read() as tx:
+        design = tx.designs.all(1)[1]
+        grades = known_answers(tx, design)
+        assert known_answers(tx, tx.designs.all(1)[0]) == {}
+    assert grades == {pair: TRUE[pair] for pair in known}
+    everything = shop.labels_sample("dense", "tuned", judge="llama", budget=10_000).sample
+    assert (everything.n_drawn, everything.n_known) == (everything.n_apart - sample.n_known, sample.n_known)
+    assert sample.n_known > 20
+    tuned = refusal_of(
+        errors.ConflictError, shop.labels_sample, "dense", "tuned", judge="llama", budget=10_000, not_tuned=True
+    )
+    assert tuned == "design 2 was drawn with random numbers of its own; leave out not_tuned="
+    shop.labels_sample("dense", "tuned", judge="llama", budget=60, scale=4, metric="dcg@10")
+    with shop.store().read() as tx:
+        assert known_answers(tx, tx.designs.all(1)[2]) == {}, "they were given on another scale"
+    answered(shop, 2, judge="ann")
+    shop.ingest(RUNS["stylish"], labels=LABELS, judge="llama", name="later", dataset="shop")
+    shop.labels_sample("dense", "later", judge="llama", budget=60)
+    with shop.store().read() as tx:
+        of_ann = known_answers(tx, tx.designs.all(1)[3])
+    assert of_ann.keys() == drawn(shop, 2).keys(), "those of one person, who answered the newest design"
+
+
+def test_what_is_said_not_to_be_tuned_has_the_old_numbers(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    answered(shop)
+    shop.ingest(RUNS["other"], labels=LABELS, judge="llama", name="tuned", dataset="shop")
+    sample = shop.labels_sample("dense", "tuned", judge="llama", budget=60, not_tuned=True).sample
+    older = shop.labels_sample("dense", "other", judge="llama", budget=60, not_tuned=True).sample
+    assert [(design.seed, design.not_tuned) for design in designs(shop)] == [("s", False), ("s", True), ("s", False)]
+    assert (sample.not_tuned, older.not_tuned) == (True, False)
+    assert [note.kind for note in sample.notes] == ["said_not_tuned", "known_answers"]
+    assert drawn(shop, 2).keys() == drawn(shop, 3).keys()
+
+
+def test_an_item_of_two_designs_is_asked_once(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    answered(shop)
+    sample = shop.labels_sample("dense", "other", judge="llama", budget=60).sample
+    shared = drawn(shop, 1).keys() & drawn(shop, 2).keys()
+    asked = {(item.group, item.item) for item in sample.items}
+    assert shared
+    assert asked == drawn(shop, 2).keys() - shared
+    assert [(note.kind, note.facts) for note in sample.notes] == [("known_answers", {"n": len(shared)})]
+    pairs = sorted(asked)
+    frame = {"group": [pair[0] for pair in pairs], "item": [pair[1] for pair in pairs]}
+    grades = [TRUE[pair] for pair in pairs]
+    done = shop.add_answers({**frame, "label": grades}, design=2, judge="human", dataset="shop")
+    assert (done.n_new, done.n_shared, done.n_unanswered) == (len(asked), len(shared), 0)
+    assert {pair: grade for pair, (_, grade) in drawn(shop, 2).items()} == {pair: TRUE[pair] for pair in drawn(shop, 2)}
+
+
+def test_somebody_else_is_asked_what_another_has_answered(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    answered(shop)
+    first = shop.labels_sample("dense", "other", judge="llama", budget=60).sample
+    shared = drawn(shop, 1).keys() & drawn(shop, 2).keys()
+    pair = first.items[0].group, first.items[0].item
+    frame = {"group": [pair[0]], "item": [pair[1]], "label": [TRUE[pair]]}
+    done = shop.add_answers(frame, design=2, judge="ann", dataset="shop")
+    assert (done.n_shared, done.n_unanswered) == (0, first.n_drawn - 1)
+    rest = shop.labels_sample("dense", "other", judge="llama", budget=60).sample
+    assert {(item.group, item.item) for item in rest.items} == drawn(shop, 2).keys() - {pair}
+    assert shared <= {(item.group, item.item) for item in rest.items}
+
+
+def test_an_answer_to_another_design_stays(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    answered(shop)
+    shop.labels_sample("dense", "other", judge="llama", budget=60)
+    pair = min(drawn(shop, 1).keys() & drawn(shop, 2).keys())
+    other = {"group": [pair[0]], "item": [pair[1]], "label": [(TRUE[pair] + 1) % 4]}
+    refused = refusal_of(errors.ConflictError, shop.add_answers, other, design=2, judge="human", dataset="shop")
+    assert refused == (
+        f"group {pair[0]!r}, item {pair[1]!r} was answered with {TRUE[pair]}, not {(TRUE[pair] + 1) % 4}; an answer "
+        "stays; leave it out"
+    )
+
+
+def test_a_design_whose_items_are_all_answered_elsewhere_is_answered(shop: Tracker) -> None:
+    shop.labels_sample("dense", "stylish", "other", budget=10_000, **OF_JUDGE)
+    answered(shop)
+    sample = shop.labels_sample("dense", "other", judge="llama", budget=60).sample
+    assert (sample.n_answered, sample.items) == (sample.n_drawn, ())
+    assert designs(shop)[1].checked_by == "human"
+    assert {pair: grade for pair, (_, grade) in drawn(shop, 2).items()} == {pair: TRUE[pair] for pair in drawn(shop, 2)}

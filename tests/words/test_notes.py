@@ -42,6 +42,19 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "3 drawn items without an answer: judge 'llama' is taken at its word there, which nothing checks; a verdict "
         "after further answers is another look",
     ),
+    "own_numbers": (
+        {"design": 3},
+        "what design 3 compares was stored after the first answer and could rest on answers, so it has random numbers "
+        "of its own; if it does not, not_tuned would give it the old ones",
+    ),
+    "said_not_tuned": (
+        {"design": 3},
+        "what design 3 compares was stored after the first answer; it was said not to depend on answers",
+    ),
+    "known_answers": (
+        {"n": 2},
+        "people answered 2 further items for older designs; they are not asked again",
+    ),
     "equal_values": (
         {},
         "low information: all values of a dataset are equal though its lists differ, and t takes such a mean for known",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, AnyDataset, Dataset, Judge, Option
-from ndcg_tracker.compare.options import Baseline, Candidate, Candidates, Version, labels_version
+from ndcg_tracker.compare.options import Baseline, Candidates, Version, labels_version
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 
 if TYPE_CHECKING:
@@ -42,6 +42,16 @@ SettledMetric = Annotated[
 ]
 CheckedJudge = Annotated[str, Option("Whose labels are to be checked.", ("--judge",), metavar="NAME")]
 SampleBudget = Annotated[int, Option("How many items people can grade.", metavar="N")]
+Looks = Annotated[
+    int | None,
+    Option("In how many steps to draw; their verdicts share the 5%.", metavar="N", default="1", least=1),
+]
+NotTuned = Annotated[
+    bool, Option("Runs and labels stored after the first answer do not depend on it: give them the old random numbers.")
+]
+PeoplesScale = Annotated[
+    float | None, Option("Greatest grade that people give.", metavar="MAX", default="the judge's greatest")
+]
 CheckedMetric = Annotated[str, Option("The metric to check the difference in.", ("--metric", "-m"))]
 Seed = Annotated[
     str | None,
@@ -137,32 +147,42 @@ def labels_needed(
 def labels_sample(
     self: HasStore,
     baseline: Baseline,
-    candidate: Candidate,
-    *,
+    *candidates: Candidates,
     judge: CheckedJudge,
     budget: SampleBudget,
     metric: CheckedMetric = DEFAULT_METRIC,
+    looks: Looks = None,
+    not_tuned: NotTuned = False,
+    scale: PeoplesScale = None,
     seed: Seed = None,
     dataset: AnyDataset = None,
 ) -> LabelsSampleResult:
-    """Draw which items people are to grade, so that a judge is checked on the difference of two runs.
+    """Draw which items people are to grade, so that a judge is checked on the differences of runs.
 
-    Each item is drawn with a probability in proportion to what its gain moves, by a random number that it has for good:
-    a larger budget contains a smaller one. The design is stored; called again with a larger budget it is enlarged, as
-    long as nobody has answered. Answers go back with ``add_answers``.
+    Each item is drawn with a probability in proportion to what its gain moves most in a difference of a candidate and
+    the baseline, by a random number that it has for good: a larger budget contains a smaller one. The design is stored;
+    called again with a larger budget it is enlarged, as long as nobody has answered. With several looks the first call
+    draws budget / looks items, and each further one the next step, once all items of the present one have answers.
+    Answers go back with ``add_answers``.
 
-    Parameters: ``baseline`` and ``candidate``: run references (see ``compare``). ``judge``: whose newest labels are
-    checked. ``budget``: how many items are drawn on average. ``metric``: ndcg, or a sum of what items are worth at
-    their ranks (cg, dcg, P, RBP). ``seed``: any text, for the dataset's first design. Returns: the items without an
-    answer, in random order and without the judge's grades; ``save`` writes them. Raises: ReferenceNotFoundError;
-    NotComparableError for runs of two datasets; InputError for what a sample cannot check; ConflictError for a smaller
-    budget, a larger one after the first answer, and another seed.
+    Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``judge``: whose newest labels are
+    checked. ``budget``: how many items are drawn on average, in all looks. ``metric``: ndcg, or a sum of what items are
+    worth at their ranks (cg, dcg, P, RBP). ``looks``: how many verdicts are planned, by default one; they share the
+    level of one. ``not_tuned``: that runs and labels that were stored after the first answer do not depend on the
+    answers: they get the old random numbers, not their own. ``scale``: the greatest grade of people, by default the
+    judge's. ``seed``: any text, for the dataset's first design. Returns: the items without an answer, in random order
+    and without the judge's grades; ``save`` writes them. Raises: ReferenceNotFoundError; NotComparableError for runs of
+    two datasets; InputError for what a sample cannot check; ConflictError for a smaller budget, a larger one after the
+    first answer, other looks than those planned, the next look before all answers are there, and another seed.
     """
+    from ndcg_tracker.compare.arms import named_runs
     from ndcg_tracker.questions.labels.gather import LabelsSampleResult, labels_sample
+    from ndcg_tracker.runs.designs import SampleOptions
 
-    parsed = parse_metric(metric)
+    parsed, options = parse_metric(metric), SampleOptions(budget, looks, seed, not_tuned, scale)
     with self.store().write("content") as tx:
-        return LabelsSampleResult(labels_sample(tx, [baseline, candidate], judge, budget, parsed, seed, dataset))
+        names = [baseline, *named_runs(tx, candidates, dataset, baseline)]
+        return LabelsSampleResult(labels_sample(tx, names, judge, parsed, dataset, options))
 
 
 def change_of_labels(

@@ -14,6 +14,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.labels import label_versions, labels_agreement, labels_diff, labels_needed, labels_sample
+from ndcg_tracker.words.notes import in_words
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ def add_labels(
     design: Annotated[
         int | None, typer.Option(metavar="N", help="They are answers to this design of labels sample.")
     ] = None,
+    keep_others: Annotated[
+        bool, typer.Option("--keep-others", help="Keep answers to items that the design did not draw, apart.")
+    ] = False,
 ) -> None:
     """Store the labels of a file as a dataset's newest version.
 
@@ -62,7 +66,8 @@ def add_labels(
     model, count where there are none of no named judge, or where --judge names it. A file with a column judge gives a
     version to each judge that it names.
 
-    With --design they are no version of the labels: they check another judge (compare --check-with).
+    With --design they are no version of the labels: they check another judge (compare --check-with). The word unsure is
+    no answer there, as is an empty label.
     """
     from ndcg_tracker.api.evaluation import labels_of_judges
     from ndcg_tracker.cli.input_files import labels_by_judge
@@ -71,11 +76,14 @@ def add_labels(
 
     names = Columns(group=group, item=item, label=label, header=header_of(columns))
     chosen = Pairs("--where")(where or ())
-    by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen)
+    by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
     if design is not None:
         others = {"--extend": extend, "--rescore": rescore, "--added-by": added_by, "--from-runs": from_runs}
-        _add_answers(file, labels_of_judges(by_judge, judge, file, chosen), dataset, design, judge, others)
+        answers = labels_of_judges(by_judge, judge, file, chosen)
+        _add_answers(file, answers, dataset, design, judge, others, keep_others=keep_others)
         return
+    if keep_others:
+        raise InputError("--keep-others is for answers to a design", advice="give --design N, or leave it out")
     shown = [run.strip() for runs in from_runs or () for run in runs.split(",")]
     with options.tracker() as tracker:
         for name, lists in labels_of_judges(by_judge, judge, file, chosen).items():
@@ -114,6 +122,8 @@ def _add_answers(
     design: int,
     judge: str | None,
     others: Mapping[str, object],
+    *,
+    keep_others: bool,
 ) -> None:
     """Store answers to a design, and tell what it still waits for."""
     for option, given in others.items():
@@ -123,11 +133,17 @@ def _add_answers(
     if not judge:
         raise InputError("answers to a design have a name", advice="say whose they are with --judge NAME")
     with options.tracker() as tracker:
-        done = tracker.add_answers(by_judge[judge], design=design, judge=judge, dataset=dataset, source=file)
-    known = f", {done.n_known} known already" if done.n_known else ""
-    rest = f"{done.n_unanswered} still without" if done.n_unanswered else "all items have one"
+        done = tracker.add_answers(
+            by_judge[judge], design=design, judge=judge, dataset=dataset, source=file, keep_others=keep_others
+        )
+    known = f", {done.n_known:,} known already" if done.n_known else ""
+    known += f", {done.n_shared:,} more from other designs" if done.n_shared else ""
+    apart = f", {done.n_apart:,} more kept apart, to items that it did not draw" if done.n_apart else ""
+    rest = f"{done.n_unanswered:,} still without" if done.n_unanswered else "all items have one"
+    at = f"look {done.look} of {done.n_looks}: " if done.n_looks > 1 else ""
     options.say(
-        f"stored {counted(done.n_new, 'answer')} of {judge!r} to design {design} of dataset {dataset!r}{known}; {rest}"
+        f"stored {counted(done.n_new, 'answer')} of {judge!r} to design {design} of dataset {dataset!r}{known}{apart}; "
+        f"{at}{rest}"
     )
 
 
@@ -221,12 +237,12 @@ def sampled_labels(
 ) -> None:
     """Draw items for people to grade, to check a judge.
 
-    They check it on the difference of two runs: each is drawn with a probability in proportion to what its grade moves.
-    The design is stored; a larger --budget enlarges it until somebody answers. The answers go back with labels add
-    --design, and compare --check-with says what the judge's labels and they show together. Items come in random order
-    and without the judge's grades.
+    They check it on the differences of runs: each is drawn with a probability in proportion to what its grade moves.
+    The design is stored; a larger --budget enlarges it until somebody answers, and with --looks the same command draws
+    the next step once all items have answers. The answers go back with labels add --design, and compare --check-with
+    says what the judge's labels and they show together. Items come in random order and without the judge's grades.
     """
-    from ndcg_tracker.questions.labels.say import sample_said
+    from ndcg_tracker.questions.labels.say import look_words, sample_said
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.designs import answering_command
 
@@ -240,4 +256,7 @@ def sampled_labels(
     else:
         words = answering_command(output, sample.design, "NAME", sample.dataset)
         n_items = counted(len(sample.items), "item")
-        options.say(f"wrote {n_items} of design {sample.design}; with their grades filled in: {shlex.join(words)}")
+        at = f", look {look_words(sample)}" if sample.n_looks > 1 else ""
+        options.say(f"wrote {n_items} of design {sample.design}{at}; with their grades filled in: {shlex.join(words)}")
+        for note in in_words(sample.notes):
+            options.say(f"note: {note}")

@@ -16,6 +16,7 @@ from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.similarity import Kappa, weighted_kappa
 from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import GroupTexts, Text
 
 NAMED_GROUPS = 10
 """How many of the groups that only one label set has are named."""
@@ -450,28 +451,51 @@ def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | 
 
 @dataclass(frozen=True, slots=True)
 class SampledItem:
-    """An item that people are to grade."""
+    """An item that people are to grade; the others: the texts of its group and its own, None where none is stored."""
 
     group: str
     item: str
+    query: str | None = None
+    title: str | None = None
+    text: str | None = None
+    url: str | None = None
+
+    @classmethod
+    def of(cls, group: str, item: str, texts: GroupTexts | None) -> SampledItem:
+        """Return an item with the texts that are stored of it."""
+        if texts is None:
+            return cls(group, item)
+        query, own = texts.query or Text(), texts.items.get(item, Text())
+        return cls(group, item, query.text or query.title, own.title, own.text, own.url)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelsSample:
-    """A design: which items people are to grade so that a judge is checked on the difference of two runs.
+    """A design: which items people are to grade so that a judge is checked on differences of runs.
 
-    ``label_set``: the judge's. ``n_apart``: how many items tell the runs apart; ``n_drawn``: how many of them were
-    drawn, ``n_answered`` of which have a grade. ``items``: those that have none, in random order.
+    ``label_set``: the judge's. ``budget``: how many items are drawn on average up to the present ``look``, of
+    ``planned_budget`` up to the last of ``n_looks``. ``not_tuned``: whether somebody said that what was stored after
+    the first answer does not depend on answers. ``greatest_grade``: of people, None where it is the judge's.
+    ``n_apart``: how many items tell a candidate and the baseline apart, ``n_known`` of which people answered before;
+    ``n_drawn``: how many of the others were drawn, ``n_answered`` of which people graded, for this design or another.
+    ``items``: the rest, in random order.
     """
 
     design: int
     dataset: str
     baseline: RunRef
-    candidate: RunRef
+    candidates: tuple[RunRef, ...]
     label_set: LabelSetRef
     metric: str
     budget: int
+    look: int
+    n_looks: int
+    planned_budget: int
+    not_tuned: bool
+    greatest_grade: float | None
     n_apart: int
+    n_known: int
     n_drawn: int
     n_answered: int
     items: tuple[SampledItem, ...]
+    notes: tuple[Note, ...] = ()

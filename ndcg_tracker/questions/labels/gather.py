@@ -50,7 +50,8 @@ from ndcg_tracker.questions.labels.say import NeededFormat, needed_said, sample_
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.designs import drawn_design
+from ndcg_tracker.runs.designs import SampleOptions, drawn_design
+from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, HeldLabels, chosen_judges, judges_of, numbered_labels
 from ndcg_tracker.runs.scoring import stored_scores, stored_weights
 from ndcg_tracker.storage.records import MEANS_AGREE, NO_LABELS_HERE
@@ -483,43 +484,58 @@ class VersionsResult(Answer):
         return versions_said(self.found)
 
 
-def _two_runs(tx: ReadTransaction, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
-    """Return two single runs of one dataset (InputError for an arm)."""
+def _single_runs(tx: ReadTransaction, references: Sequence[str], dataset: str | None) -> list[RunRecord]:
+    """Return two or more single runs of one dataset (InputError for an arm)."""
     arms = [reference for reference in references if reference.startswith(ARM)]
     if arms:
-        raise InputError(f"a judge is checked on two single runs, not on arm {arms[0]!r}", advice="name two runs")
-    baseline, candidate = tx.runs.resolve_all(references, dataset)
-    check_one_dataset(baseline, candidate, "drawn from together")
-    return [baseline, candidate]
+        raise InputError(f"a judge is checked on single runs, not on arm {arms[0]!r}", advice="name its runs")
+    if len(references) < 2:
+        raise InputError("a judge is checked on two runs or more", advice="name a candidate after the baseline")
+    baseline, *candidates = runs = tx.runs.resolve_all(references, dataset)
+    for candidate in candidates:
+        check_one_dataset(baseline, candidate, "drawn from together")
+    return runs
 
 
 def labels_sample(
     tx: WriteTransaction,
     references: Sequence[str],
     judge: str,
-    budget: int,
     metric: Metric,
-    seed: str | None,
     dataset: str | None,
+    options: SampleOptions,
 ) -> LabelsSample:
     """Draw which items people are to grade, and return them (see ``Tracker.labels_sample``)."""
-    baseline, candidate = _two_runs(tx, references, dataset)
+    baseline, *candidates = _single_runs(tx, references, dataset)
     label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, judge=judge)
-    drawn = drawn_design(tx, label_set, baseline, candidate, metric, budget, seed)
-    asked = drawn.to_ask
+    drawn = drawn_design(tx, label_set, baseline, candidates, metric, options)
+    design, asked = drawn.design, drawn.to_ask
+    items_of: dict[int, list[str]] = {}
+    for group_id, item in asked:
+        items_of.setdefault(group_id, []).append(item)
+    texts = texts_of(tx, baseline.dataset_id, items_of)
     keys = tx.groups.keys(baseline.dataset_id, np.array([group_id for group_id, _ in asked], dtype=np.int64)).to_list()
     return LabelsSample(
-        drawn.design.number,
+        design.number,
         baseline.dataset,
         RunRef(baseline.name, baseline.id),
-        RunRef(candidate.name, candidate.id),
+        tuple(RunRef(candidate.name, candidate.id) for candidate in candidates),
         label_set_ref(label_set),
         str(metric),
-        drawn.design.budget,
+        design.budget,
+        design.look,
+        design.n_looks,
+        design.planned_budget,
+        design.not_tuned,
+        design.greatest_grade,
         drawn.n_apart,
+        drawn.n_known,
         len(drawn.items),
         len(drawn.items) - len(asked),
-        tuple(SampledItem(group, item) for group, (_, item) in zip(keys, asked, strict=True)),
+        tuple(
+            SampledItem.of(key, item, texts.get(group_id)) for key, (group_id, item) in zip(keys, asked, strict=True)
+        ),
+        drawn.notes,
     )
 
 

@@ -436,11 +436,20 @@ TO_JUDGE = ("group", "item", "label", "could_move")
 
 
 def forms_of(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, Callable[[], str]]:
-    """Return the forms of other tools in which items are written for people."""
+    """Return the forms of other tools in which items are written for people, with the texts that are stored."""
+    texts = texts_there(items)
+    names = ("query_text" if name == "query" else name for name in texts)
     return {
-        "quepid": lambda: csv_to_fill(items, ("query", "docid", "rating"), lambda _: (None,)),
+        "quepid": lambda: csv_to_fill(
+            items, ("query", "docid", "rating", *names), lambda item: (None, *(getattr(item, name) for name in texts))
+        ),
         "elasticsearch": lambda: json_text(_requests(dataset, items)),
     }
+
+
+def texts_there(items: Sequence[NeededLabel | SampledItem]) -> list[str]:
+    """Return which texts some of the items have: of the query, of the item its title, text and URL."""
+    return [name for name in ("query", "title", "text", "url") if any(getattr(item, name, None) for item in items)]
 
 
 ToJudge = TypeVar("ToJudge", bound=NeededLabel | SampledItem)
@@ -461,10 +470,13 @@ def csv_to_fill(items: Sequence[ToJudge], names: Sequence[str], further: Callabl
 
 def _requests(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, object]:
     """Return the requests of ``_rank_eval``, a group each; the index is that of the dataset's name."""
-    ratings: dict[str, list[object]] = {}
+    requests: dict[str, dict[str, Any]] = {}
     for item in items:
-        ratings.setdefault(item.group, []).append({"_index": dataset, "_id": item.item, "rating": None})
-    return {"requests": [{"id": group, "ratings": of_group} for group, of_group in ratings.items()]}
+        texts = {name: getattr(item, name) for name in texts_there([item])}
+        query = {"query": texts.pop("query")} if "query" in texts else {}
+        request = requests.setdefault(item.group, {"id": item.group, **query, "ratings": []})
+        request["ratings"].append({"_index": dataset, "_id": item.item, "rating": None, **texts})
+    return {"requests": list(requests.values())}
 
 
 def _report(needed: NeededLabels) -> Report:
@@ -490,13 +502,18 @@ def _report(needed: NeededLabels) -> Report:
 
 def sample_said(sample: LabelsSample) -> Said:
     """Return the output for the items that a design drew and that have no answer; files are as those of the needed."""
+    texts = texts_there(sample.items)
     return Said(
         sample,
         lambda: [_sample_report(sample)],
-        lambda: list(map(fields_of, sample.items)),
-        ("group", "item"),
+        lambda: [{name: getattr(item, name) for name in ("group", "item", *texts)} for item in sample.items],
+        ("group", "item", *texts),
         {
-            "csv": lambda: csv_to_fill(sample.items, TO_JUDGE, lambda _: (None, None)),
+            "csv": lambda: csv_to_fill(
+                sample.items,
+                (*TO_JUDGE, *texts),
+                lambda item: (None, None, *(getattr(item, name) for name in texts)),
+            ),
             **forms_of(sample.dataset, sample.items),
         },
     )
@@ -505,13 +522,26 @@ def sample_said(sample: LabelsSample) -> Said:
 def _sample_report(sample: LabelsSample) -> Report:
     from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``_report``
 
-    what = f"{sample.candidate.name} against {sample.baseline.name} on {sample.dataset}"
+    *names, last = [run.name for run in sample.candidates]
+    candidates = f"{', '.join(names)} and {last}" if names else last
     title = (
-        f"{what}: design {sample.design} drew {counted(sample.n_drawn, 'item')} of {sample.n_apart:,} that tell them "
-        f"apart, for {familiar_name(sample.metric)}"
+        f"{candidates} against {sample.baseline.name} on {sample.dataset}: design {sample.design} drew "
+        f"{counted(sample.n_drawn, 'item')} of {sample.n_apart:,} that tell them apart, for "
+        f"{familiar_name(sample.metric)}"
     )
     table = Table(columns("group", "item"), [[item.group, item.item] for item in sample.items], names=(0, 1))
     facts = [("labels", labels_text(sample.label_set)), ("budget", f"{sample.budget:,}")]
+    if sample.n_looks > 1:
+        facts[-1] = ("budget", f"{sample.budget:,} of {sample.planned_budget:,}, at look {look_words(sample)}")
     if sample.n_answered:
         facts.append(("answered", f"{sample.n_answered:,}"))
-    return Report(title, tables=[table] if sample.items else [], facts=facts)
+    if sample.greatest_grade is not None:
+        facts.append(("scale", f"up to {sample.greatest_grade:g}"))
+    return Report(
+        title, tables=[table] if sample.items else [], facts=facts, notes=[told(note) for note in sample.notes]
+    )
+
+
+def look_words(sample: LabelsSample) -> str:
+    """Return at which look a design is."""
+    return f"{sample.look} of {sample.n_looks}"

@@ -110,10 +110,9 @@ def _leave_design(tracker: nt.Tracker) -> None:
     tracker.add_answers(answer, design=1, judge="zoë", dataset="shop")
     with tracker.store().write() as tx:
         (design,) = tx.designs.all(tx.datasets.known("shop").id)
+        runs = (*design.runs, DesignRunRecord(None, "deleted"))
         further = {"n_looks": 5, "look": 2, "planned_budget": 20, "budget": 8, "not_tuned": True, "greatest_grade": 4.0}
-        of_design = {"label_set_id": design.label_set_id, "metric": "dcg@10", "seed": design.seed, **further}
-        runs = [*design.runs, DesignRunRecord(None, "deleted")]
-        other = tx.write.designs.insert(design.dataset_id, runs, **of_design)
+        other = tx.write.designs.insert(replace(design, metric="dcg@10", runs=runs, **further))
         group_id = tx.designs.items(design.id)[0].group_id
         tx.write.designs.draw(other, {(group_id, "a"): 0.1 + 0.2, (group_id, "b"): 1.0})
         tx.write.designs.answer(other, "zoë", [((group_id, "a"), 4.0)], [((group_id, "日本語"), 1.0)])
