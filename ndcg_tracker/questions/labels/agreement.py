@@ -294,7 +294,7 @@ def judges_agreement(
     first, second = (lists for lists in shown if lists is not None)
     both = labels_of_both(first, second)
     if drawn is not None:
-        weights = labels_of_both((first, second)[of_judge], drawn.weights)[1].grades
+        weights = labels_of_both(both[0], drawn.weights)[1].grades
     pairs = GradePairs(both, weights, of_judge == 0)
     diff = labels_diff(dataset.name, (refs[0], refs[1]), first, second, top=top)
     if drawn is not None:

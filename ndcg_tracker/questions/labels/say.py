@@ -235,7 +235,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
             f"verdicts on {counted(agreement.n_pairs, 'pair')} of runs: {agreement.n_opposite:,} opposite, "
             f"{agreement.n_under_one_judge:,} under one judge alone"
         )
-    tables = [*labels.tables, *_error_tables(agreement)]
+    tables = [*(labels.tables if answers is None else labels.tables[1:]), *_error_tables(agreement)]
     if agreement.runs:
         rows = [
             [
@@ -283,7 +283,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         sentences=sentences,
         tables=tables,
         legend=legend,
-        facts=labels.facts,
+        facts=labels.facts if answers is None else [],
         notes=[told(renamed(note, {agreement.metric: metric})) for note in agreement.notes],
     )
 
