@@ -60,7 +60,7 @@ def test_weights_are_those_of_scikit_learn_and_of_pairs_that_come_several_times(
     weights = np.array(data.draw(st.lists(st.integers(1, 5), min_size=first.size, max_size=first.size)))
     groups = np.arange(first.size) // 2
     found = weighted_kappa(first, second, groups, weights.astype(np.float64))
-    several = weighted_kappa(*(np.repeat(grades, weights) for grades in (first, second)), np.repeat(groups, weights))
+    several = weighted_kappa(np.repeat(first, weights), np.repeat(second, weights), np.repeat(groups, weights))
     if found is None or several is None:
         assert found is several is None
         return
@@ -189,6 +189,7 @@ def test_weighted_figures_of_drawn_items_are_those_of_all_items_apart_and_unweig
         assert found is not None
         assert found.ci is not None
         assert unweighted is not None
+        assert of_run.error is not None
         assert of_run.ci is not None
         kappas.append(found.value)
         plain.append(unweighted.value)

@@ -167,7 +167,7 @@ def diff_labels(asked: Asked, format: options.Output = "text") -> None:
 def judges_agreement(
     asked: Asked,
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[JUDGE]...", help="One or two judges, as with --judge.")
+        list[str] | None, typer.Argument(metavar="JUDGE", help="One or two judges, as with --judge.")
     ] = None,
     format: options.Output = "text",
 ) -> None:
