@@ -171,11 +171,11 @@ def judges_agreement(
     ] = None,
     format: options.Output = "text",
 ) -> None:
-    """Show how far two judges agree, for which runs one errs, and which verdicts turn.
+    """Show how far two judges agree, and for which runs one errs.
 
     Holds the newest labels of a named judge against those of the unnamed one, or of two named ones against each other:
     weighted kappa, grades against grades, by how much one errs among the first ranks of each run, and the order of all
-    runs under the labels of each on the pairs that both labelled.
+    runs and the verdicts that turn under the labels of each on the pairs that both labelled.
 
     Where one answered designs of labels sample that check the other one, agreement and errors are of these answers
     alone, weighted by 1 / probability.
