@@ -202,20 +202,16 @@ def _corrected(metrics: Sequence[MetricComparison]) -> list[PairVerdict]:
 class _Drawn:
     """What one judge answered to designs that check another one.
 
-    ``grades`` and ``weights``: of the same pairs, the weights 1 / probability. ``run_ids``: of the designs' runs.
-    ``newest_before``: the least of the newest versions of labels that were stored before the first answer to each.
+    ``grades`` and ``weights``: of the same pairs, the weights 1 / probability. ``run_ids``: of the designs' runs, None
+    for one that is deleted. ``newest_before``: the id of the newest version of labels that was stored before the first
+    answer to any.
     """
 
     answers: DrawnAnswers
     grades: LabelLists
     weights: LabelLists
-    run_ids: frozenset[int]
+    run_ids: frozenset[int | None]
     newest_before: int
-
-
-def _runs_of(design: DesignRecord) -> tuple[int | None, ...]:
-    """Return the ids of the runs that a design tells apart, None for one that is deleted."""
-    return design.baseline_run_id, design.candidate_run_id
 
 
 def _drawn(tx: ReadTransaction, dataset_id: int, two: Sequence[str]) -> _Drawn | None:
@@ -252,7 +248,7 @@ def _answers(tx: ReadTransaction, designs: Sequence[DesignRecord], judge: str, c
         DrawnAnswers(judge, checked_by, numbers, len(grade_of), len(probabilities) - len(grade_of)),
         LabelLists.from_rows(*keys, np.array(list(grade_of.values()), dtype=np.float64)),
         LabelLists.from_rows(*keys, np.array(weights, dtype=np.float64)),
-        frozenset(run_id for design in designs for run_id in _runs_of(design) if run_id is not None),
+        frozenset(run.run_id for design in designs for run in design.runs),
         min(design.answered_after_label_set_id or 0 for design in designs),
     )
 

@@ -22,6 +22,7 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     DrawnAnswers,
+    GradeCount,
     JudgesAgreement,
     LabelsDiff,
     LabelsSample,
@@ -113,7 +114,8 @@ def labels_diff_said(diff: LabelsDiff) -> Said:
 def _grade_rows(diff: LabelsDiff) -> list[dict[str, object]]:
     of_both = {"dataset": diff.dataset, "first": diff.first.version, "second": diff.second.version}
     return [
-        {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n} for count in diff.grades
+        {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n, "share": count.share}
+        for count in diff.grades
     ]
 
 
@@ -169,12 +171,9 @@ def grade_tables(diff: LabelsDiff) -> list[Table]:
     across: list[float | None] = [*levels] if is_drawn else [*levels, None]
 
     def cell(grade: float | None, other: float | None) -> Painted:
-        if (grade, other) == (None, None):
-            return Painted("")
-        count = of.get((grade, other))
-        if is_drawn:
-            return Painted(percent((count and count.share) or 0.0))
-        return Painted(f"{count.n if count else 0:,}")
+        count = of.get((grade, other), GradeCount(grade, other, 0))
+        text = percent(count.share or 0.0) if is_drawn else f"{count.n:,}"
+        return Painted("" if (grade, other) == (None, None) else text)
 
     rows = [["none" if grade is None else f"{grade:g}", *(cell(grade, other) for other in across)] for grade in across]
     title = f"grades{', weighted' if is_drawn else ''}: rows are those of {first}, columns those of {second}"
@@ -193,12 +192,8 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
     """Return the output for two judges; CSV has a row per pair of grades, with its share where these were drawn."""
-
-    def rows() -> list[dict[str, object]]:
-        each = zip(_grade_rows(agreement.diff), agreement.diff.grades, strict=True)
-        return [{**row, "share": count.share} for row, count in each]
-
-    return Said(agreement, lambda: [agreement_report(agreement)], rows, (*_GRADE_COLUMNS, "share"))
+    names = (*_GRADE_COLUMNS, "share")
+    return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), names)
 
 
 @shape_of(TurnedVerdict)
@@ -219,11 +214,10 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
     diff, metric = agreement.diff, familiar_name(agreement.metric, "")
     first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
     labels = labels_diff_report(diff)
-    kappa = "weighted kappa is undefined"
+    kappa, answers = "weighted kappa is undefined", agreement.answers
     if agreement.kappa is not None:
         ci = "" if agreement.kappa.ci is None else f" {interval(agreement.kappa.ci)}"
         kappa = f"weighted kappa {agreement.kappa.value:.3f}{ci}"
-    answers = agreement.answers
     sentences = [(labels.headline or "") if answers is None else _answers_sentence(agreement, answers)]
     if agreement.kendall_tau is not None:
         sentences.append(
@@ -312,42 +306,33 @@ def _answers_sentence(agreement: JudgesAgreement, answers: DrawnAnswers) -> str:
 
 def _error_tables(agreement: JudgesAgreement) -> list[Table]:
     """Return by how much the judge errs, for each run and in each slice."""
-    if not agreement.signed_error.n:
+    every = agreement.signed_error
+    if not every.n:
         return []
     title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
-    has_alone = any(run.alone is not None for run in agreement.signed_errors)
-    heads = list(columns("run", ">labels", ">error", ">95% interval"))
-    if has_alone:
-        heads += [
-            Column("n_alone", "alone", right=True),
-            Column("error_alone", "error", right=True),
-            Column("ci_alone", "95% interval", right=True),
-        ]
-    rows: list[list[object]] = [
-        [run.run, *_error_cells(run), *([] if run.alone is None else _error_cells(run.alone))]
+    rows = [
+        [run.run, *_error_cells(run), *(_error_cells(run.alone) if run.alone else ())]
         for run in agreement.signed_errors
     ]
-    every = agreement.signed_error
-    rows.append(["all labels", *_error_cells(every), *["" for _ in heads[4:]]])
+    width = max(map(len, rows), default=4)
+    rows.append(["all labels", *_error_cells(every), *[""] * (width - 4)])
+    heads = _right("run", "labels", "error", "95% interval", "alone", "error", "95% interval")[:width]
     tables = [Table(heads, rows, title)]
     if agreement.slices:
         attribute = agreement.slices[0].attribute
-        of_slices: list[list[object]] = [
-            [
-                "none" if row.value is None else row.value,
-                f"{row.n:,}",
-                UNDEFINED if row.kappa is None else f"{row.kappa.value:.3f}",
-                interval(None if row.kappa is None else row.kappa.ci),
-                *_error_cells(row)[1:],
-            ]
-            for row in agreement.slices
-        ]
-        heads = [
-            *columns(attribute, ">labels", ">weighted kappa", ">95% interval", ">error"),
-            Column("ci_error", "95% interval", right=True),
-        ]
+        of_slices = []
+        for row in agreement.slices:
+            n, *error = _error_cells(row)
+            kappa, ci = (UNDEFINED, None) if row.kappa is None else (f"{row.kappa.value:.3f}", row.kappa.ci)
+            of_slices.append(["none" if row.value is None else row.value, n, kappa, interval(ci), *error])
+        heads = _right(attribute, "labels", "weighted kappa", "95% interval", "error", "95% interval")
         tables.append(Table(heads, of_slices, f"by {attribute}: agreement, and {title}"))
     return tables
+
+
+def _right(*headings: str) -> list[Column]:
+    """Return columns with these headings, of which several may be alike, all but the first standing right."""
+    return [Column(f"{place}", heading, right=place > 0) for place, heading in enumerate(headings)]
 
 
 def _error_cells(error: SignedError | RunError | SliceAgreement) -> list[object]:
@@ -360,9 +345,9 @@ def _error_legend(agreement: JudgesAgreement) -> str:
 
     cutoff = parse_metric(agreement.metric).cutoff
     ranks = "among the items of a run" if cutoff is None else f"among the first {counted(cutoff, 'item')} of a run"
-    alone = "; alone: of items that no other of these runs has there"
     has_alone = any(run.alone is not None for run in agreement.signed_errors)
-    return f"error: the mean {ranks}{alone if has_alone else ''}; 95% interval: t over groups"
+    alone = "; alone: of items that no other of these runs has there" if has_alone else ""
+    return f"error: the mean {ranks}{alone}; 95% interval: t over groups"
 
 
 def _pair_cells(pair: PairVerdict) -> list[object]:
