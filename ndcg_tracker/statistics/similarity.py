@@ -1,4 +1,4 @@
-"""How alike two rankings of each group are, without labels, and how far two judges agree beyond chance.
+"""How alike two rankings of each group are, without labels; how far two judges agree, and by how much one errs.
 
 Rank-biased overlap and Kendall's tau are here twice: as ``diff`` shows them, and by the definitions of repro_eval,
 which ``reproduce`` shows under its names.
@@ -145,6 +145,7 @@ def _tau(group: Index, second: Index, n_groups: int) -> Floats:
 
 
 LEVEL = 0.05
+_FEWEST_PAIRS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,31 +158,34 @@ class Kappa:
     n_groups: int
 
 
-def weighted_kappa(first: Floats, second: Floats, groups: Index) -> Kappa | None:
+def weighted_kappa(first: Floats, second: Floats, groups: Index, weights: Floats | None = None) -> Kappa | None:
     """Return Cohen's kappa of two judges' grades with quadratic weights.
 
     1 - sum (a - b)^2 / what that sum would be if both judged independently: 1 for equal grades, 0 for an agreement as
     by chance. The interval is that of the jackknife over groups (t with n_groups - 1 degrees of freedom), for a judge's
     grades within a group are not independent; with one pair per group and many pairs it comes to that of Fleiss, Cohen
-    and Everitt.
+    and Everitt. Of items that were drawn, each with a probability of its own, weights of 1 / probability give the kappa
+    of all items that could be drawn, up to a ratio's bias.
 
     Parameters: ``first``, ``second``: float64, shape (n,), the grades of the same items by both judges, finite.
-    ``groups``: int64, shape (n,), the number of each item's group. Returns: None where kappa is undefined: without
-    pairs, and where both gave one and the same grade throughout. Source: Cohen, Psychological Bulletin 70, 1968;
-    Fleiss, Cohen and Everitt, Psychological Bulletin 72, 1969; Efron and Tibshirani, An Introduction to the Bootstrap,
-    1993, chapter 11. Agrees with: scikit-learn's ``cohen_kappa_score(weights="quadratic")`` for grades 0, 1, 2, ...;
-    statsmodels' ``cohens_kappa``.
+    ``groups``: int64, shape (n,), the number of each item's group. ``weights``: float64, shape (n,), > 0, how much each
+    item counts; None: all the same. Returns: None where kappa is undefined: below two pairs, and where both gave one
+    and the same grade throughout. Source: Cohen, Psychological Bulletin 70, 1968; Fleiss, Cohen and Everitt,
+    Psychological Bulletin 72, 1969; Efron and Tibshirani, An Introduction to the Bootstrap, 1993, chapter 11. Agrees
+    with: scikit-learn's ``cohen_kappa_score(weights="quadratic")`` for grades 0, 1, 2, ..., with its
+    ``sample_weight``; statsmodels' ``cohens_kappa``.
 
     >>> weighted_kappa(np.array([0.0, 1.0, 2.0, 2.0]), np.array([0.0, 1.0, 1.0, 2.0]), np.arange(4)).value
     0.8
     """
     n = first.size
-    if not n:
+    if n < _FEWEST_PAIRS:
         return None
-    middle = (first.mean() + second.mean()) / 2  # far from 0 the squares would cancel
+    middle = (np.average(first, weights=weights) + np.average(second, weights=weights)) / 2  # far from 0 squares cancel
     a, b = first - middle, second - middle
+    w = 1.0 if weights is None else weights
     _, numbers = np.unique(groups, return_inverse=True)
-    sums = np.stack([np.bincount(numbers, part) for part in (a**0, a, b, a**2, b**2, (a - b) ** 2)])
+    sums = np.stack([np.bincount(numbers, w * part) for part in (a**0, a, b, a**2, b**2, (a - b) ** 2)])
     total, n_groups = sums.sum(axis=1, keepdims=True), sums.shape[1]
     value = float(_kappa(total)[0])
     if math.isnan(value):
@@ -202,3 +206,44 @@ def _kappa(sums: Floats) -> Floats:
         expected = size - 2 * sum_a * sum_b / n**2
         kappa: Floats = np.where(expected > 1e-12 * size, 1 - apart / n / expected, np.nan)
     return kappa
+
+
+@dataclass(frozen=True, slots=True)
+class SignedError:
+    """By how much one judge's grades are above another's on average, with a 95% interval.
+
+    ``n``: pairs of grades. ``error``: None without any. ``ci``: None below two groups, and where all errors are equal.
+    """
+
+    n: int
+    error: float | None = None
+    ci: tuple[float, float] | None = None
+
+
+def signed_error(apart: Floats, groups: Index, weights: Floats | None = None) -> SignedError:
+    """Return the (weighted) mean of the differences between two judges' grades.
+
+    It is a ratio of sums, sum w d / sum w, whose variance is that of its linearised sums over groups, n_groups /
+    (n_groups - 1) sum_g (sum_i w_i (d_i - mean))^2 / (sum w)^2, with t of n_groups - 1 degrees of freedom.
+
+    Parameters: ``apart``: float64, shape (n,), finite. ``groups``: int64, shape (n,), the number of each item's group.
+    ``weights``: float64, shape (n,), > 0: 1 / probability of items that were drawn, None: all the same. Source:
+    Sarndal, Swensson and Wretman, Model Assisted Survey Sampling, 1992, section 5.6. Agrees with: statsmodels' WLS on
+    a constant with ``cov_type="cluster"``.
+
+    >>> signed_error(np.array([1.0, 0.0, 1.0]), np.array([0, 0, 1]), np.array([1.0, 1.0, 2.0])).error
+    0.75
+    """
+    if not apart.size:
+        return SignedError(0)
+    w = np.ones(apart.size) if weights is None else weights
+    total = float(w.sum())
+    mean = float((w * apart).sum()) / total
+    _, numbers = np.unique(groups, return_inverse=True)
+    residuals = np.bincount(numbers, w * (apart - mean))
+    n_groups = residuals.size
+    if n_groups < _FEWEST_PAIRS or (apart == apart[0]).all():
+        return SignedError(apart.size, mean)
+    error = math.sqrt(n_groups / (n_groups - 1) * float((residuals**2).sum())) / total
+    half = two_sided_t(LEVEL, n_groups - 1.0) * error
+    return SignedError(apart.size, mean, (mean - half, mean + half))

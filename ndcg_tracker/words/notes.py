@@ -16,6 +16,7 @@ Kind = Literal[
     "older_than_judge", "unanswered", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers",
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
+    "no_common_pair", "agreement_open", "newer_than_answers",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "range_unread", "other_hands", "one_hand", "never_shown",
     "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
@@ -396,6 +397,15 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "agreement_without_items": lambda n, first: (
         f"left out: {counted(n, 'run')} without stored items, such as {first}, which cannot be evaluated under the "
         "labels that both judges gave"
+    ),
+    "no_common_pair": "no pair of group and item has a grade of both; to draw some for the other judge to grade".format,
+    "agreement_open": lambda n, n_drawn: (
+        f"{n:,} of the {counted(n_drawn, 'item')} that were drawn {'has' if n == 1 else 'have'} no answer yet: those "
+        "with one are taken for a random part"
+    ),
+    "newer_than_answers": lambda version, judge: (
+        f"version {version} of {judge_words(judge)} is newer than the first answers: if they helped to make it, it "
+        "agrees with them better than with others"
     ),
     "other_hands": lambda hand, baseline, candidate: (
         f"{judge_words(hand)} labelled {percent(candidate)} of the candidate's judged first ranks, "

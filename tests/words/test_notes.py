@@ -154,6 +154,16 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "left out: 2 runs without stored items, such as bm25, which cannot be evaluated under the labels that both "
         "judges gave",
     ),
+    "no_common_pair": ({}, "no pair of group and item has a grade of both; to draw some for the other judge to grade"),
+    "agreement_open": (
+        {"n": 12, "n_drawn": 388},
+        "12 of the 388 items that were drawn have no answer yet: those with one are taken for a random part",
+    ),
+    "newer_than_answers": (
+        {"version": 3, "judge": "llama"},
+        "version 3 of judge 'llama' is newer than the first answers: if they helped to make it, it agrees with them "
+        "better than with others",
+    ),
     "other_hands": (
         {"hand": "people", "baseline": 0.02, "candidate": 0.31},
         "judge 'people' labelled 31.0% of the candidate's judged first ranks, 2.0% of the baseline's: who labelled may "

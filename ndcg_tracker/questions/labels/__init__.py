@@ -31,6 +31,9 @@ Judges = Annotated[
 ]
 ByMetric = Annotated[str, Option("By which runs are compared.", ("--metric", "-m"))]
 TopContested = Annotated[int, Option("How many labels to show whose grades differ.", least=0)]
+SlicesOfJudges = Annotated[
+    str | None, Option("Agreement and error by the values of this attribute of groups.", metavar="ATTRIBUTE")
+]
 Budget = Annotated[int | None, Option("How many items at most.", metavar="N")]
 NeededVersion = Annotated[
     Version,
@@ -95,19 +98,24 @@ def labels_agreement(
     dataset: Dataset = DEFAULT_DATASET,
     metric: ByMetric = DEFAULT_METRIC,
     top: TopContested = 10,
+    by: SlicesOfJudges = None,
 ) -> JudgesAgreement:
-    """Return how far two judges agree, by their newest labels, and what becomes of the runs under each.
+    """Return how far two judges agree, by how much one errs for each run, and what becomes of the runs under each.
+
+    By the newest labels of each. Where one answered designs that check the other one (``labels_sample``), agreement and
+    errors are of these answers alone, weighted by 1 / probability.
 
     Parameters: ``judges``: two; one is held against the only other one, or the unnamed judge; none: the only two.
-    ``metric``: by which runs are ordered and compared, under the labels of the pairs that both judges labelled.
-    ``top``: how many labels to keep of those whose grades differ. Raises: InputError where it is not clear which two
-    are meant, or one has no labels.
+    ``metric``: by which runs are ordered and compared, under the labels of the pairs that both judges labelled; errors
+    are those among the ranks up to its cutoff. ``top``: how many labels to keep of those whose grades differ. ``by``:
+    an attribute of groups, for agreement and error in each slice. Raises: InputError where it is not clear which two
+    are meant, one has neither labels nor answers, or no group has the attribute.
     """
-    from ndcg_tracker.questions.labels.gather import judges_agreement
+    from ndcg_tracker.questions.labels.agreement import judges_agreement
 
     parsed = parse_metric(metric)
     with self.store().read() as tx:
-        return judges_agreement(tx, dataset, judges, parsed, top=top)
+        return judges_agreement(tx, dataset, judges, parsed, top=top, by=by)
 
 
 def labels_needed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -179,17 +180,26 @@ def diff_labels(asked: Asked, format: options.Output = "text") -> None:
 
 @app.command("agreement")
 @takes(labels_agreement)
-def judges_agreement(asked: Asked, format: options.Output = "text") -> None:
-    """Show how far two judges agree, and which verdicts turn.
+def judges_agreement(
+    asked: Asked,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="JUDGE", help="One or two judges, as with --judge.")
+    ] = None,
+    format: options.Output = "text",
+) -> None:
+    """Show how far two judges agree, and for which runs one errs.
 
     Holds the newest labels of a named judge against those of the unnamed one, or of two named ones against each other:
-    weighted kappa, grades against grades, and the order of all runs under the labels of each on the pairs that both
-    labelled.
+    weighted kappa, grades against grades, by how much one errs among the first ranks of each run, and the order of all
+    runs and the verdicts that turn under the labels of each on the pairs that both labelled.
+
+    Where one answered designs of labels sample that check the other one, agreement and errors are of these answers
+    alone, weighted by 1 / probability.
     """
     from ndcg_tracker.questions.labels.say import agreement_said
 
     with options.tracker() as tracker:
-        agreement = asked.of(tracker.labels_agreement)
+        agreement = replace(asked, positional=(*(names or ()), *asked.positional)).of(tracker.labels_agreement)
     options.show_answer(agreement_said(agreement), format)
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from ndcg_tracker.compare.results import Comparison, LabelSetRef, MetricComparison, RunRef, Verdict, corrected_verdict
+from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef, Verdict
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
-from ndcg_tracker.statistics.many_tests import holm
-from ndcg_tracker.statistics.similarity import Kappa, weighted_kappa
+from ndcg_tracker.statistics.similarity import Kappa, SignedError
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import GroupTexts, Text
 
@@ -56,11 +55,15 @@ class LabelVersion:
 
 @dataclass(frozen=True, slots=True)
 class GradeCount:
-    """How many pairs of group and item have one grade in the first labels and one in the second, None for no label."""
+    """How many pairs of group and item have one grade in the first labels and one in the second, None for no label.
+
+    ``share``: of what the pairs that both labelled weigh, where these were drawn.
+    """
 
     first: float | None
     second: float | None
     n: int
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +117,10 @@ class LabelsDiff:
 
     @property
     def agreement(self) -> float | None:
-        """Which share of the labels in both has one grade, None where no pair is in both."""
+        """Which share of the labels in both has one grade, as these weigh; None where no pair is in both."""
+        shares = [count.share for count in self.grades if count.share is not None and count.first == count.second]
+        if any(count.share is not None for count in self.grades):
+            return sum(shares)
         return self.n_equal / self.labels.in_both if self.labels.in_both else None
 
 
@@ -209,14 +215,14 @@ class Conclusion:
 
     @property
     def turns_between_judges(self) -> bool:
-        """Whether the newest labels of one judge give another verdict than those of the others (see ``_concluded``)."""
-        newest = {of_version.judge: _concluded(of_version.verdict) for of_version in self.verdicts}
+        """Whether the newest labels of one judge give another verdict than those of the others (see ``concluded``)."""
+        newest = {of_version.judge: concluded(of_version.verdict) for of_version in self.verdicts}
         return len(set(newest.values())) > 1
 
     @property
     def changes(self) -> bool:
-        """Whether one version of the labels gives another verdict than the others (see ``_concluded``)."""
-        return len({_concluded(of_version.verdict) for of_version in self.verdicts}) > 1
+        """Whether one version of the labels gives another verdict than the others (see ``concluded``)."""
+        return len({concluded(of_version.verdict) for of_version in self.verdicts}) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,13 +288,56 @@ class TurnedVerdict:
 
 
 @dataclass(frozen=True, slots=True)
+class RunError:
+    """By how much a judge's grades are above another's among the first ranks of a run, on average.
+
+    ``n``: pairs of grades. ``alone``: the same over the items that no other of the runs has there, None where there is
+    one run.
+    """
+
+    run: str
+    n: int
+    error: float | None
+    ci: tuple[float, float] | None
+    alone: SignedError | None
+
+
+@dataclass(frozen=True, slots=True)
+class SliceAgreement:
+    """How far two judges agree in the groups that share the value of an attribute, None for those without one."""
+
+    attribute: str
+    value: str | None
+    n: int
+    kappa: Kappa | None
+    error: float | None
+    ci: tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnAnswers:
+    """The answers of ``checked_by`` to ``designs`` that check ``judge``; ``n``: how many, ``n_open``: still to come."""
+
+    judge: str
+    checked_by: str
+    designs: tuple[int, ...]
+    n: int
+    n_open: int
+
+
+@dataclass(frozen=True, slots=True)
 class JudgesAgreement:
-    """Two judges of one dataset, by the newest labels of each.
+    """Two judges of one dataset, by the newest labels of each, or by answers to designs.
 
     ``diff``: their labels side by side. ``kappa``: None where it is undefined. ``runs``: those with stored items,
     evaluated under the labels that both judges gave, best first under the first judge; other labels do not count, as
     they would tell the judges apart by what they saw. ``kendall_tau``: of the two orders (tau-b), None where there is
     none. ``n_pairs``: of runs that were compared under both; ``turned``: those with another verdict.
+
+    ``answers``: where there are any, ``diff``, ``kappa`` and all errors are of them alone, weighted by 1 / probability;
+    the runs are still evaluated under versions of labels, if both judges have some. Errors are the grade of ``judge``
+    minus that of ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among its first ranks.
+    ``slices``: of groups by an attribute.
     """
 
     diff: LabelsDiff
@@ -299,81 +348,27 @@ class JudgesAgreement:
     n_pairs: int
     turned: tuple[TurnedVerdict, ...]
     notes: tuple[Note, ...] = ()
+    judge: str = ""
+    against: str = ""
+    answers: DrawnAnswers | None = None
+    signed_error: SignedError = field(default_factory=partial(SignedError, 0))
+    signed_errors: tuple[RunError, ...] = ()
+    slices: tuple[SliceAgreement, ...] = ()
 
     @property
     def n_opposite(self) -> int:
         """How many pairs of runs one judge's labels call improved and the other's regressed."""
         return sum(pair.is_opposite for pair in self.turned)
 
-
-def labels_of_both(first: LabelLists, second: LabelLists) -> tuple[LabelLists, LabelLists]:
-    """Return the labels of the pairs of group and item that both have, by each.
-
-    >>> keys = Keys.from_strings
-    >>> one = LabelLists.from_rows(keys("qqr"), keys("abc"), np.array([1.0, 0.0, 2.0]))
-    >>> two = LabelLists.from_rows(keys("qqs"), keys("abd"), np.array([1.0, 2.0, 1.0]))
-    >>> [lists.grades.tolist() for lists in labels_of_both(one, two)]
-    [[1.0, 0.0], [1.0, 2.0]]
-    """
-    rows = matching_rows(first, second)
-    return tuple(  # type: ignore[return-value]
-        replace(
-            LabelLists.from_rows(
-                lists.group_keys.take(group_codes(lists.offsets)[of]), lists.item_keys.take(of), lists.grades[of]
-            ),
-            by_row_number=lists.by_row_number,
-        )
-        for lists, of in zip((first, second), rows, strict=True)
-    )
+    @property
+    def n_under_one_judge(self) -> int:
+        """How many pairs of runs one judge's labels tell apart, and the other's do not."""
+        return len(self.turned) - self.n_opposite
 
 
-def judges_kappa(first: LabelLists, second: LabelLists) -> Kappa | None:
-    """Return weighted kappa of the labels that both have, with an interval over groups."""
-    rows, others = matching_rows(first, second)
-    return weighted_kappa(first.grades[rows], second.grades[others], np.searchsorted(first.offsets, rows, "right"))
-
-
-def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
-    """Return Kendall's tau-b of the orders that two judges put runs into, None where one of them ties all runs.
-
-    >>> kendall_tau([RunUnderJudges("a", 0.5, 0.5), RunUnderJudges("b", 0.4, 0.6), RunUnderJudges("c", 0.1, 0.2)])
-    0.33333333333333337
-    """
-    if len(runs) < 2:
-        return None
-    from scipy.stats import kendalltau
-
-    tau = float(kendalltau([run.first for run in runs], [run.second for run in runs]).statistic)
-    return None if np.isnan(tau) else tau
-
-
-def turned_verdicts(
-    pairs: Sequence[tuple[str, str]], first: Sequence[MetricComparison], second: Sequence[MetricComparison]
-) -> tuple[TurnedVerdict, ...]:
-    """Return the pairs of runs whose verdicts differ, the opposite ones first.
-
-    Each judge's p-values are corrected over all pairs.
-    """
-    each = zip(pairs, _corrected(first), _corrected(second), strict=True)
-    turned = [
-        TurnedVerdict(*runs, of_first, of_second)
-        for runs, of_first, of_second in each
-        if _concluded(of_first.verdict) != _concluded(of_second.verdict)
-    ]
-    return tuple(sorted(turned, key=lambda pair: not pair.is_opposite))
-
-
-def _concluded(verdict: Verdict | None) -> Verdict | None:
+def concluded(verdict: Verdict | None) -> Verdict | None:
     """Return the conclusion from a verdict: identical results count as no difference detected."""
     return "no_difference_detected" if verdict == "identical" else verdict
-
-
-def _corrected(metrics: Sequence[MetricComparison]) -> list[PairVerdict]:
-    each = zip(metrics, holm([metric.p_value for metric in metrics]), strict=True)
-    return [
-        PairVerdict(metric.delta, p, corrected_verdict(metric.verdict, metric.delta, p), metric.has_low_information)
-        for metric, p in each
-    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,22 +7,20 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import arm_or_run, named_runs
-from ndcg_tracker.compare.decide import PairedResults, adjusted_jointly, compare_metrics
+from ndcg_tracker.compare.decide import adjusted_jointly
 from ndcg_tracker.compare.gather import CompareOptions, compared
-from ndcg_tracker.compare.gather_results import NO_INFERENCE, limits_of_delta
 from ndcg_tracker.compare.options import Version
-from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
 from ndcg_tracker.compare.run_pair import adding_command, check_one_dataset, label_set_ref
 from ndcg_tracker.errors import InputError, NotComparableError, argument
-from ndcg_tracker.metrics.kernel.mean import GroupResults, GroupValues, aligned_weights
+from ndcg_tracker.metrics.kernel.mean import GroupValues, aligned_weights
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -30,21 +28,15 @@ from ndcg_tracker.metrics.unjudged_bounds import possible_moves, unjudged_items,
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
     GradeFrequency,
-    JudgesAgreement,
     LabelsDiff,
     LabelsSample,
     LabelVersion,
     NeededLabels,
-    RunUnderJudges,
     SampledItem,
     VersionsComparison,
     first_batch,
-    judges_kappa,
-    kendall_tau,
     labels_diff,
-    labels_of_both,
     most_needed,
-    turned_verdicts,
 )
 from ndcg_tracker.questions.labels.say import NeededFormat, needed_said, sample_said, versions_said
 from ndcg_tracker.rankings.grouping import group_codes
@@ -52,14 +44,13 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.designs import SampleOptions, drawn_design
 from ndcg_tracker.runs.groups import texts_of
-from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, HeldLabels, chosen_judges, judges_of, numbered_labels
-from ndcg_tracker.runs.scoring import stored_scores, stored_weights
-from ndcg_tracker.storage.records import MEANS_AGREE, NO_LABELS_HERE
+from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, chosen_judges, judges_of, numbered_labels
+from ndcg_tracker.runs.scoring import stored_weights
+from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, in_words
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.results import MetricComparison
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
     from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
@@ -275,119 +266,6 @@ class LabelsNeededResult(Answer):
 
     def _said(self) -> Said:
         return needed_said(self.needed)
-
-
-def judges_agreement(
-    tx: ReadTransaction, dataset_name: str, judges: Sequence[str], metric: Metric, *, top: int = 10
-) -> JudgesAgreement:
-    """Return how far the newest labels of two judges agree, and how the runs fare under each by a metric.
-
-    The runs are evaluated under the labels that both judges gave. ``judges``: two; one is compared with the only other
-    one, or with the unnamed judge; none: the only two there are. ``top``: how many labels to keep of those whose grades
-    differ. Raises: InputError where it is not clear which two, or one has no labels.
-    """
-    dataset = tx.datasets.known(dataset_name)
-    two = _two(tx, dataset.id, dataset.name, judges)
-    first, second = sets = [numbered_labels(tx, dataset.id, dataset.name, judge=judge) for judge in two]
-    first_lists, second_lists = (tx.labels.lists(label_set.id) for label_set in sets)
-    text = str(metric)
-    every = tx.runs.all(dataset.name)
-    runs = [run for run in every if run.n_items and "items" in tx.runs.holds(run.id)]
-    without = [run.name for run in every if run not in runs]
-    notes = [Note("agreement_without_items", {"n": len(without), "first": without[0]})] if without else []
-    both = labels_of_both(first_lists, second_lists)
-    if not both[0].n_items:
-        runs = []
-    weights = stored_weights(tx, dataset.id)
-    results = [[_results_under(tx, run, metric, lists, weights) for run in runs] for lists in both]
-    order = _means([run.name for run in runs], *results)
-    pairs = list(combinations(range(len(runs)), 2))
-    verdicts = [[_compared(of_judge[i], of_judge[j]) for i, j in pairs] for of_judge in results]
-    names = [(runs[i].name, runs[j].name) for i, j in pairs]
-    return JudgesAgreement(
-        labels_diff(dataset.name, (label_set_ref(first), label_set_ref(second)), first_lists, second_lists, top=top),
-        judges_kappa(first_lists, second_lists),
-        text,
-        order,
-        kendall_tau(order),
-        len(pairs),
-        turned_verdicts(names, *verdicts),
-        tuple(notes),
-    )
-
-
-def _results_under(
-    tx: ReadTransaction, run: RunRecord, metric: Metric, lists: LabelLists, weights: GroupWeights | None
-) -> GroupResults:
-    """Return the results of a run under some labels, the groups in the order of these."""
-    scores = stored_scores(tx, run, [metric], HeldLabels(lists))
-    ((results, _),) = scores.results(weights)
-    places = places_of(lists.group_keys, results.group_keys)
-    taken = {name: getattr(results, name)[places] for name in ("values", "dcg", "ideal_dcg", "reasons")}
-    of_groups = None if results.weights is None else results.weights[places]
-    return replace(results, group_keys=lists.group_keys, weights=of_groups, **taken)
-
-
-def _two(tx: ReadTransaction, dataset_id: int, dataset: str, judges: Sequence[str]) -> Sequence[str]:
-    """Return the two judges that are meant."""
-    if len(judges) > 2 or len(set(judges)) < len(judges):
-        given = ", ".join(map(repr, judges))
-        raise InputError(f"two judges are held against each other, not {given}", advice="name two")
-    if len(judges) == 2:
-        return judges
-    if judges:
-        others = [judge for judge in judges_of(tx, dataset_id) if judge != judges[0]]
-        return [others[0], *judges] if len(others) == 1 else ["", *judges]
-    every = judges_of(tx, dataset_id)
-    named = [judge for judge in every if judge]
-    if not named:
-        advice = "add some with ndcg-track labels add FILE --judge NAME"
-        raise InputError(f"dataset {dataset!r} has no labels of a named judge", advice=advice)
-    if len(every) == 2:
-        return ["", *named] if len(named) == 1 else named
-    if len(named) > 1:
-        raise InputError(
-            f"dataset {dataset!r} has labels of judges {', '.join(map(repr, named))}",
-            advice=f"choose with {argument('judge')}",
-        )
-    return ["", *named]
-
-
-def _means(
-    names: Sequence[str], first: Sequence[GroupResults], second: Sequence[GroupResults]
-) -> tuple[RunUnderJudges, ...]:
-    """Return the runs that have a mean under both, best first under the first judge."""
-    runs = [
-        RunUnderJudges(name, under_first.mean, under_second.mean)
-        for name, under_first, under_second in zip(names, first, second, strict=True)
-        if under_first.mean is not None and under_second.mean is not None
-    ]
-    sign = -1.0 if not first or first[0].metric.direction == "higher" else 1.0
-    return tuple(sorted(runs, key=lambda run: sign * run.first))
-
-
-def _compared(baseline: GroupResults, candidate: GroupResults) -> MetricComparison:
-    """Return the comparison of two runs under the same labels."""
-    metric, ids = baseline.metric, np.arange(baseline.values.size)
-    pairing = pair(ids, baseline.values, ids, candidate.values, missing="intersect", metric=str(metric))
-    weights = None if baseline.weights is None else baseline.weights[pairing.group_ids]
-    means, no_inference = None, None if metric.shown_only is None else Note(metric.shown_only)
-    at = [np.average(values, weights=weights) for values in (pairing.baseline, pairing.candidate) if values.size]
-    of_runs = baseline.mean, candidate.mean
-    if None not in of_runs and not np.allclose(at, [mean or 0.0 for mean in of_runs], rtol=0, atol=MEANS_AGREE):
-        means, no_inference = (of_runs[0] or 0.0, of_runs[1] or 0.0), no_inference or NO_INFERENCE
-    limits = limits_of_delta(metric, (pairing.baseline, pairing.candidate))
-    results = PairedResults(
-        str(metric),
-        pairing,
-        weights=weights,
-        means=means,
-        no_inference=no_inference,
-        limits=limits,
-        shown_only=metric.shown_only,
-        direction=metric.direction,
-    )
-    return compare_metrics([results])[0]
 
 
 def compared_versions(

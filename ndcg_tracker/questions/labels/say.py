@@ -21,6 +21,8 @@ from ndcg_tracker.compare.say_tables import VERDICT_STYLES, delta_cell, labels_t
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.labels.decide import (
     Conclusion,
+    DrawnAnswers,
+    GradeCount,
     JudgesAgreement,
     LabelsDiff,
     LabelsSample,
@@ -28,7 +30,9 @@ from ndcg_tracker.questions.labels.decide import (
     NeededLabel,
     NeededLabels,
     PairVerdict,
+    RunError,
     SampledItem,
+    SliceAgreement,
     TurnedVerdict,
     VersionsComparison,
     VersionVerdict,
@@ -38,8 +42,9 @@ from ndcg_tracker.render.formats import Said, as_object, fields_of, rows_as, sha
 from ndcg_tracker.render.json import json_text
 from ndcg_tracker.render.report import Column, Format, Report, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.statistics.similarity import SignedError
 from ndcg_tracker.words.notes import renamed, told
-from ndcg_tracker.words.texts import UNDEFINED, counted, interval, percent, points
+from ndcg_tracker.words.texts import UNDEFINED, counted, in_a_row, interval, judge_words, percent, points
 
 MOST_GRADES = 12
 """More grades than this are counted, and not shown one by one."""
@@ -109,7 +114,8 @@ def labels_diff_said(diff: LabelsDiff) -> Said:
 def _grade_rows(diff: LabelsDiff) -> list[dict[str, object]]:
     of_both = {"dataset": diff.dataset, "first": diff.first.version, "second": diff.second.version}
     return [
-        {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n} for count in diff.grades
+        {**of_both, "grade_first": count.first, "grade_second": count.second, "n": count.n, "share": count.share}
+        for count in diff.grades
     ]
 
 
@@ -160,25 +166,23 @@ def grade_tables(diff: LabelsDiff) -> list[Table]:
     levels = sorted({grade for count in diff.grades for grade in (count.first, count.second) if grade is not None})
     if not levels or len(levels) > MOST_GRADES:
         return []
-    n_of = {(count.first, count.second): count.n for count in diff.grades}
-    across: list[float | None] = [*levels, None]
-    rows = [
-        [
-            "none" if grade is None else f"{grade:g}",
-            *(
-                Painted("" if (grade, other) == (None, None) else f"{n_of.get((grade, other), 0):,}")
-                for other in across
-            ),
-        ]
-        for grade in across
-    ]
-    title = f"grades: rows are those of {first}, columns those of {second}"
-    heads = columns("", *(f">{level:g}" for level in levels), ">none")
+    of = {(count.first, count.second): count for count in diff.grades}
+    is_drawn = any(count.share is not None for count in diff.grades)
+    across: list[float | None] = [*levels] if is_drawn else [*levels, None]
+
+    def cell(grade: float | None, other: float | None) -> Painted:
+        count = of.get((grade, other), GradeCount(grade, other, 0))
+        text = percent(count.share or 0.0) if is_drawn else f"{count.n:,}"
+        return Painted("" if (grade, other) == (None, None) else text)
+
+    rows = [["none" if grade is None else f"{grade:g}", *(cell(grade, other) for other in across)] for grade in across]
+    title = f"grades{', weighted' if is_drawn else ''}: rows are those of {first}, columns those of {second}"
+    heads = columns("", *(f">{level:g}" for level in levels), *([] if is_drawn else [">none"]))
     return [Table(heads, rows, title)]
 
 
 def _named(labels: LabelSetRef) -> str:
-    return f"version {labels.version}{whose(labels)}"
+    return f"version {labels.version}{whose(labels)}" if labels.version else f"answers{whose(labels)}"
 
 
 def _listed(keys: Sequence[str], n: int) -> str:
@@ -187,8 +191,9 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
-    """Return the output for two judges; CSV has a row per pair of grades."""
-    return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), _GRADE_COLUMNS)
+    """Return the output for two judges; CSV has a row per pair of grades, with its share where these were drawn."""
+    names = (*_GRADE_COLUMNS, "share")
+    return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), names)
 
 
 @shape_of(TurnedVerdict)
@@ -198,7 +203,8 @@ def _turned_shape(pair: TurnedVerdict) -> dict[str, object]:
 
 @shape_of(JudgesAgreement)
 def _agreement_shape(agreement: JudgesAgreement) -> dict[str, object]:
-    return {**fields_of(agreement), "n_opposite": agreement.n_opposite}
+    counts = {"n_opposite": agreement.n_opposite, "n_under_one_judge": agreement.n_under_one_judge}
+    return {**fields_of(agreement), **counts}
 
 
 def agreement_report(agreement: JudgesAgreement) -> Report:
@@ -208,23 +214,22 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
     diff, metric = agreement.diff, familiar_name(agreement.metric, "")
     first, second = (judge.judge or "unnamed" for judge in (diff.first, diff.second))
     labels = labels_diff_report(diff)
-    kappa = "weighted kappa is undefined"
+    kappa, answers = "weighted kappa is undefined", agreement.answers
     if agreement.kappa is not None:
         ci = "" if agreement.kappa.ci is None else f" {interval(agreement.kappa.ci)}"
         kappa = f"weighted kappa {agreement.kappa.value:.3f}{ci}"
-    sentences = [labels.headline or ""]
+    sentences = [(labels.headline or "") if answers is None else _answers_sentence(agreement, answers)]
     if agreement.kendall_tau is not None:
         sentences.append(
             f"{metric} of {counted(len(agreement.runs), 'run')} under the {counted(diff.labels.in_both, 'label')} that "
             f"both gave: Kendall's tau of their order {agreement.kendall_tau:.3f}"
         )
     if agreement.n_pairs:
-        n_alone = len(agreement.turned) - agreement.n_opposite
         sentences.append(
-            f"verdicts on {counted(agreement.n_pairs, 'pair')} of runs: {agreement.n_opposite:,} opposite, {n_alone:,} "
-            "under one judge alone"
+            f"verdicts on {counted(agreement.n_pairs, 'pair')} of runs: {agreement.n_opposite:,} opposite, "
+            f"{agreement.n_under_one_judge:,} under one judge alone"
         )
-    tables = list(labels.tables)
+    tables = [*(labels.tables if answers is None else labels.tables[1:]), *_error_tables(agreement)]
     if agreement.runs:
         rows = [
             [
@@ -245,7 +250,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
                 pair.candidate,
                 *_pair_cells(pair.first),
                 *_pair_cells(pair.second),
-                "opposite" if pair.is_opposite else "",
+                "opposite" if pair.is_opposite else "under one judge alone",
             ]
             for pair in agreement.turned
         ]
@@ -256,6 +261,13 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         )
         tables.append(Table(heads, turned_rows, "verdicts that turn", names=(0, 1)))
     legend = ["weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups"]
+    if agreement.signed_error.n:
+        legend.append(_error_legend(agreement))
+    if answers is not None:
+        legend.append(
+            "weighted: each answer counts 1 / probability, so that these figures are of the items that "
+            f"{_designs(answers)} could draw; one that tells no two runs apart is none of them"
+        )
     if agreement.n_pairs:
         legend.append(
             f"verdicts: paired t-test, Holm-corrected over {counted(agreement.n_pairs, 'pair')} under each judge"
@@ -265,9 +277,77 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         sentences=sentences,
         tables=tables,
         legend=legend,
-        facts=labels.facts,
+        facts=labels.facts if answers is None else [],
         notes=[told(renamed(note, {agreement.metric: metric})) for note in agreement.notes],
     )
+
+
+def _designs(answers: DrawnAnswers) -> str:
+    """Return the designs for a sentence.
+
+    >>> from ndcg_tracker.questions.labels.decide import DrawnAnswers
+    >>> [_designs(DrawnAnswers("llama", "ann", designs, 9, 0)) for designs in ((1,), (1, 2, 5))]
+    ['design 1', 'designs 1, 2 and 5']
+    """
+    return f"design{'' if len(answers.designs) == 1 else 's'} {in_a_row([f'{number}' for number in answers.designs])}"
+
+
+def _answers_sentence(agreement: JudgesAgreement, answers: DrawnAnswers) -> str:
+    """Return which answers were used, and how far the judge agrees with them."""
+    n_used = agreement.signed_error.n
+    used = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to {_designs(answers)}, weighted by 1/probability"
+    without = answers.n - n_used
+    if without:
+        used += f" ({without:,} of them to items without a grade of {judge_words(answers.judge)})"
+    if not n_used:
+        return f"{used}: none is to an item that {judge_words(answers.judge)} graded"
+    return f"{used}: {percent(agreement.diff.agreement)} have the same grade"
+
+
+def _error_tables(agreement: JudgesAgreement) -> list[Table]:
+    """Return by how much the judge errs, for each run and in each slice."""
+    every = agreement.signed_error
+    if not every.n:
+        return []
+    title = f"grade of {agreement.judge or 'unnamed'} minus grade of {agreement.against or 'unnamed'}"
+    rows = [
+        [run.run, *_error_cells(run), *(_error_cells(run.alone) if run.alone else ())]
+        for run in agreement.signed_errors
+    ]
+    width = max(map(len, rows), default=4)
+    rows.append(["all labels", *_error_cells(every), *[""] * (width - 4)])
+    heads = _right("run", "labels", "error", "95% interval", "alone", "error", "95% interval")[:width]
+    tables = [Table(heads, rows, title)]
+    if agreement.slices:
+        attribute = agreement.slices[0].attribute
+        of_slices = []
+        for row in agreement.slices:
+            n, *error = _error_cells(row)
+            kappa, ci = (UNDEFINED, None) if row.kappa is None else (f"{row.kappa.value:.3f}", row.kappa.ci)
+            of_slices.append(["none" if row.value is None else row.value, n, kappa, interval(ci), *error])
+        heads = _right(attribute, "labels", "weighted kappa", "95% interval", "error", "95% interval")
+        tables.append(Table(heads, of_slices, f"by {attribute}: agreement, and {title}"))
+    return tables
+
+
+def _right(*headings: str) -> list[Column]:
+    """Return columns with these headings, of which several may be alike, all but the first standing right."""
+    return [Column(f"{place}", heading, right=place > 0) for place, heading in enumerate(headings)]
+
+
+def _error_cells(error: SignedError | RunError | SliceAgreement) -> list[object]:
+    return [f"{error.n:,}", points(error.error, signed=True), interval(error.ci, signed=True)]
+
+
+def _error_legend(agreement: JudgesAgreement) -> str:
+    """Return what an error is the mean of."""
+    from ndcg_tracker.metrics.language.text import parse_metric
+
+    cutoff = parse_metric(agreement.metric).cutoff
+    ranks = "among the items of a run" if cutoff is None else f"among the first {counted(cutoff, 'item')} of a run"
+    has_alone = any(run.alone is not None for run in agreement.signed_errors)
+    alone = "; alone: of items that no other of these runs has there" if has_alone else ""
+    return f"error: the mean {ranks}{alone}; 95% interval: t over groups"
 
 
 def _pair_cells(pair: PairVerdict) -> list[object]:

@@ -1,0 +1,464 @@
+"""Two judges of one dataset: how far they agree, by how much one errs for each run, and which verdicts turn.
+
+Where one of them answered designs that check the other one (``labels sample``), the pairs that were drawn count alone,
+each 1 / its probability: so what is said does not depend on which pairs were asked for.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ndcg_tracker.compare.decide import PairedResults, compare_metrics
+from ndcg_tracker.compare.gather_results import NO_INFERENCE, limits_of_delta
+from ndcg_tracker.compare.pair import pair
+from ndcg_tracker.compare.results import LabelSetRef, MetricComparison, corrected_verdict
+from ndcg_tracker.compare.run_pair import label_set_ref
+from ndcg_tracker.compare.slices import Slicing, attribute_values
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.contributions import weights_of_rows
+from ndcg_tracker.metrics.kernel.mean import GroupResults
+from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.questions.labels.decide import (
+    DrawnAnswers,
+    GradeCount,
+    JudgesAgreement,
+    PairVerdict,
+    RunError,
+    RunUnderJudges,
+    SliceAgreement,
+    TurnedVerdict,
+    concluded,
+    labels_diff,
+)
+from ndcg_tracker.rankings import Floats, Index, Mask
+from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.rankings.join import judged, matching_rows, places_of
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.runs.labels import HeldLabels, judges_of, numbered_labels
+from ndcg_tracker.runs.scoring import stored_scores, stored_weights
+from ndcg_tracker.statistics.many_tests import holm
+from ndcg_tracker.statistics.similarity import Kappa, SignedError, signed_error, weighted_kappa
+from ndcg_tracker.storage.records import MEANS_AGREE
+from ndcg_tracker.words.notes import Note
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.ranking import GroupWeights
+    from ndcg_tracker.storage.records import DatasetRecord, DesignRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction
+
+
+def labels_of_both(first: LabelLists, second: LabelLists) -> tuple[LabelLists, LabelLists]:
+    """Return the labels of the pairs of group and item that both have, by each.
+
+    >>> keys = Keys.from_strings
+    >>> one = LabelLists.from_rows(keys("qqr"), keys("abc"), np.array([1.0, 0.0, 2.0]))
+    >>> two = LabelLists.from_rows(keys("qqs"), keys("abd"), np.array([1.0, 2.0, 1.0]))
+    >>> [lists.grades.tolist() for lists in labels_of_both(one, two)]
+    [[1.0, 0.0], [1.0, 2.0]]
+    """
+    rows = matching_rows(first, second)
+    return tuple(  # type: ignore[return-value]
+        replace(
+            LabelLists.from_rows(
+                lists.group_keys.take(group_codes(lists.offsets)[of]), lists.item_keys.take(of), lists.grades[of]
+            ),
+            by_row_number=lists.by_row_number,
+        )
+        for lists, of in zip((first, second), rows, strict=True)
+    )
+
+
+@dataclass(frozen=True)
+class GradePairs:
+    """What two judges say of the same items: ``lists``, of the first and of the second, row by row the same pairs.
+
+    ``weights``: float64, shape (n,), how much each counts; None: all the same. ``is_first``: whether it is the first
+    whose grade is taken as right or wrong: errors are its grade minus the second's, else the reverse.
+    """
+
+    lists: tuple[LabelLists, LabelLists]
+    weights: Floats | None
+    is_first: bool
+
+    @property
+    def every(self) -> Mask:
+        """All pairs."""
+        return np.ones(self.lists[0].n_items, dtype=np.bool_)
+
+    @property
+    def keys(self) -> Keys:
+        """The ids of the groups."""
+        return self.lists[0].group_keys
+
+    @property
+    def groups(self) -> Index:
+        """The place of each pair's group: int64, shape (n,)."""
+        return group_codes(self.lists[0].offsets)
+
+    def of(self, rows: Index | Mask) -> tuple[tuple[Floats, Floats], Index, Floats | None]:
+        """Return the grades, the groups and the weights of some of the pairs."""
+        first, second = (lists.grades[rows] for lists in self.lists)
+        return (first, second), self.groups[rows], None if self.weights is None else self.weights[rows]
+
+    def kappa(self, rows: Index | Mask) -> Kappa | None:
+        """Return weighted kappa over some of the pairs, with an interval over groups."""
+        grades, groups, weights = self.of(rows)
+        return weighted_kappa(*grades, groups, weights)
+
+    def error(self, rows: Index | Mask) -> SignedError:
+        """Return the mean of the errors over some of the pairs."""
+        (first, second), groups, weights = self.of(rows)
+        return signed_error(first - second if self.is_first else second - first, groups, weights)
+
+    def counts(self) -> tuple[GradeCount, ...]:
+        """Return how often each grade of the first met each of the second, and their share of all weights."""
+        (first, second), _, weights = self.of(self.every)
+        met, at = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
+        at = at.reshape(-1)
+        sums = np.bincount(at, weights, met.shape[1])
+        each = zip(*met.tolist(), np.bincount(at, None, met.shape[1]).tolist(), sums / sums.sum(), strict=True)
+        return tuple(GradeCount(one, other, n, float(share)) for one, other, n, share in each)
+
+
+def run_errors(pairs: GradePairs, first_ranks: Mapping[str, Mask]) -> tuple[RunError, ...]:
+    """Return the errors of a judge among the first ranks of each run, and where it alone shows an item.
+
+    ``first_ranks``: by run, bool, shape (n,), which of the pairs it has there.
+
+    >>> keys = Keys.from_strings
+    >>> one, two = (LabelLists.from_rows(keys("qqq"), keys("abc"), np.array(of)) for of in ([2.0, 1, 1], [1.0, 1, 0]))
+    >>> shown = {"bm25": np.array([True, True, False]), "dense": np.array([False, True, True])}
+    >>> [(of.run, of.error, of.alone.error) for of in run_errors(GradePairs((one, two), None, True), shown)]
+    [('bm25', 0.5, 1.0), ('dense', 0.5, 1.0)]
+    """
+    n_showing = np.sum(list(first_ranks.values()), axis=0) if first_ranks else 0
+    errors = []
+    for run, shown in first_ranks.items():
+        of_run = pairs.error(shown)
+        alone = pairs.error(shown & (n_showing == 1)) if len(first_ranks) > 1 else None
+        errors.append(RunError(run, of_run.n, of_run.error, of_run.ci, alone))
+    return tuple(errors)
+
+
+def slices_agreement(pairs: GradePairs, slicing: Slicing) -> tuple[SliceAgreement, ...]:
+    """Return how far two judges agree in each slice of groups, the largest first, groups without a value last.
+
+    ``slicing``: with a value for each of the pairs' groups.
+    """
+    found = []
+    for value, places in slicing.places():
+        rows = np.flatnonzero(np.isin(pairs.groups, places))
+        error = pairs.error(rows)
+        found.append(SliceAgreement(slicing.attribute, value, error.n, pairs.kappa(rows), error.error, error.ci))
+    return tuple(sorted(found, key=lambda row: (row.value is None, -row.n, row.value or "")))
+
+
+def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
+    """Return Kendall's tau-b of the orders that two judges put runs into, None where one of them ties all runs.
+
+    >>> kendall_tau([RunUnderJudges("a", 0.5, 0.5), RunUnderJudges("b", 0.4, 0.6), RunUnderJudges("c", 0.1, 0.2)])
+    0.33333333333333337
+    """
+    if len(runs) < 2:
+        return None
+    from scipy.stats import kendalltau
+
+    tau = float(kendalltau([run.first for run in runs], [run.second for run in runs]).statistic)
+    return None if np.isnan(tau) else tau
+
+
+def turned_verdicts(
+    pairs: Sequence[tuple[str, str]], first: Sequence[MetricComparison], second: Sequence[MetricComparison]
+) -> tuple[TurnedVerdict, ...]:
+    """Return the pairs of runs whose verdicts differ, the opposite ones first.
+
+    Each judge's p-values are corrected over all pairs.
+    """
+    each = zip(pairs, _corrected(first), _corrected(second), strict=True)
+    turned = [
+        TurnedVerdict(*runs, of_first, of_second)
+        for runs, of_first, of_second in each
+        if concluded(of_first.verdict) != concluded(of_second.verdict)
+    ]
+    return tuple(sorted(turned, key=lambda pair: not pair.is_opposite))
+
+
+def _corrected(metrics: Sequence[MetricComparison]) -> list[PairVerdict]:
+    each = zip(metrics, holm([metric.p_value for metric in metrics]), strict=True)
+    return [
+        PairVerdict(metric.delta, p, corrected_verdict(metric.verdict, metric.delta, p), metric.has_low_information)
+        for metric, p in each
+    ]
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """What one judge answered to designs that check another one.
+
+    ``grades`` and ``weights``: of the same pairs, the weights 1 / probability. ``run_ids``: of the designs' runs, None
+    for one that is deleted. ``newest_before``: the id of the newest version of labels that was stored before the first
+    answer to any.
+    """
+
+    answers: DrawnAnswers
+    grades: LabelLists
+    weights: LabelLists
+    run_ids: frozenset[int | None]
+    newest_before: int
+
+
+def _drawn(tx: ReadTransaction, dataset_id: int, two: Sequence[str]) -> _Drawn | None:
+    """Return the answers of one of two judges to designs that check the other one; of both, where there are more."""
+    judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(dataset_id, None)}
+    stored = tx.designs.all(dataset_id)
+    found = []
+    for judge, other in (two, two[::-1]):
+        designs = [of for of in stored if (judge_of[of.label_set_id], of.checked_by) == (judge, other)]
+        if designs:
+            found.append(_answers(tx, designs, judge, other))
+    return max(found, key=lambda drawn: drawn.answers.n, default=None)
+
+
+def _answers(tx: ReadTransaction, designs: Sequence[DesignRecord], judge: str, checked_by: str) -> _Drawn:
+    """Return the answers to some designs.
+
+    Designs of one seed draw by the same random numbers, so that a pair is drawn by any of them with the greatest of its
+    probabilities. Those of another seed are a sample of their own: a pair counts once for each that drew it.
+    """
+    grade_of: dict[tuple[int, str], float] = {}
+    probabilities: dict[tuple[int, str], dict[str, float]] = {}
+    for design in designs:
+        for item in tx.designs.items(design.id):
+            of_seeds = probabilities.setdefault((item.group_id, item.item_key), {})
+            of_seeds[design.seed] = max(item.probability, of_seeds.get(design.seed, 0.0))
+            if item.grade is not None:
+                grade_of[item.group_id, item.item_key] = item.grade
+    weights = [sum(1 / probability for probability in probabilities[answered].values()) for answered in grade_of]
+    ids = np.array([group_id for group_id, _ in grade_of], dtype=np.int64)
+    keys = tx.groups.keys(designs[0].dataset_id, ids), Keys.from_strings([item for _, item in grade_of])
+    numbers = tuple(design.number for design in designs)
+    return _Drawn(
+        DrawnAnswers(judge, checked_by, numbers, len(grade_of), len(probabilities) - len(grade_of)),
+        LabelLists.from_rows(*keys, np.array(list(grade_of.values()), dtype=np.float64)),
+        LabelLists.from_rows(*keys, np.array(weights, dtype=np.float64)),
+        frozenset(run.run_id for design in designs for run in design.runs),
+        min(design.answered_after_label_set_id or 0 for design in designs),
+    )
+
+
+def judges_agreement(
+    tx: ReadTransaction,
+    dataset_name: str,
+    judges: Sequence[str],
+    metric: Metric,
+    *,
+    top: int = 10,
+    by: str | None = None,
+) -> JudgesAgreement:
+    """Return how far two judges agree, by how much one errs, and how the runs fare under each by a metric.
+
+    The runs are evaluated under the labels that both judges gave. ``judges``: two; one is compared with the only other
+    one, or with the unnamed judge; none: the only two there are. ``top``: how many labels to keep of those whose grades
+    differ. ``by``: an attribute of groups, for slices. Raises: InputError where it is not clear which two, one has
+    neither labels nor answers to a design that checks the other one, or no group has the attribute.
+    """
+    dataset = tx.datasets.known(dataset_name)
+    two = _two(tx, dataset, judges)
+    drawn = _drawn(tx, dataset.id, two)
+    sets = [_newest(tx, dataset, judge, drawn) for judge in two]
+    versions = [None if label_set is None else tx.labels.lists(label_set.id) for label_set in sets]
+    every = tx.runs.all(dataset.name)
+    runs = [run for run in every if run.n_items and "items" in tx.runs.holds(run.id)]
+    without = [run.name for run in every if run not in runs]
+    notes = [Note("agreement_without_items", {"n": len(without), "first": without[0]})] if without else []
+    of_judge = 1 if two[0] == "" else 0  # whose grades are in doubt: not those of the unnamed judge
+    shown, weights, showing = versions, None, runs
+    refs = [LabelSetRef(0, "", judge) if of is None else label_set_ref(of) for judge, of in zip(two, sets, strict=True)]
+    if drawn is not None:
+        of_judge = two.index(drawn.answers.judge)
+        answering = 1 - of_judge
+        refs[answering] = LabelSetRef(0, "", two[answering])
+        shown = [drawn.grades if place == answering else lists for place, lists in enumerate(versions)]
+        showing = [run for run in runs if run.id in drawn.run_ids]
+    first, second = (lists for lists in shown if lists is not None)
+    both = labels_of_both(first, second)
+    if drawn is not None:
+        weights = labels_of_both(both[0], drawn.weights)[1].grades
+    pairs = GradePairs(both, weights, of_judge == 0)
+    diff = labels_diff(dataset.name, (refs[0], refs[1]), first, second, top=top)
+    if drawn is not None:
+        diff = replace(diff, grades=pairs.counts())
+    notes += _notes(dataset.name, two[of_judge], pairs, drawn, sets[of_judge])
+    slices = () if by is None else slices_agreement(pairs, _slicing(tx, dataset, by, pairs.keys, every))
+    under = both if drawn is None else _both_versions(versions)
+    order, names, verdicts = _runs_under(tx, dataset.id, runs, metric, under)
+    return JudgesAgreement(
+        diff,
+        pairs.kappa(pairs.every),
+        str(metric),
+        order,
+        kendall_tau(order),
+        len(names),
+        turned_verdicts(names, *verdicts),
+        tuple(notes),
+        two[of_judge],
+        two[1 - of_judge],
+        None if drawn is None else drawn.answers,
+        pairs.error(pairs.every),
+        run_errors(pairs, _first_ranks(tx, showing, metric, both[0])),
+        slices,
+    )
+
+
+def _both_versions(versions: Sequence[LabelLists | None]) -> tuple[LabelLists, LabelLists] | None:
+    """Return the labels of the pairs that both judges have in their versions, None where one has no version."""
+    first, second = versions
+    return None if first is None or second is None else labels_of_both(first, second)
+
+
+def _newest(tx: ReadTransaction, dataset: DatasetRecord, judge: str, drawn: _Drawn | None) -> LabelSetRecord | None:
+    """Return the newest labels of a judge, None where it has answers to designs alone (InputError without either)."""
+    if drawn is not None and judge == drawn.answers.checked_by:
+        return tx.labels.newest(dataset.id, judge)
+    return numbered_labels(tx, dataset.id, dataset.name, judge=judge)
+
+
+def _notes(
+    dataset: str, judge: str, pairs: GradePairs, drawn: _Drawn | None, label_set: LabelSetRecord | None
+) -> list[Note]:
+    """Return what else to know of the pairs."""
+    notes = []
+    if drawn is None and not pairs.lists[0].n_items:
+        words = ("ndcg-track", "labels", "sample", "A", "B", "--judge", judge or "JUDGE", "--budget", "N")
+        notes.append(Note("no_common_pair", {}, (*words, "--dataset", dataset)))
+    if drawn is not None and drawn.answers.n_open:
+        n = drawn.answers.n_open
+        notes.append(Note("agreement_open", {"n": n, "n_drawn": n + drawn.answers.n}))
+    if drawn is not None and label_set is not None and label_set.id > drawn.newest_before:
+        notes.append(Note("newer_than_answers", {"version": label_set.version, "judge": judge}))
+    return notes
+
+
+def _slicing(
+    tx: ReadTransaction, dataset: DatasetRecord, attribute: str, keys: Keys, runs: Sequence[RunRecord]
+) -> Slicing:
+    """Return the value of an attribute in some groups (InputError where no group has it)."""
+    if not runs:
+        raise InputError(
+            f"dataset {dataset.name!r} has no runs, so {argument('by')} has nothing to tell apart",
+            advice=f"store one with: {shlex.join(('ndcg-track', 'ingest', 'FILE', '--dataset', dataset.name))}",
+        )
+    return attribute_values(tx, runs[0], attribute).of(tx.groups.ids(dataset.id, keys))
+
+
+def _first_ranks(tx: ReadTransaction, runs: Sequence[RunRecord], metric: Metric, pairs: LabelLists) -> dict[str, Mask]:
+    """Return, for each run, which pairs it has among the first ranks that a metric looks at."""
+    first_ranks = {}
+    for run in runs if pairs.n_items else ():
+        is_first = np.zeros(pairs.n_items, dtype=np.bool_)
+        for ranking in tx.runs.ranking_blocks(run):
+            side = judged(ranking, pairs)
+            ranks = weights_of_rows(side, metric)[0][side.rows]
+            is_first[side.label_rows[ranks <= (metric.cutoff or ranks.max(initial=0))]] = True
+        first_ranks[run.name] = is_first
+    return first_ranks
+
+
+def _runs_under(
+    tx: ReadTransaction,
+    dataset_id: int,
+    runs: Sequence[RunRecord],
+    metric: Metric,
+    both: tuple[LabelLists, LabelLists] | None,
+) -> tuple[tuple[RunUnderJudges, ...], list[tuple[str, str]], list[list[MetricComparison]]]:
+    """Return the means of the runs under labels of both judges, all pairs of runs, and what is found under each."""
+    if both is None or not both[0].n_items:
+        return (), [], [[], []]
+    weights = stored_weights(tx, dataset_id)
+    results = [[_results_under(tx, run, metric, lists, weights) for run in runs] for lists in both]
+    pairs = list(combinations(range(len(runs)), 2))
+    verdicts = [[_compared(of_judge[i], of_judge[j]) for i, j in pairs] for of_judge in results]
+    return _means([run.name for run in runs], *results), [(runs[i].name, runs[j].name) for i, j in pairs], verdicts
+
+
+def _results_under(
+    tx: ReadTransaction, run: RunRecord, metric: Metric, lists: LabelLists, weights: GroupWeights | None
+) -> GroupResults:
+    """Return the results of a run under some labels, the groups in the order of these."""
+    scores = stored_scores(tx, run, [metric], HeldLabels(lists))
+    ((results, _),) = scores.results(weights)
+    places = places_of(lists.group_keys, results.group_keys)
+    taken = {name: getattr(results, name)[places] for name in ("values", "dcg", "ideal_dcg", "reasons")}
+    of_groups = None if results.weights is None else results.weights[places]
+    return replace(results, group_keys=lists.group_keys, weights=of_groups, **taken)
+
+
+def _two(tx: ReadTransaction, dataset: DatasetRecord, judges: Sequence[str]) -> Sequence[str]:
+    """Return the two judges that are meant; where one alone has labels, who answered designs is the other."""
+    if len(judges) > 2 or len(set(judges)) < len(judges):
+        given = ", ".join(map(repr, judges))
+        raise InputError(f"two judges are held against each other, not {given}", advice="name two")
+    if len(judges) == 2:
+        return judges
+    every = judges_of(tx, dataset.id)
+    if len(every) == 1:
+        every += dict.fromkeys(of.checked_by for of in tx.designs.all(dataset.id) if of.checked_by is not None)
+    if judges:
+        others = [judge for judge in every if judge != judges[0]]
+        return [others[0], *judges] if len(others) == 1 else ["", *judges]
+    named = [judge for judge in every if judge]
+    if not named:
+        advice = "add some with ndcg-track labels add FILE --judge NAME"
+        raise InputError(f"dataset {dataset.name!r} has no labels of a named judge", advice=advice)
+    if len(every) == 2:
+        return ["", *named] if len(named) == 1 else named
+    if len(named) > 1:
+        raise InputError(
+            f"dataset {dataset.name!r} has labels of judges {', '.join(map(repr, named))}",
+            advice=f"choose with {argument('judge')}",
+        )
+    return ["", *named]
+
+
+def _means(
+    names: Sequence[str], first: Sequence[GroupResults], second: Sequence[GroupResults]
+) -> tuple[RunUnderJudges, ...]:
+    """Return the runs that have a mean under both, best first under the first judge."""
+    runs = [
+        RunUnderJudges(name, under_first.mean, under_second.mean)
+        for name, under_first, under_second in zip(names, first, second, strict=True)
+        if under_first.mean is not None and under_second.mean is not None
+    ]
+    sign = -1.0 if not first or first[0].metric.direction == "higher" else 1.0
+    return tuple(sorted(runs, key=lambda run: sign * run.first))
+
+
+def _compared(baseline: GroupResults, candidate: GroupResults) -> MetricComparison:
+    """Return the comparison of two runs under the same labels."""
+    metric, ids = baseline.metric, np.arange(baseline.values.size)
+    pairing = pair(ids, baseline.values, ids, candidate.values, missing="intersect", metric=str(metric))
+    weights = None if baseline.weights is None else baseline.weights[pairing.group_ids]
+    means, no_inference = None, None if metric.shown_only is None else Note(metric.shown_only)
+    at = [np.average(values, weights=weights) for values in (pairing.baseline, pairing.candidate) if values.size]
+    of_runs = baseline.mean, candidate.mean
+    if None not in of_runs and not np.allclose(at, [mean or 0.0 for mean in of_runs], rtol=0, atol=MEANS_AGREE):
+        means, no_inference = (of_runs[0] or 0.0, of_runs[1] or 0.0), no_inference or NO_INFERENCE
+    limits = limits_of_delta(metric, (pairing.baseline, pairing.candidate))
+    results = PairedResults(
+        str(metric),
+        pairing,
+        weights=weights,
+        means=means,
+        no_inference=no_inference,
+        limits=limits,
+        shown_only=metric.shown_only,
+        direction=metric.direction,
+    )
+    return compare_metrics([results])[0]

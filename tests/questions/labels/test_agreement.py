@@ -1,0 +1,323 @@
+"""What a judge is worth by answers to drawn items: weighted agreement, and signed errors per run and slice."""
+
+import csv
+import io
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command_line import CommandLine
+from judged_worlds import Frame, world
+from rankings_of import labels_of
+from sklearn.metrics import cohen_kappa_score
+from small_shop import frame_of
+
+import ndcg_tracker as nt
+from ndcg_tracker.questions.labels.decide import DrawnAnswers, JudgesAgreement
+from ndcg_tracker.questions.labels.say import agreement_said
+from ndcg_tracker.statistics.similarity import signed_error, weighted_kappa
+
+pytestmark = pytest.mark.both_engines
+
+RUNS, LABELS, TRUE = world()
+JUDGED = dict(zip(zip(LABELS["group"], LABELS["item"], strict=True), LABELS["label"], strict=True))
+Pair = tuple[str, str]
+
+
+def fill_world(url: str) -> None:
+    with nt.Tracker(url) as tracker:
+        for name, frame in RUNS.items():
+            tracker.ingest(frame, labels=LABELS, judge="llama", name=name)
+        tracker.set_groups({"group": [f"q{number}" for number in range(30)], "lang": ["de", "de", "fr"] * 10})
+
+
+@pytest.fixture
+def judged(fill_as: Callable[[Callable[[str], object]], None], tracker: nt.Tracker) -> nt.Tracker:
+    """Three runs under the labels of llama, which nobody has checked yet."""
+    fill_as(fill_world)
+    return tracker
+
+
+def graded(pairs: Iterable[Pair]) -> Frame:
+    """Return what people say of some items."""
+    listed = list(pairs)
+    groups, items = ([pair[place] for pair in listed] for place in (0, 1))
+    return {"group": [*groups], "item": [*items], "label": [TRUE[pair] for pair in listed]}
+
+
+def answered(
+    tracker: nt.Tracker, candidate: str, budget: int, *, baseline: str = "dense", n: int | None = None
+) -> dict[Pair, float]:
+    """Draw from two runs, let people grade the first ``n`` items, and return the probabilities of all drawn ones."""
+    sample = tracker.labels_sample(baseline, candidate, judge="llama", budget=budget, seed="s").sample
+    pairs = [(item.group, item.item) for item in sample.items]
+    tracker.add_answers(graded(pairs[:n]), design=sample.design, judge="human")
+    with tracker.store().read() as tx:
+        (design,) = (of for of in tx.designs.all(1) if of.number == sample.design)
+        items = tx.designs.items(design.id)
+        keys = tx.groups.keys(1, np.array([item.group_id for item in items])).to_list()
+        return {(key, item.item_key): item.probability for key, item in zip(keys, items, strict=True)}
+
+
+def first_ten(run: str) -> set[Pair]:
+    """Return the items among the first ten of a run."""
+    lists: dict[str, list[tuple[float, str]]] = {}
+    for group, item, score in zip(*RUNS[run].values(), strict=True):
+        lists.setdefault(str(group), []).append((-float(str(score)), str(item)))
+    return {(group, item) for group, items in lists.items() for _, item in sorted(items)[:10]}
+
+
+def check(found: JudgesAgreement, weight_of: dict[Pair, float], runs: tuple[str, ...]) -> None:
+    """Check all figures against those of other implementations and of plain lists."""
+    pairs = sorted(weight_of)
+    weights = np.array([weight_of[pair] for pair in pairs])
+    groups = np.array([int(group[1:]) for group, _ in pairs])
+    by_judge, by_people = (np.array([float(str(of[pair])) for pair in pairs]) for of in (JUDGED, TRUE))
+    by_hand = weighted_kappa(by_judge, by_people, groups, weights)
+    assert found.kappa is not None
+    assert by_hand is not None
+    assert found.kappa.ci == pytest.approx(by_hand.ci)
+    assert found.kappa.value == pytest.approx(
+        cohen_kappa_score(by_judge.astype(int), by_people.astype(int), weights="quadratic", sample_weight=weights)
+    )
+    assert found.diff.agreement == pytest.approx(np.average(by_judge == by_people, weights=weights))
+    assert sum(count.share or 0.0 for count in found.diff.grades) == pytest.approx(1)
+    assert [run.run for run in found.signed_errors] == list(runs)
+    tops = {run: first_ten(run) for run in runs}
+    for run in found.signed_errors:
+        others = set().union(*(tops[other] for other in runs if other != run.run))
+        for told, wanted in ((run, tops[run.run]), (run.alone, tops[run.run] - others)):
+            rows = np.array([pair in wanted for pair in pairs])
+            error = signed_error((by_judge - by_people)[rows], groups[rows], weights[rows])
+            assert told is not None
+            assert told.n == error.n
+            assert told.error == pytest.approx(error.error)
+            assert told.ci == (None if error.ci is None else pytest.approx(error.ci))
+
+
+def test_answers_to_a_design_are_enough_and_count_by_their_probability(judged: nt.Tracker) -> None:
+    probability_of = answered(judged, "stylish", 150)
+    found = judged.labels_agreement("llama", "human")
+    check(found, {pair: 1 / p for pair, p in probability_of.items()}, ("dense", "stylish"))
+    assert found.answers == DrawnAnswers("llama", "human", (1,), len(probability_of), 0)
+    assert (found.judge, found.against, found.runs, found.turned, found.notes) == ("llama", "human", (), (), ())
+    assert judged.labels_agreement() == judged.labels_agreement("human") == found
+    turned_around = judged.labels_agreement("human", "llama")
+    assert (turned_around.diff.first.judge, turned_around.judge) == ("human", "llama")
+    check(turned_around, {pair: 1 / p for pair, p in probability_of.items()}, ("dense", "stylish"))
+
+
+def test_a_pair_that_several_designs_could_draw_has_the_greatest_of_their_probabilities(judged: nt.Tracker) -> None:
+    one, other = answered(judged, "stylish", 150), answered(judged, "other", 120)
+    weight_of = {pair: 1 / max(one.get(pair, 0.0), other.get(pair, 0.0)) for pair in one | other}
+    assert len(set(one) & set(other)) > 10
+    found = judged.labels_agreement()
+    check(found, weight_of, ("dense", "stylish", "other"))
+    assert found.answers is not None
+    assert found.answers.designs == (1, 2)
+    assert found.signed_error.n == len(weight_of)
+
+
+def test_a_pair_of_samples_that_were_drawn_apart_counts_in_each(judged: nt.Tracker) -> None:
+    one = answered(judged, "stylish", 150)
+    judged.ingest(RUNS["other"] | {"score": [*RUNS["other"]["score"]][::-1]}, judge="llama", name="younger")
+    other = answered(judged, "younger", 120)
+    weight_of = {pair: sum(1 / of[pair] for of in (one, other) if pair in of) for pair in one | other}
+    kappa = judged.labels_agreement().kappa
+    pairs = list(weight_of)
+    by_judge, by_people = (np.array([float(str(of[pair])) for pair in pairs]) for of in (JUDGED, TRUE))
+    groups = np.array([int(group[1:]) for group, _ in pairs])
+    by_hand = weighted_kappa(by_judge, by_people, groups, np.array([*weight_of.values()]))
+    assert kappa is not None
+    assert by_hand is not None
+    assert kappa.value == pytest.approx(by_hand.value)
+
+
+def test_all_items_drawn_say_what_labels_of_all_say(judged: nt.Tracker) -> None:
+    drawn = answered(judged, "stylish", 100_000)
+    by_answers = judged.labels_agreement("llama", "human", by="lang")
+    judged.add_labels(graded(drawn), judge="all")
+    by_labels = judged.labels_agreement("llama", "all", by="lang")
+    assert by_answers.kappa == by_labels.kappa
+    assert by_answers.diff.agreement == pytest.approx(by_labels.diff.agreement)
+    assert (by_answers.signed_error, by_answers.slices) == (by_labels.signed_error, by_labels.slices)
+    of_labels = {run.run: run for run in by_labels.signed_errors}
+    for run in by_answers.signed_errors:
+        assert (run.n, run.error, run.ci) == (of_labels[run.run].n, of_labels[run.run].error, of_labels[run.run].ci)
+    assert list(of_labels) == ["dense", "stylish", "other"]  # without a design all runs with items
+    assert (by_labels.judge, by_labels.against, by_labels.answers) == ("llama", "all", None)
+
+
+def test_labels_that_the_other_judge_has_beside_answers_rank_the_runs_and_nothing_else(judged: nt.Tracker) -> None:
+    answered(judged, "stylish", 150)
+    alone = judged.labels_agreement("llama", "human")
+    judged.add_labels(graded(TRUE), judge="human")
+    found = judged.labels_agreement("llama", "human")
+    assert (found.kappa, found.signed_errors, found.diff) == (alone.kappa, alone.signed_errors, alone.diff)
+    assert [run.run for run in found.runs] == ["stylish", "dense", "other"]
+    assert found.n_pairs == 3
+    assert (found.n_opposite, found.n_under_one_judge) == (0, len(found.turned))
+
+
+def test_slices_of_groups(judged: nt.Tracker) -> None:
+    weight_of = {pair: 1 / p for pair, p in answered(judged, "stylish", 150).items()}
+    found = judged.labels_agreement(by="lang").slices
+    assert [(row.attribute, row.value) for row in found] == [("lang", "de"), ("lang", "fr"), ("lang", None)]
+    for row, of in zip(found, ("de", "fr", None), strict=True):
+        langs = {f"q{number}": ("de", "de", "fr")[number % 3] if number < 30 else None for number in range(40)}
+        pairs = [pair for pair in weight_of if langs[pair[0]] == of]
+        apart = np.array([float(str(JUDGED[pair])) - TRUE[pair] for pair in pairs])
+        groups, weights = np.array([int(group[1:]) for group, _ in pairs]), np.array([weight_of[of] for of in pairs])
+        by_hand = signed_error(apart, groups, weights)
+        assert row.n == len(pairs)
+        assert row.error == pytest.approx(by_hand.error)
+        assert row.ci == pytest.approx(by_hand.ci)
+        assert row.kappa is not None
+        assert row.kappa.n == len(pairs)
+
+
+def test_an_attribute_that_no_group_has(judged: nt.Tracker) -> None:
+    answered(judged, "stylish", 100)
+    with pytest.raises(nt.InputError) as caught:
+        judged.labels_agreement(by="lan")
+    assert str(caught.value) == "no group of dataset 'default' has an attribute 'lan'; did you mean 'lang'?"
+
+
+def test_slices_of_a_dataset_without_runs(tracker: nt.Tracker) -> None:
+    for judge in ("one", "two"):
+        tracker.add_labels(labels_of({"q": {"a": 1}}), judge=judge)
+    with pytest.raises(nt.InputError) as caught:
+        tracker.labels_agreement(by="lang")
+    assert str(caught.value) == (
+        "dataset 'default' has no runs, so by= has nothing to tell apart; store one with: ndcg-track ingest FILE "
+        "--dataset default"
+    )
+
+
+def test_two_judges_without_a_common_pair(tracker: nt.Tracker) -> None:
+    tracker.add_labels(labels_of({"q": {"a": 1}}), judge="llama")
+    tracker.add_labels(labels_of({"q": {"b": 1}}), judge="human")
+    found = tracker.labels_agreement()
+    assert (found.kappa, found.signed_error.error, found.signed_errors) == (None, None, ())
+    assert agreement_said(found).in_format("text").splitlines() == [
+        "human against llama on default: weighted kappa is undefined",
+        "labels of default, version 2 of judge 'human' against version 1 of judge 'llama': they share no",
+        "label",
+        "",
+        "        version 1 of judge 'llama'  version 2 of judge 'human'  in both  gone  new",
+        "groups                           1                           1        1     0    0",
+        "labels                           1                           1        0     1    1",
+        "",
+        "grades: rows are those of version 1 of judge 'llama', columns those of version 2 of judge 'human'",
+        "      1  none",
+        "1     0     1",
+        "none  1",
+        "",
+        "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
+        "",
+        "note: no pair of group and item has a grade of both; to draw some for the other judge to grade:",
+        "      ndcg-track labels sample A B --judge llama --budget N --dataset default",
+    ]
+
+
+def test_one_shared_pair_shows_no_kappa(tracker: nt.Tracker) -> None:
+    tracker.add_labels(labels_of({"q": {"a": 1, "b": 0}}), judge="llama")
+    tracker.add_labels(labels_of({"q": {"a": 2}}), judge="human")
+    tracker.ingest(frame_of({"q": {"a": 1.0}}), name="bm25", judge="llama")
+    found = tracker.labels_agreement()
+    assert found.kappa is None
+    (run,) = found.signed_errors
+    assert (run.n, run.error, run.ci, run.alone) == (1, -1.0, None, None)
+    text = agreement_said(found).in_format("text")
+    assert text.startswith("human against llama on default: weighted kappa is undefined\n")
+    assert "0.0% of the 1 label in both have the same grade" in " ".join(text.split())
+    rows = [line.split() for line in text.splitlines() if line.startswith(("bm25  ", "all labels"))]
+    assert rows[:2] == [["bm25", "1", "-1.0000", "-"], ["all", "labels", "1", "-1.0000", "-"]]
+
+
+def test_a_judge_without_labels_and_answers_is_refused_as_before(judged: nt.Tracker) -> None:
+    answered(judged, "stylish", 100)
+    with pytest.raises(nt.InputError) as caught:
+        judged.labels_agreement("llama", "ann")
+    assert str(caught.value) == (
+        "dataset 'default' has no labels of judge 'ann', but those of judge 'llama'; choose with judge="
+    )
+
+
+def test_open_answers_a_newer_version_of_the_judge_and_runs_that_are_gone(judged: nt.Tracker) -> None:
+    drawn = answered(judged, "stylish", 100, n=60)
+    judged.delete_run("stylish")
+    changed = {**LABELS, "label": [min(int(str(grade)) + 1, 3) for grade in LABELS["label"]]}
+    judged.add_labels(changed, judge="llama")
+    found = judged.labels_agreement("llama", "human")
+    assert (found.signed_error.n, [run.run for run in found.signed_errors]) == (60, ["dense"])
+    assert found.signed_errors[0].alone is None
+    assert " ".join(agreement_said(found).in_format("text").split()).endswith(
+        f"note: {len(drawn) - 60} of the {len(drawn)} items that were drawn have no answer yet: those with one are "
+        "taken for a random part note: version 2 of judge 'llama' is newer than the first answers: if they helped to "
+        "make it, it agrees with them better than with others"
+    )
+
+
+def test_answers_to_items_that_the_judge_did_not_label(tracker: nt.Tracker) -> None:
+    groups = [f"q{number}" for number in range(8)]
+    tracker.add_labels(labels_of({group: {"a": 1, "c": 0} for group in groups}), judge="llama")
+    tracker.ingest(frame_of({group: {"a": 2.0, "b": 1.0} for group in groups}), name="a first", judge="llama")
+    tracker.ingest(frame_of({group: {"a": 1.0, "b": 2.0} for group in groups}), name="b first", judge="llama")
+    tracker.labels_sample("a first", "b first", judge="llama", budget=100)
+    answers: Frame = {"group": [*groups, *groups], "item": [*"a" * 8, *"b" * 8], "label": [1] * 16}
+    tracker.add_answers(answers, design=1, judge="human")
+    found = tracker.labels_agreement()
+    assert (found.signed_error.n, found.signed_error.error, found.kappa) == (8, 0.0, None)
+    assert agreement_said(found).in_format("text").splitlines()[1:3] == [
+        "16 answers of 'human' to design 1, weighted by 1/probability (8 of them to items without a grade of",
+        "judge 'llama'): 100.0% have the same grade",
+    ]
+
+
+def test_what_is_printed(judged: nt.Tracker, command: CommandLine, folder: Path) -> None:
+    answered(judged, "stylish", 150)
+    ask = ("labels", "agreement", "llama", "human", "--by", "lang", "--top", "0")
+    text = command.done(*ask)
+    assert text == command.done("labels", "agreement", "--judge", "llama", "--judge", "human", *ask[4:])
+    found = command.rows(*ask)
+    lines = text.splitlines()
+    assert lines[0].startswith("human against llama on default: weighted kappa ")
+    share = f"{found['diff']['agreement']:.1%}"
+    assert lines[1] == (f"138 answers of 'human' to design 1, weighted by 1/probability: {share} have the same grade")
+    assert lines[-5:] == [
+        "weighted kappa: Cohen's, quadratic weights; 95% interval: jackknife over groups",
+        "error: the mean among the first 10 items of a run; alone: of items that no other of these runs has",
+        "there; 95% interval: t over groups",
+        "weighted: each answer counts 1 / probability, so that these figures are of the items that design 1",
+        "could draw; one that tells no two runs apart is none of them",
+    ]
+    title = lines.index("grade of llama minus grade of human")
+    assert lines[title + 1].split() == [
+        "run",
+        "labels",
+        "error",
+        "95%",
+        "interval",
+        "alone",
+        "error",
+        "95%",
+        "interval",
+    ]
+    assert "by lang: agreement, and grade of llama minus grade of human" in lines
+    assert found["answers"] == {"judge": "llama", "checked_by": "human", "designs": [1], "n": 138, "n_open": 0}
+    assert [set(run) for run in found["signed_errors"]] == [{"run", "n", "error", "ci", "alone"}] * 2
+    assert set(found["signed_errors"][0]["alone"]) == {"n", "error", "ci"}
+    assert [row["value"] for row in found["slices"]] == ["de", "fr", None]
+    assert (found["n_opposite"], found["n_under_one_judge"]) == (0, 0)
+    rows = list(csv.DictReader(io.StringIO(command.done(*ask, "--format", "csv"))))
+    assert sum(float(row["share"]) for row in rows) == pytest.approx(1)
+    assert sum(int(row["n"]) for row in rows) == 138
+    assert "**grade of llama minus grade of human**" in command.done(*ask, "--format", "markdown")
+    assert command.refused("labels", "agreement", "--by", "product") == (
+        "no group of dataset 'default' has an attribute 'product'; there is lang"
+    )
+    assert command.refused("labels", "agreement", "a", "b", "c") == (
+        "two judges are held against each other, not 'a', 'b', 'c'; name two"
+    )
