@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.compare.arms import Arm, arms_of, named_runs, retraining_note
 from ndcg_tracker.compare.decide import T_TEST, ComparedRuns, PairedResults, adjusted_jointly, compare_runs
-from ndcg_tracker.compare.gather_check import check_options, checked_results, sample_notes, sampled_pair
+from ndcg_tracker.compare.gather_check import AskedAnswers, checked_results, sample_notes, sampled_pair
 from ndcg_tracker.compare.gather_results import (
     mean_share,
     not_judged,
@@ -55,6 +55,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.scoring import judged_share_notes, stored_weights
 from ndcg_tracker.words.notes import Fact, Note, in_words
+from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
 
 MOVES = 3
 """At most this many items are kept for each of the worst and best groups."""
+_T_ALONE = "differences that people's answers correct: they leave [-1, 1], and only the paired t-test holds for them"
 _ROUNDING = 1e-12
 _MUCH_SHORTER = 0.8
 """Lists of at most this share of the other run's length get a note."""
@@ -177,14 +179,15 @@ def compared(
 def asked_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
     """Return two arms under the labels, and with the answers that check them, that were asked for."""
     if options.check_with is not None:
-        return sampled_pair(tx, baseline, candidate, options)
+        answers = AskedAnswers(options.check_with, options.unanswered)
+        return sampled_pair(tx, baseline, candidate, options.metrics, options.judge, answers)
     return resolved_pair(tx, baseline, candidate, options.metrics, options.labels, options.judge)
 
 
 def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
     """Refuse options that repeated runs do not support, and a run that is in both arms (InputError)."""
     if options.check_with is not None:
-        check_options(options, baseline, candidate)
+        _check_sampled(options, baseline, candidate)
     if len(baseline.runs) == len(candidate.runs) == 1:
         return
     options.methods.check_t_only("arms of repeated runs")
@@ -203,6 +206,27 @@ def check_arms(baseline: Arm, candidate: Arm, options: CompareOptions) -> None:
         raise InputError(
             f"run {both[0].name!r} is in {baseline.name!r} and in {candidate.name!r}",
             advice="give each arm its own runs",
+        )
+
+
+def _check_sampled(options: CompareOptions, *arms: Arm) -> None:
+    """Refuse what does not go with answers to a sample (InputError)."""
+    repeated = [arm.name for arm in arms if len(arm.runs) > 1]
+    if repeated:
+        raise InputError(f"a judge is checked on single runs, not on arm {repeated[0]!r}", advice="name runs")
+    options.methods.check_t_only(_T_ALONE)
+    asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
+    asked |= {"unjudged_bounds": options.unjudged_bounds}
+    for name, is_given in asked.items():
+        if is_given:
+            why = "the labels are those that the design froze" if name == "labels" else "it shows groups by one grade"
+            raise InputError(
+                f"{argument(name)} does not go with {argument('check_with')}: {why}", advice="leave it out"
+            )
+    if options.check_with == (options.judge or ""):
+        raise InputError(
+            f"{judge_words(options.check_with or '')} cannot check itself",
+            advice=f"name who answered with {argument('check_with')}",
         )
 
 

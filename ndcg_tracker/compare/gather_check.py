@@ -14,82 +14,52 @@ from ndcg_tracker.compare.check import CheckedDeltas, Sampled
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.inference import Chance
 from ndcg_tracker.compare.pair import Pairing
-from ndcg_tracker.compare.run_pair import RunPair, Side, check_one_dataset
+from ndcg_tracker.compare.run_pair import RunPair, Sample, Side, check_one_dataset
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import ItemsApart, gains_of
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.runs.designs import frozen_items, unanswered_error
+from ndcg_tracker.runs.designs import frozen_items, known_answers, unanswered_error
 from ndcg_tracker.runs.labels import counting_judge, numbered_labels
 from ndcg_tracker.statistics.drawn import DrawnLabels
 from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.gather import CompareOptions
-    from ndcg_tracker.compare.options import Missing
+    from ndcg_tracker.compare.options import Missing, Unanswered
     from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.storage.records import DesignRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
-T_ALONE = "differences that people's answers correct: they leave [-1, 1], and only the paired t-test holds for them"
-
 
 @dataclass(frozen=True, slots=True)
-class Sample:
-    """Which answers correct the difference of two runs by a judge.
+class AskedAnswers:
+    """Whose answers to a sample check the judge, and whether its word is taken where an answer lacks."""
 
-    ``label_set``: the judge's labels, with the ideal that was frozen. ``own``: the newest answered design of these two
-    runs, None where designs of others cover them. ``designs``: those that drew by the same random numbers; an item
-    counts with the largest of their probabilities. ``known``: older ones by other numbers, whose answers are taken as
-    they are. ``n_unanswered``: of the drawn items, those for which the judge's word is taken.
+    check_with: str
+    unanswered: Unanswered = "refuse"
+
+
+def sampled_pair(
+    tx: ReadTransaction,
+    baseline: Arm,
+    candidate: Arm,
+    asked: Sequence[Metric],
+    judge: str | None,
+    answers: AskedAnswers,
+) -> RunPair:
+    """Return two runs under a judge's labels and the answers that check them (InputError, with what there is).
+
+    ``asked``: none for the metrics of the designs of both runs.
     """
-
-    checked_by: str
-    label_set: LabelSetRecord
-    own: DesignRecord | None
-    designs: tuple[DesignRecord, ...]
-    known: tuple[DesignRecord, ...]
-    n_unanswered: int
-
-    @property
-    def n_looks(self) -> int:
-        """How many verdicts on a growing sample share the level."""
-        return max(design.n_looks for design in self.designs)
-
-
-def sampled_pair(tx: ReadTransaction, baseline: Arm, candidate: Arm, options: CompareOptions) -> RunPair:
-    """Return two runs under a judge's labels and the answers that check them (InputError, with what there is)."""
     runs = baseline.runs[0], candidate.runs[0]
     check_one_dataset(*runs, "compared")
-    judge = counting_judge(tx, runs[0].dataset_id, runs[0].dataset, options.judge)
+    judge = counting_judge(tx, runs[0].dataset_id, runs[0].dataset, judge)
     newest = numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, judge=judge)
-    texts = [str(metric) for metric in options.metrics]
-    sample = _sample(tx, runs, judge or "", options, texts)
+    sample = _sample(tx, runs, judge or "", answers, asked)
     sides = tuple(Side.of(run, sample.label_set, tx.evaluations.of_run(run.id)) for run in runs)
-    metrics = options.metrics or [parse_metric(text) for text in _metrics_of(sample, runs)]
+    metrics = asked or [parse_metric(text) for text in _metrics_of(sample, runs)]
     arms = baseline, candidate
     return RunPair(arms, ((sides[0],), (sides[1],)), tuple(metrics), newest.version, True, sample)
-
-
-def check_options(options: CompareOptions, *arms: Arm) -> None:
-    """Refuse what does not go with answers to a sample (InputError)."""
-    repeated = [arm.name for arm in arms if len(arm.runs) > 1]
-    if repeated:
-        raise InputError(f"a judge is checked on single runs, not on arm {repeated[0]!r}", advice="name runs")
-    options.methods.check_t_only(T_ALONE)
-    asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
-    asked |= {"unjudged_bounds": options.unjudged_bounds}
-    for name, is_given in asked.items():
-        if is_given:
-            why = "the labels are those that the design froze" if name == "labels" else "it shows groups by one grade"
-            raise InputError(
-                f"{argument(name)} does not go with {argument('check_with')}: {why}", advice="leave it out"
-            )
-    if options.check_with == (options.judge or ""):
-        raise InputError(
-            f"{judge_words(options.check_with or '')} cannot check itself",
-            advice=f"name who answered with {argument('check_with')}",
-        )
 
 
 def _metrics_of(sample: Sample, runs: Sequence[RunRecord]) -> list[str]:
@@ -100,34 +70,37 @@ def _metrics_of(sample: Sample, runs: Sequence[RunRecord]) -> list[str]:
 
 
 def _sample(
-    tx: ReadTransaction, runs: tuple[RunRecord, RunRecord], judge: str, options: CompareOptions, metrics: Sequence[str]
+    tx: ReadTransaction,
+    runs: tuple[RunRecord, RunRecord],
+    judge: str,
+    asked: AskedAnswers,
+    metrics: Sequence[Metric],
 ) -> Sample:
     """Return the answers that correct the difference of two runs (InputError)."""
-    dataset_id, check_with = runs[0].dataset_id, options.check_with or ""
+    dataset_id, check_with, texts = runs[0].dataset_id, asked.check_with, [str(metric) for metric in metrics]
     sets = {label_set.id: label_set for label_set in tx.labels.sets(dataset_id, None)}
     stored = tx.designs.all(dataset_id)
     both = {run.id for run in runs}
     of_runs = [of for of in stored if both <= of.run_ids and sets[of.label_set_id].judge == judge]
-    fitting = [of for of in of_runs if not metrics or of.metric in metrics] or of_runs
+    fitting = [of for of in of_runs if not texts or of.metric in texts] or of_runs
     answered = [of for of in fitting if of.checked_by == check_with]
     if answered:
         own = answered[-1]
-        others = [of for of in stored if of.seed == own.seed and of.number < own.number and of.checked_by == check_with]
-        is_fresh = own.seed != stored[0].seed
-        known = [of for of in stored if of.seed != own.seed and of.number < own.number and of.checked_by == check_with]
-        n_open = _n_open(tx, own, runs[0].dataset, options)
-        designs = (*(of for of in others if not tx.designs.n_unanswered(of.id)), own)
-        return Sample(check_with, sets[own.label_set_id], own, designs, tuple(known) if is_fresh else (), n_open)
+        alike = [of for of in stored if (of.seed, of.greatest_grade) == (own.seed, own.greatest_grade)]
+        others = [of for of in alike if of.number < own.number and of.checked_by == check_with]
+        others = [of for of in others if sets[of.label_set_id].judge == judge and not tx.designs.n_unanswered(of.id)]
+        n_open = _n_open(tx, own, runs[0].dataset, asked)
+        return Sample(check_with, sets[own.label_set_id], own, (*others, own), n_open)
     borrowed = _borrowed(tx, stored, sets, runs, judge, check_with)
     if borrowed is not None and not fitting:
         return borrowed
-    raise _no_design(runs, judge, options, stored, of_runs, sets)
+    raise _no_design(runs, judge, check_with, metrics, stored, of_runs, sets)
 
 
-def _n_open(tx: ReadTransaction, design: DesignRecord, dataset: str, options: CompareOptions) -> int:
+def _n_open(tx: ReadTransaction, design: DesignRecord, dataset: str, asked: AskedAnswers) -> int:
     """Return how many drawn items have no answer (InputError unless the judge's word is to be taken)."""
     n_open = tx.designs.n_unanswered(design.id)
-    if n_open and options.unanswered != "judge":
+    if n_open and asked.unanswered != "judge":
         raise unanswered_error(design, n_open, len(tx.designs.items(design.id)), dataset)
     return n_open
 
@@ -141,19 +114,23 @@ def _borrowed(
     check_with: str,
 ) -> Sample | None:
     """Return the answers to designs of other runs, for two runs and labels that no answer can have made; else None."""
-    answered = [of for of in stored if of.checked_by == check_with and of.seed == stored[0].seed]
+    of_dataset = [of for of in stored if of.checked_by == check_with and of.seed == stored[0].seed]
+    answered = [of for of in of_dataset if sets[of.label_set_id].judge == judge]
+    answered = [of for of in answered if of.greatest_grade == answered[-1].greatest_grade]
     complete = [of for of in answered if not tx.designs.n_unanswered(of.id)]
-    if not complete or any(run.id > (of.answered_after_run_id or 0) for of in answered for run in runs):
+    begun = [of for of in stored if of.answered_after_run_id is not None]
+    if not complete or any(run.id > (of.answered_after_run_id or 0) for of in begun for run in runs):
         return None
-    newest = min(of.answered_after_label_set_id or 0 for of in answered)
+    newest = min(of.answered_after_label_set_id or 0 for of in begun)
     of_judge = [label_set for label_set in sets.values() if label_set.judge == judge and label_set.id <= newest]
-    return Sample(check_with, of_judge[-1], None, tuple(complete), (), 0) if of_judge else None
+    return Sample(check_with, of_judge[-1], None, tuple(complete), 0) if of_judge else None
 
 
 def _no_design(
     runs: tuple[RunRecord, RunRecord],
     judge: str,
-    options: CompareOptions,
+    check_with: str,
+    metrics: Sequence[Metric],
     stored: Sequence[DesignRecord],
     of_runs: Sequence[DesignRecord],
     sets: dict[int, LabelSetRecord],
@@ -166,7 +143,7 @@ def _no_design(
         if design.checked_by is None:
             return unanswered_error(design, 1, 1, baseline.dataset)
         return InputError(
-            f"design {design.number} of {names} is answered by {design.checked_by!r}, not by {options.check_with!r}",
+            f"design {design.number} of {names} is answered by {design.checked_by!r}, not by {check_with!r}",
             advice=f"give {argument('check_with', design.checked_by)}",
         )
     what, both = f"no design of {names} checks {judge_words(judge)}", {run.id for run in runs}
@@ -178,7 +155,7 @@ def _no_design(
         first, *further = [repr(run.run) for run in of.runs]
         what += f"; design {of.number} is of {first} and {', '.join(further)}"
         what += ", of which one is deleted or replaced" if None in of.run_ids else ""
-    return InputError(what, advice=f"draw one with: {sample_command(runs, judge, options.metrics[:1])}")
+    return InputError(what, advice=f"draw one with: {sample_command(runs, judge, metrics[:1])}")
 
 
 def sample_command(runs: Sequence[RunRecord], judge: str, metrics: Sequence[Metric]) -> str:
@@ -270,11 +247,8 @@ class Answers:
             if place is not None:
                 before, largest = drawn.get(place, (None, 0.0))
                 drawn[place] = (grade if before is None else before, max(largest, probability))
-        known = {
-            place_of[pair]: grade
-            for pair, grade, _ in _items(tx, sample.known)
-            if pair in place_of and grade is not None and place_of[pair] not in drawn
-        }
+        before_it = {} if sample.own is None else known_answers(tx, sample.own)
+        known = {place_of[pair]: grade for pair, grade in before_it.items() if pair in place_of}
         return cls(drawn, known, sum(grade is None for grade, _ in drawn.values()))
 
     def labels(self, apart: ItemsApart, metric: Metric) -> DrawnLabels:

@@ -19,8 +19,8 @@ from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE
 from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
-    from ndcg_tracker.compare.gather_check import Sample
     from ndcg_tracker.storage.records import (
+        DesignRecord,
         EvaluationRecord,
         LabelSetRecord,
         RunRecord,
@@ -48,6 +48,28 @@ class Side:
             if evaluation.label_set_id == label_set.id or evaluation.judge == EXTERNAL_JUDGE
         ]
         return cls(run, label_set, {evaluation.metric: evaluation for evaluation in of_labels})
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Which answers correct the difference of two runs by a judge.
+
+    ``label_set``: the judge's labels, with the ideal that was frozen. ``own``: the newest answered design of these two
+    runs, None where designs of others cover them. ``designs``: those that drew by the same random numbers; an item
+    counts with the largest of their probabilities. ``n_unanswered``: of the drawn items, those for which the judge is
+    taken at its word.
+    """
+
+    checked_by: str
+    label_set: LabelSetRecord
+    own: DesignRecord | None
+    designs: tuple[DesignRecord, ...]
+    n_unanswered: int
+
+    @property
+    def n_looks(self) -> int:
+        """How many verdicts on a growing sample share the level."""
+        return max(design.n_looks for design in self.designs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -335,3 +335,21 @@ def test_the_interval_of_clusters_is_that_of_the_t_test() -> None:
     assert test.ci == plain.ci
     assert test.p_value == pytest.approx(min(1, 2 * (plain.p_value or 0)))
     assert chance.of(np.array([0, 2])).informative is not None
+
+
+def test_a_run_that_is_newer_than_the_answers_takes_what_is_known_as_it_is(shop: CommandLine) -> None:
+    answered(shop, 150, seed="s")
+    with Tracker(shop.url) as tracker:
+        scores = (np.array(RUNS["stylish"]["score"], dtype=np.float64) * np.linspace(1, 2, N_GROUPS * N_ITEMS)).tolist()
+        tracker.ingest({**RUNS["stylish"], "score": scores}, name="tuned", dataset="shop", judge="llama")
+    refused = shop.refused("compare", "dense", "tuned", *COMPARE[3:])
+    assert refused.startswith("no design of 'dense' and 'tuned' checks judge 'llama'; design 1 is of 'dense' and ")
+    answered(shop, 150, "dense", "tuned")
+    (metric,) = compared(shop, "dense", "tuned").metrics
+    assert metric.check is not None
+    sampled = metric.check.sampled
+    assert sampled.designs == (2,)
+    assert sampled.n_known > 0
+    assert sampled.n_drawn + sampled.n_known <= sampled.n_apart
+    text = " ".join(shop.done("compare", "dense", "tuned", *COMPARE[3:]).split())
+    assert f", {sampled.n_known} of them known before, of " in text

@@ -87,7 +87,7 @@ def test_below_a_hundred_answers_that_differ_nothing_is_decided(shop: CommandLin
     lines = printed.out.splitlines()
     assert lines[0] == "INCONCLUSIVE: not known whether stylish may replace dense on shop"
     text = " ".join(printed.out.split())
-    assert " answers differ from the judge, and below 100 no bound is trusted), " in text
+    assert " answers differ from the judge, and below 100 no bound is trusted)" in text
     assert " answers more would decide (PASS)" in text
     assert "won, " not in text
     found = shop.rows(*CHECKED, "--margin", "0.5", "--on-inconclusive", "pass")
