@@ -172,7 +172,7 @@ def read_labels_by_judge(
     with ExitStack() as opened:
         source = opened.enter_context(Source(path, stdin=stdin, progress=progress))
         head, name = _reader(source, reader, columns)
-        if unsure and name != "parquet":
+        if unsure and name.startswith(("csv", "tsv", "json")):
             sure = BytesIO(_without_unsure(source.content(), name, columns))
             source = opened.enter_context(Source("-", stdin=sure, name=source.name))
             head, name = _reader(source, name, columns)

@@ -107,3 +107,40 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
     assert refused(tmp_path / "qrels.txt", where={"judge": "gpt"}) == (
         "qrels.txt: a trec file has no column 'judge' to choose rows by; leave out where="
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", 'unsure,label,group,item\nx,Unsure,q,a\nx,"UNSURE",q,b\nx, unsure ,q,c\nx,1,q,unsure d\n'),
+        ("a.csv", "label,group,item\nunsure,q,a\n1,q,unsure d\n"),
+        ("a.csv", "group,item,label,text\nq,a,unsure,unsure\nq,unsure d,1,so unsure\n"),
+        ("a.tsv", "group\titem\tlabel\nq\ta\tunsure\r\nq\tunsure d\t1\n"),
+        ("a.csv", "query,docid,rating\nq,a,unsure\nq,unsure d,1"),
+        ("a.csv", "group,item,label\nq,unsure d,1\nq,a,unsure"),
+        ("a.jsonl", '{"group": "q", "item": "a", "label": "unsure"}\n{"group": "q", "item": "unsure d", "label": 1}\n'),
+        (
+            "a.json",
+            '{"requests": [{"id": "q", "ratings": '
+            '[{"_id": "a", "rating": "Unsure"}, {"_id": "unsure d", "rating": 1}]}]}',
+        ),
+    ],
+)
+def test_unsure_is_no_label_where_that_is_asked_for(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    assert read(tmp_path / name, unsure=True) == {"": {"q": {"unsure d": 1.0}}}
+    with pytest.raises(InputError, match=r"(?i)unsure"):
+        read(tmp_path / name)
+
+
+def test_unsure_is_no_label_of_a_file_without_header(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("q,a,unsure\nq,b,2\n")
+    named = Columns(group="group", item="item", label="label", header=("group", "item", "label"))
+    assert read(tmp_path / "a.csv", columns=named, unsure=True) == {"": {"q": {"b": 2.0}}}
+
+
+def test_unsure_leaves_other_files_as_they_are(tmp_path: Path) -> None:
+    (tmp_path / "a.qrels").write_text("q 0 a 1\n")
+    assert read(tmp_path / "a.qrels", unsure=True) == {"": {"q": {"a": 1.0}}}
+    pq.write_table(pa.table({"group": ["q"], "item": ["a"], "label": [1]}), tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet", unsure=True) == {"": {"q": {"a": 1.0}}}

@@ -58,7 +58,7 @@ SAMPLES = [
     "compare bm25 dense",
     "compare bm25 dense again --by device --equivalence 0.1 --tie-bounds --unjudged-bounds --ci betting",
     "labels needed bm25 dense",
-    "labels sample bm25 dense --judge gpt --budget 9",
+    "labels sample bm25 dense --judge gpt --budget 9 --scale 9",
     "compare bm25 dense --judge gpt --check-with zoe",
     "compare bm25 dense --labels all",
     "explain bm25 dense",
