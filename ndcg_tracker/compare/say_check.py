@@ -123,6 +123,7 @@ def judge_alone_words(judge: str, comparison: Comparison | None = None) -> list[
         return []
     names = [] if comparison is None else [side.name for side in (comparison.baseline, comparison.candidate)]
     words = ["ndcg-track", "labels", "sample", *(names or ["A", "B"]), "--judge", judge, "--budget", "N"]
+    words += [] if comparison is None else ["--dataset", comparison.dataset]
     to_check = f"to have people check it: {command_line(words)}"
     return [f"The verdict rests on: {judge_words(judge)} alone, whose labels nobody checked; {to_check}"]
 

@@ -68,7 +68,7 @@ def test_by_the_judge_alone_it_says_so_first_and_on_the_record(shop: CommandLine
     text = " ".join(" ".join(lines[1:5]).split())
     assert (
         "The verdict rests on: judge 'llama' alone, whose labels nobody checked; to have people check it: ndcg-track "
-        "labels sample dense stylish --judge llama --budget N"
+        "labels sample dense stylish --judge llama --budget N --dataset shop"
     ) in text
     assert shop.rows(*GATE, "--margin", "0.01", "--dry-run")["judge_alone"] == "llama"
     decided = shop.rows("sql", "SELECT judge, checked_by, decision_number FROM gate_decisions")
