@@ -491,11 +491,13 @@ def _new_answers(
             )
         if group_id < 0:
             raise InputError(
-                f"{what}: the dataset has no such group", where=place(group, item), advice="leave it out, or correct it"
+                f"group {group!r} of item {item!r} is none of the dataset",
+                where=place(group, item),
+                advice="leave it out, or correct it",
             )
         if not scale.holds(grade):
             raise InputError(
-                f"{what}: grade {grade:g} is off the scale of {scale.words}",
+                f"group {group!r}, item {item!r}: grade {grade:g} is off the scale of {scale.words}",
                 where=place(group, item),
                 advice="correct it, or leave it empty",
             )

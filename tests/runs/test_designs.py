@@ -403,7 +403,7 @@ def test_answers_to_items_that_were_not_drawn_are_kept_apart_on_demand(shop: Tra
     )
     stranger = {"group": ["no such"], "item": ["d1"], "label": [1]}
     assert refusal_of(errors.InputError, shop.add_answers, stranger, **call) == (
-        "group 'no such', item 'd1': the dataset has no such group; leave it out, or correct it"
+        "group 'no such' of item 'd1' is none of the dataset; leave it out, or correct it"
     )
     more = shop.labels_sample(*PAIR, judge="llama", budget=60).sample
     assert (more.look, more.items) == (2, ()), "what is drawn now and was kept apart has its answer"
