@@ -41,6 +41,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tracker.gate("dense", baseline="@baseline", margin=0.5)
         tracker.create_suite("all", [EVIL])
         tracker.gate_suite("all", "dense", baseline="bm25", margin=0.5)
+        tracker.labels_sample("bm25", "dense", judge="", budget=100, dataset=EVIL)
     return path
 
 
