@@ -23,6 +23,7 @@ from ndcg_tracker.compare.say_tables import (
     VERDICT_STYLES,
     canonical_names,
     delta_cell,
+    equivalence_tables,
     facts,
     group_tables,
     slice_tables,
@@ -33,10 +34,10 @@ from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
-from ndcg_tracker.statistics.t_test import Equivalence, enough_for
+from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import T_INTERVAL, Note, few_differences, low_information, renamed, sentence, told
-from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, percent, points, shown_margin
+from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, percent, points
 
 SIGNS = {
     "improved": "▲",
@@ -230,7 +231,7 @@ def _report(comparison: Comparison, stored: Comparison, shown: Sequence[Comparis
         headline(comparison),
         findings=findings if len(compared) > 1 and len(shown) == 1 else (),
         sentences=favours(comparison),
-        tables=[_metric_table(comparison, shown), *_equivalence_tables(comparison), *unjudged_tables(comparison)],
+        tables=[_metric_table(comparison, shown), *equivalence_tables(comparison), *unjudged_tables(comparison)],
         legend=legend(shown, spelled),
         facts=[
             paired,
@@ -259,15 +260,25 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
             verdict = verdict if _is_judged(metric) else "cannot be judged"
             told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
             painted = [Painted(text, style_of(metric)) for text in told_so]
-            counts = "/".join(UNDEFINED if n is None else f"{n:,}" for n in (metric.wins, metric.ties, metric.losses))
-            evidence = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), counts]
+            evidence = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), _beside(metric)]
             rows.append([comparison.candidate.name, metric.metric, points(metric.candidate), *evidence])
-    heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", ">w/t/l")]
+    is_checked = bool(checked_by(first))
+    last = "judge alone" if is_checked else "w/t/l"
+    heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", f">{last}")]
+    if is_checked:  # of a sample, the means of runs are not known
+        heads, rows = [*heads[:2], *heads[3:]], [[*row[:2], *row[3:]] for row in rows]
     table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {_judged_dataset(first)}"
-    tested = "w/t/l: groups won, tied and lost"
+    tested = [] if is_checked else ["w/t/l: groups won, tied and lost"]
     more = worded(f"{argument('details')}: the tables of each candidate", spelled)
-    return Report(title, tables=[table], legend=[*_evidence(comparisons), tested, more])
+    return Report(title, tables=[table], legend=[*_evidence(comparisons), *tested, more])
+
+
+def _beside(metric: MetricComparison) -> str:
+    """Return how many groups won, tied and lost; of a judge whom people check, the difference by its labels alone."""
+    if metric.check is not None:
+        return points(metric.check.judged.delta, signed=True)
+    return f"{metric.wins:,}/{metric.ties:,}/{metric.losses:,}"
 
 
 def for_people(comparison: Comparison) -> Comparison:
@@ -553,42 +564,6 @@ def _could_bet(metric: MetricComparison) -> bool:
     is_detected = metric.verdict in ("improved", "regressed") and metric.ci_method == "t"
     n_moved = (metric.wins or 0) + (metric.losses or 0)
     return is_detected and metric.check is None and (metric.has_low_information or n_moved < enough_for(0.05))
-
-
-def _equivalence_tables(comparison: Comparison) -> list[Table]:
-    """Return the table with the test of equivalence of each metric; none where it was not asked for."""
-    equivalences = [
-        (metric.metric, metric.equivalence) for metric in comparison.metrics if metric.equivalence is not None
-    ]
-    if not equivalences:
-        return []
-    rows = [
-        [name, _equivalence_finding(equivalence), interval(equivalence.ci, signed=True), p_text(equivalence.p_value)]
-        for name, equivalence in equivalences
-    ]
-    return [
-        Table(
-            columns("metric", "finding", ">90% interval", ">p"),
-            rows,
-            f"equivalence within ±{shown_margin(equivalences[0][1].margin)}",
-            in_words=[f"{name}: {_equivalence_in_words(equivalence)}" for name, equivalence in equivalences],
-        )
-    ]
-
-
-def _equivalence_finding(equivalence: Equivalence) -> str:
-    """Return what a test of equivalence found, in a few words that say why there is no p where there is none."""
-    if equivalence.p_value is None:
-        return "identical in every group" if equivalence.equivalent else "cannot be tested"
-    return "equivalent" if equivalence.equivalent else "not shown equivalent"
-
-
-def _equivalence_in_words(equivalence: Equivalence) -> str:
-    within = f"within ±{shown_margin(equivalence.margin)}"
-    if equivalence.p_value is None:
-        return f"equivalent {within}: identical" if equivalence.equivalent else f"equivalence {within} cannot be tested"
-    evidence = f"(p {p_text(equivalence.p_value)}, 90% interval {interval(equivalence.ci, signed=True)})"
-    return f"{'equivalent' if equivalence.equivalent else 'not shown equivalent'} {within} {evidence}"
 
 
 def _count_footnotes(groups: GroupCounts) -> list[str]:

@@ -23,9 +23,10 @@ from ndcg_tracker.compare.results import (
 from ndcg_tracker.errors import Spelling, argument, worded
 from ndcg_tracker.render.report import Column, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
+from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE
 from ndcg_tracker.words.notes import Note, few_differences, sentence
-from ndcg_tracker.words.texts import counted, interval, p_text, percent, percent_of, points, shown
+from ndcg_tracker.words.texts import counted, interval, p_text, percent, percent_of, points, shown, shown_margin
 
 _SLICES_NAMED = 5
 SLICES_SHOWN = 10
@@ -41,6 +42,42 @@ def delta_cell(delta: float | None, verdict: ToldVerdict | None) -> Painted:
     """Return a difference in the style of its verdict, with "~" before it where it was not detected."""
     text = points(delta, signed=True)
     return Painted(f"~ {text}" if verdict == "no_difference_detected" else text, VERDICT_STYLES.get(verdict))
+
+
+def equivalence_tables(comparison: Comparison) -> list[Table]:
+    """Return the table with the test of equivalence of each metric; none where it was not asked for."""
+    equivalences = [
+        (metric.metric, metric.equivalence) for metric in comparison.metrics if metric.equivalence is not None
+    ]
+    if not equivalences:
+        return []
+    rows = [
+        [name, _equivalence_finding(equivalence), interval(equivalence.ci, signed=True), p_text(equivalence.p_value)]
+        for name, equivalence in equivalences
+    ]
+    return [
+        Table(
+            columns("metric", "finding", ">90% interval", ">p"),
+            rows,
+            f"equivalence within ±{shown_margin(equivalences[0][1].margin)}",
+            in_words=[f"{name}: {_equivalence_in_words(equivalence)}" for name, equivalence in equivalences],
+        )
+    ]
+
+
+def _equivalence_finding(equivalence: Equivalence) -> str:
+    """Return what a test of equivalence found, in a few words that say why there is no p where there is none."""
+    if equivalence.p_value is None:
+        return "identical in every group" if equivalence.equivalent else "cannot be tested"
+    return "equivalent" if equivalence.equivalent else "not shown equivalent"
+
+
+def _equivalence_in_words(equivalence: Equivalence) -> str:
+    within = f"within ±{shown_margin(equivalence.margin)}"
+    if equivalence.p_value is None:
+        return f"equivalent {within}: identical" if equivalence.equivalent else f"equivalence {within} cannot be tested"
+    evidence = f"(p {p_text(equivalence.p_value)}, 90% interval {interval(equivalence.ci, signed=True)})"
+    return f"{'equivalent' if equivalence.equivalent else 'not shown equivalent'} {within} {evidence}"
 
 
 def slice_tables(comparison: Comparison) -> list[Table]:
