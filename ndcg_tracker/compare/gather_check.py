@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -184,7 +184,7 @@ def checked_results(
 
     Raises: InputError, with the command that draws them, where items tell the runs apart that no design could draw.
     """
-    runs = both.baseline.run, both.candidate.run
+    runs, sample = (both.baseline.run, both.candidate.run), _for_metric(both, sample, str(metric))
     apart, labels = frozen_items(tx, sample.label_set, *runs, metric)
     ids = tx.groups.ids(both.dataset_id, labels.group_keys)
     answers = Answers.of(tx, sample, apart)
@@ -223,6 +223,19 @@ def checked_results(
         direction=metric.direction,
         checked=deltas.of(kept),
     )
+
+
+def _for_metric(both: RunPair, sample: Sample, metric: str) -> Sample:
+    """Return a sample without what was drawn after the newest design of both runs for a metric, if there is one.
+
+    Else a draw for another metric would bring more answers to a verdict that was there: an unplanned look.
+    """
+    runs = {side.run.id for side in both.sides}
+    own = [design for design in sample.designs if design.metric == metric and runs <= design.run_ids]
+    if sample.own is None or not own:
+        return sample
+    kept = tuple(design for design in sample.designs if design.number <= own[-1].number)
+    return replace(sample, own=own[-1], designs=kept)
 
 
 @dataclass(frozen=True)

@@ -185,6 +185,15 @@ def test_answers_serve_every_metric_whose_items_could_be_drawn(shop: CommandLine
     )
 
 
+def test_a_design_for_another_metric_brings_no_answers_to_a_verdict_that_was_there(shop: CommandLine) -> None:
+    answered(shop, 100, seed="s")
+    before = compared(shop).metrics[0]
+    answered(shop, 300, metric="dcg@10")
+    both = compared(shop, metrics=["ndcg@10", "dcg@10"]).metrics
+    assert (both[0].delta, both[0].check) == (before.delta, before.check)
+    assert [metric.check.sampled.designs for metric in both if metric.check is not None] == [(1,), (1, 2)]
+
+
 @pytest.mark.both_engines
 def test_a_union_of_designs_counts_each_item_with_the_largest_probability(shop: CommandLine) -> None:
     answered(shop, 100, seed="s")
