@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -558,6 +559,9 @@ class ComparisonResult(Answer):
         from ndcg_tracker.render.chart import Chart
 
         checked_kind(kind)
+        if self._is_checked and kind not in ("forest", "slices"):
+            what = f"chart {kind!r} shows single groups, of which answers to a sample say nothing"
+            raise InputError(what, advice="choose forest or slices")
         if self.reports_of is None:
             raise InputError("this comparison has no database behind it", advice="ask Tracker.compare for one")
         reports = self.reports_of(kind)
@@ -568,4 +572,10 @@ class ComparisonResult(Answer):
     def _repr_html_(self) -> str:
         from ndcg_tracker.render.chart import picture_element
 
-        return self.to_html() + ("" if self.reports_of is None else picture_element(self.plot))
+        picture = partial(self.plot, "forest" if self._is_checked else "every")
+        return self.to_html() + ("" if self.reports_of is None else picture_element(picture))
+
+    @property
+    def _is_checked(self) -> bool:
+        """Whether people's answers correct the differences, which says nothing of single groups."""
+        return any(metric.check is not None for comparison in self.comparisons for metric in comparison.metrics)

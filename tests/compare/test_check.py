@@ -212,6 +212,34 @@ def test_a_union_of_designs_counts_each_item_with_the_largest_probability(shop: 
     assert "p_adjusted" in both.to_frame()
 
 
+def test_charts_show_no_single_groups(shop: CommandLine) -> None:
+    answered(shop, 150, seed="s")
+    with Tracker(shop.url) as tracker:
+        result = tracker.compare("dense", "stylish", judge="llama", check_with="human", by="device", dataset="shop")
+        assert "<img" in result._repr_html_()
+        for kind in ("forest", "slices"):
+            assert result.plot(kind)
+        with pytest.raises(errors.InputError) as caught:
+            result.plot("every")
+    assert str(caught.value) == (
+        "chart 'every' shows single groups, of which answers to a sample say nothing; choose forest or slices"
+    )
+
+
+def test_the_page_has_the_corrected_verdict_and_the_groups_of_the_judge(shop: CommandLine) -> None:
+    answered(shop, 150, seed="s")
+    with Tracker(shop.url) as tracker:
+        page = tracker.report("dense", "stylish", judge="llama", check_with="human", dataset="shop").to_html()
+        (metric,) = (
+            tracker.compare("dense", "stylish", judge="llama", check_with="human", dataset="shop")
+            .comparisons[0]
+            .metrics
+        )
+    assert f"{metric.delta:+.4f}" in page
+    assert "judge &#39;llama&#39;, corrected by &#39;human&#39;; groups and charts by the judge alone" in page
+    assert "--check-with human" in page
+
+
 def test_the_judges_word_for_what_nobody_answered_is_told(shop: CommandLine) -> None:
     answered(shop, 150, n=100, seed="s")
     assert shop.refused(*COMPARE) == (
