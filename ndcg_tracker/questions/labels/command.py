@@ -217,7 +217,7 @@ def needed_labels(
     answers go back with labels add --extend; csv, quepid and
     elasticsearch have a place for each grade.
     """
-    from ndcg_tracker.questions.labels.say import needed_said
+    from ndcg_tracker.questions.labels.say_items import needed_said
     from ndcg_tracker.render.whole_file import whole_file
 
     with options.tracker() as tracker, whole_file(output, "--output") as write:
@@ -252,7 +252,7 @@ def sampled_labels(
     the next step once all items have answers. The answers go back with labels add --design, and compare --check-with
     says what the judge's labels and they show together. Items come in random order and without the judge's grades.
     """
-    from ndcg_tracker.questions.labels.say import look_words, sample_said
+    from ndcg_tracker.questions.labels.say_items import look_words, sample_said
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.designs import answering_command
 

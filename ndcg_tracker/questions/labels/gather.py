@@ -38,7 +38,8 @@ from ndcg_tracker.questions.labels.decide import (
     labels_diff,
     most_needed,
 )
-from ndcg_tracker.questions.labels.say import NeededFormat, needed_said, sample_said, versions_said
+from ndcg_tracker.questions.labels.say import versions_said
+from ndcg_tracker.questions.labels.say_items import NeededFormat, needed_said, sample_said
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said

@@ -1,0 +1,154 @@
+"""What people are to judge, the labels needed next or a drawn sample: for people, and as files to fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, TypeVar
+
+from ndcg_tracker.compare.say_tables import labels_text, whose
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.questions.labels.decide import LabelsSample, NeededLabel, NeededLabels, SampledItem
+from ndcg_tracker.render.csv import csv_text, safe_cell
+from ndcg_tracker.render.formats import Said, fields_of
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.words.notes import told
+from ndcg_tracker.words.texts import counted, points
+
+NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
+_LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
+_FIRST_BATCH = "a first batch: the first ranks of every group, rank after rank; what a label could move shows after it"
+
+
+def needed_said(needed: NeededLabels) -> Said:
+    """Return the output for the labels to give next.
+
+    CSV has an empty column ``label``, Quepid's CSV an empty ``rating``, Elasticsearch's requests of ``_rank_eval`` have
+    a ``rating`` of null: where it is filled in, ``labels add`` reads a label. Raises: InputError for CSV of an id that
+    a spreadsheet would take for a formula, or with control characters: it would not be read back as it is.
+    """
+    return Said(
+        needed,
+        lambda: [_report(needed)],
+        lambda: list(map(fields_of, needed.items)),
+        ("group", "item", "could_move"),
+        {
+            "csv": lambda: csv_to_fill(needed.items, TO_JUDGE, lambda item: (None, item.could_move)),
+            **forms_of(needed.dataset, needed.items),
+        },
+    )
+
+
+TO_JUDGE = ("group", "item", "label", "could_move")
+
+
+def forms_of(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, Callable[[], str]]:
+    """Return the forms of other tools in which items are written for people, with the texts that are stored."""
+    texts = texts_there(items)
+    names = ("query_text" if name == "query" else name for name in texts)
+    return {
+        "quepid": lambda: csv_to_fill(
+            items, ("query", "docid", "rating", *names), lambda item: (None, *(getattr(item, name) for name in texts))
+        ),
+        "elasticsearch": lambda: json_text(_requests(dataset, items)),
+    }
+
+
+def texts_there(items: Sequence[NeededLabel | SampledItem]) -> list[str]:
+    """Return which texts some of the items have: of the query, of the item its title, text and URL."""
+    return [name for name in ("query", "title", "text", "url") if any(getattr(item, name, None) for item in items)]
+
+
+ToJudge = TypeVar("ToJudge", bound=NeededLabel | SampledItem)
+Cells = tuple[object, ...]
+
+
+def csv_to_fill(items: Sequence[ToJudge], names: Sequence[str], further: Callable[[ToJudge], Cells]) -> str:
+    """Return CSV of items to judge, which is read back as it is (InputError where it would not be)."""
+    for item in items:
+        for what, key in (("group", item.group), ("item", item.item)):
+            if safe_cell(key) != key:
+                raise InputError(
+                    f"{what} {key!r} cannot be read back from CSV that is safe to open",
+                    advice=f"use {argument('format', 'elasticsearch')}",
+                )
+    return csv_text(names, [[item.group, item.item, *further(item)] for item in items])
+
+
+def _requests(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, object]:
+    """Return the requests of ``_rank_eval``, a group each; the index is that of the dataset's name."""
+    requests: dict[str, dict[str, Any]] = {}
+    for item in items:
+        texts = {name: getattr(item, name) for name in texts_there([item])}
+        query = {"query": texts.pop("query")} if "query" in texts else {}
+        request = requests.setdefault(item.group, {"id": item.group, **query, "ratings": []})
+        request["ratings"].append({"_index": dataset, "_id": item.item, "rating": None, **texts})
+    return {"requests": list(requests.values())}
+
+
+def _report(needed: NeededLabels) -> Report:
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # printing a table needs no NumPy
+
+    candidates = " and ".join(
+        filter(None, [", ".join(run.name for run in needed.candidates[:-1]), needed.candidates[-1].name])
+    )
+    what = f"{candidates} against {needed.baseline.name} on {needed.dataset}"
+    if not needed.items:
+        title = f"{what}: no label could move {familiar_name(needed.metric)}"
+    else:
+        of_all = counted(needed.n_unjudged, "unjudged item")
+        title = f"{what}: judge these {len(needed.items):,} of {of_all} next, for {familiar_name(needed.metric)}"
+    rows = [[item.group, item.item, points(item.could_move)] for item in needed.items]
+    legend = [_FIRST_BATCH if needed.is_first_batch else _LEGEND]
+    table = Table(columns("group", "item", ">could move"), rows, names=(0, 1), legend=legend)
+    facts = [
+        ("labels", f"none{whose(needed.label_set)} yet" if needed.is_first_batch else labels_text(needed.label_set))
+    ]
+    return Report(title, tables=[table] if rows else [], facts=facts)
+
+
+def sample_said(sample: LabelsSample) -> Said:
+    """Return the output for the items that a design drew and that have no answer; files are as those of the needed."""
+    texts = texts_there(sample.items)
+    return Said(
+        sample,
+        lambda: [_sample_report(sample)],
+        lambda: [{name: getattr(item, name) for name in ("group", "item", *texts)} for item in sample.items],
+        ("group", "item", *texts),
+        {
+            "csv": lambda: csv_to_fill(
+                sample.items,
+                (*TO_JUDGE, *texts),
+                lambda item: (None, None, *(getattr(item, name) for name in texts)),
+            ),
+            **forms_of(sample.dataset, sample.items),
+        },
+    )
+
+
+def _sample_report(sample: LabelsSample) -> Report:
+    from ndcg_tracker.metrics.language.dialects import familiar_name  # as in ``_report``
+
+    *names, last = [run.name for run in sample.candidates]
+    candidates = f"{', '.join(names)} and {last}" if names else last
+    title = (
+        f"{candidates} against {sample.baseline.name} on {sample.dataset}: design {sample.design} drew "
+        f"{counted(sample.n_drawn, 'item')} of {sample.n_apart:,} that tell them apart, for "
+        f"{familiar_name(sample.metric)}"
+    )
+    table = Table(columns("group", "item"), [[item.group, item.item] for item in sample.items], names=(0, 1))
+    facts = [("labels", labels_text(sample.label_set)), ("budget", f"{sample.budget:,}")]
+    if sample.n_looks > 1:
+        facts[-1] = ("budget", f"{sample.budget:,} of {sample.planned_budget:,}, at look {look_words(sample)}")
+    if sample.n_answered:
+        facts.append(("answered", f"{sample.n_answered:,}"))
+    if sample.greatest_grade is not None:
+        facts.append(("scale", f"up to {sample.greatest_grade:g}"))
+    return Report(
+        title, tables=[table] if sample.items else [], facts=facts, notes=[told(note) for note in sample.notes]
+    )
+
+
+def look_words(sample: LabelsSample) -> str:
+    """Return at which look a design is."""
+    return f"{sample.look} of {sample.n_looks}"
