@@ -30,8 +30,7 @@ from ndcg_tracker.questions.gate.decide import (
     with_summed_slices,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
-from ndcg_tracker.questions.gate.facts import GateFacts
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, drift_since_pin
+from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, GateFacts, drift_since_pin
 from ndcg_tracker.statistics.t_test import ENOUGH_LABELS
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
 

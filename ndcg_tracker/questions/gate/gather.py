@@ -20,9 +20,8 @@ from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slic
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
-from ndcg_tracker.questions.gate.facts import Basis, GateFacts
 from ndcg_tracker.questions.gate.question import GateQuestion
-from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, decided_and_recorded, of_gate
+from ndcg_tracker.questions.gate.result import Acknowledgement, Basis, Gated, GateFacts, decided_and_recorded, of_gate
 from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.statistics.repeats import RunVariance
