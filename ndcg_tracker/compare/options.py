@@ -26,6 +26,12 @@ Unjudged = Literal["range", "zero", "bounds"]
 Unanswered = Literal["refuse", "judge"]
 """What becomes of drawn items without an answer: no verdict, or the judge's word for them."""
 
+Scope = Literal["population", "set"]
+"""Which groups the decision of a gate is about."""
+
+Margin = float | Literal["auto"] | None
+"""The drop that a gate allows, or "auto" to learn it from repeats."""
+
 Version = int | Literal["newest"] | None
 """Which labels: a version, the newest, or None for the newest under which both runs have the metrics."""
 

@@ -179,10 +179,9 @@ def _plain_type(function: Callable[..., Any], annotation: Any) -> Any:
     if not isinstance(asked, type(typing.Annotated[int, ""])):
         return annotation
     plain = typing.get_args(asked)[0]
-    for module in ("compare.options", "questions.gate.options"):
-        for name, value in vars(import_module(f"ndcg_tracker.{module}")).items():
-            if value == plain and typing.get_origin(plain) is not None:
-                return name
+    for name, value in vars(import_module("ndcg_tracker.compare.options")).items():
+        if value == plain and typing.get_origin(plain) is not None:
+            return name
     return plain.__name__ if inspect.isclass(plain) else str(plain).replace("collections.abc.", "")
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, few_note, skewed_note
 from ndcg_tracker.compare.limits import Harm, HarmLimit, LimitCheck, SliceStatus, checked_harm
-from ndcg_tracker.compare.options import Unjudged
+from ndcg_tracker.compare.options import Scope, Unjudged
 from ndcg_tracker.compare.results import JudgedShare, OpenStop, ShareByHand, Worth, is_undecided
 from ndcg_tracker.compare.slices import RegressedSlice, SliceTest, Slicing, regressed_slices
 from ndcg_tracker.metrics.language.metric import Direction
@@ -26,7 +26,6 @@ from ndcg_tracker.questions.gate.decide_bounds import (
     bounds_of_sums,
     reach_of,
 )
-from ndcg_tracker.questions.gate.options import Scope
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.statistics.distribution_free import zeros_needed
 from ndcg_tracker.statistics.repeats import RunVariance

@@ -10,11 +10,10 @@ from typing import get_args
 from ndcg_tracker.compare.gather import CompareOptions
 from ndcg_tracker.compare.gather_suite import check_suite_metric
 from ndcg_tracker.compare.limits import HarmLimit, Limit
-from ndcg_tracker.compare.options import Missing, Unanswered, Unjudged, Version
+from ndcg_tracker.compare.options import Margin, Missing, Scope, Unanswered, Unjudged, Version
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
-from ndcg_tracker.questions.gate.options import Margin, Scope
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Judge, MetricTexts, Option
 from ndcg_tracker.compare.options import Ci, ClusterBy, LabelsVersion, MissingGroups, Test
 from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
-from ndcg_tracker.questions.gate.options import MaxHarm
+from ndcg_tracker.questions.gate import MaxHarm
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult

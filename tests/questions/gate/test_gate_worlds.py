@@ -33,6 +33,7 @@ from pooled_worlds import (
 from populations import Record, repeats
 
 import ndcg_tracker as nt
+from ndcg_tracker.compare.options import Unjudged
 from ndcg_tracker.compare.results import JudgedShare, OpenDeltas, OpenStop
 from ndcg_tracker.compare.unjudged import HAND_GAP
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -41,7 +42,6 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, unjudged_items, unjudged_range
 from ndcg_tracker.questions.gate.decide import GateDecision, population_decision
 from ndcg_tracker.questions.gate.decide_candidate import with_open_labels
-from ndcg_tracker.questions.gate.options import Unjudged
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.rankings.keys import Keys
