@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.arrow_ids import keys_of_arrow
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.ingest.cells import DoubtfulError, NoPlaces, Places, Ranks, RowPlaces, WrongValueError, rank_of
 from ndcg_tracker.ingest.columns import IDS, Refused
@@ -18,7 +17,7 @@ from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import first_codes
-from ndcg_tracker.rankings.keys import BLOCK, Keys
+from ndcg_tracker.rankings.keys import BLOCK, Keys, keys_of_arrow
 from ndcg_tracker.words.texts import shown
 
 _LISTS = (list, tuple, np.ndarray)

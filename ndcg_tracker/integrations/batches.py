@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.api.evaluation import Evaluation, parsed_metrics
-from ndcg_tracker.arrow_ids import keys_of_arrow
 from ndcg_tracker.errors import InputError, MetricError
 from ndcg_tracker.ingest.frames import part_of_labels, part_of_run
 from ndcg_tracker.ingest.table import RankedTable
@@ -19,7 +18,7 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metric
 from ndcg_tracker.rankings.join import judged
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import Keys, keys_of_arrow
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.runs.labels import NO_LABELS
 from ndcg_tracker.runs.scoring import NO_ITEMS

@@ -17,10 +17,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ndcg_tracker.arrow_ids import arrow_texts, keys_of_arrow
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import Keys, arrow_texts, keys_of_arrow
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 
 _ROWS_AT_ONCE = 1 << 17

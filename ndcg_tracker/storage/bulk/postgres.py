@@ -13,10 +13,9 @@ import numpy as np
 import psycopg
 from numpy.typing import NDArray
 
-from ndcg_tracker.arrow_ids import arrow_texts
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import Keys, arrow_texts
 from ndcg_tracker.storage.bulk.protocol import Lists, ListTable, ResultRows, joined_lists, packed, unpacked
 
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)

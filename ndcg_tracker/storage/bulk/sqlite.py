@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.arrow_ids import arrow_texts
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.rankings import Bytes, Floats, Index
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import Keys, arrow_texts
 from ndcg_tracker.storage.bulk.protocol import BLOCK_ITEMS, Lists, ListTable, ResultRows, joined_lists, packed, unpacked
 
 SMALL_BLOCK = 100_000

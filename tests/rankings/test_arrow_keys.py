@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ndcg_tracker.arrow_ids import arrow_texts, keys_of_arrow
-from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.keys import Keys, arrow_texts, keys_of_arrow
 
 IDS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=6)
 
@@ -34,7 +33,7 @@ def test_ids_go_to_arrow_and_back(ids: list[str]) -> None:
 @pytest.mark.parametrize("binary", [False, True])
 def test_pandas_is_not_imported(binary: bool) -> None:
     program = (
-        "import sys, numpy as np; from ndcg_tracker.arrow_ids import arrow_texts, keys_of_arrow; "
+        "import sys, numpy as np; from ndcg_tracker.rankings.keys import arrow_texts, keys_of_arrow; "
         f"keys_of_arrow(arrow_texts(b'ab', np.array([0, 1, 2]), binary={binary})); print('pandas' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
