@@ -108,8 +108,8 @@ class NdcgGate:
             raise ValueError(f"on_inconclusive is {on_inconclusive!r}; choose fail, skip or pass")
         from ndcg_tracker.api.tracker import Tracker
         from ndcg_tracker.errors import NdcgTrackerError
-        from ndcg_tracker.integrations.github_summary import appended_summary, summary_path
         from ndcg_tracker.questions.gate.say import gate_said
+        from ndcg_tracker.render.whole_file import appended_summary, summary_path
 
         asked = {"candidate": candidate, "baseline": baseline, "metric": metric, "margin": margin, **options}
         recorded = (self._record if record is None else record) and not options.get("dry_run", False)

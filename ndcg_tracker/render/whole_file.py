@@ -1,4 +1,4 @@
-"""Files beside what is printed: written whole or not at all; a JUnit report for CI."""
+"""Files beside what is printed, written whole or not at all; for CI a JUnit report and the job's summary."""
 
 from __future__ import annotations
 
@@ -36,17 +36,17 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes]
     target = Path(path).resolve()
     if target.exists() and not target.is_file() and not target.is_dir():
         yield add
-        with told_of_place(path, option):
+        with _told_of_place(path, option):
             target.write_bytes(b"".join(content))
         return
     beside = target.with_name(f".{target.name}.{os.getpid()}")
-    with told_of_place(path, option):
+    with _told_of_place(path, option):
         if target.is_dir():
             raise IsADirectoryError
         beside.touch(exist_ok=False)
     try:
         yield add
-        with told_of_place(path, option):
+        with _told_of_place(path, option):
             beside.write_bytes(b"".join(content))
             if target.exists():
                 shutil.copymode(target, beside)
@@ -57,7 +57,7 @@ def whole_file(path: str | None, option: str) -> Iterator[Callable[[str | bytes]
 
 
 @contextmanager
-def told_of_place(path: str, asked_by: str) -> Iterator[None]:
+def _told_of_place(path: str, asked_by: str) -> Iterator[None]:
     """Turn what the operating system says within into one InputError that names the file and who asked for it."""
     try:
         yield
@@ -65,6 +65,9 @@ def told_of_place(path: str, asked_by: str) -> Iterator[None]:
         why = "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror or str(error)
         raise InputError(f"cannot write {path!r}: {why}", where=asked_by, advice="give another file") from error
 
+
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
+"""Names the file to whose Markdown a step of GitHub Actions adds its own."""
 
 Outcome = Literal["passed", "failed", "skipped"]
 """Of a build: "skipped" is for what was not decided and shall not fail it."""
@@ -109,3 +112,56 @@ def junit_document(title: str, case: JunitCase, outcome: Outcome) -> str:
     ElementTree.SubElement(told, "system-out").text = case.text
     ElementTree.indent(root)
     return "<?xml version='1.0' encoding='utf-8'?>\n" + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def summary_path() -> str | None:
+    """Return the path of the summary of this job; None outside GitHub Actions."""
+    return os.environ.get(SUMMARY_VARIABLE) or None
+
+
+def artifact_link(path: str) -> str:
+    """Return where a file of this job is found: among the artifacts of the workflow's run, else where it was written.
+
+    In GitHub Actions the workflow uploads it (``actions/upload-artifact``), and the page of its run lists it.
+    """
+    names = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+    server, repository, run_id = (os.environ.get(name, "") for name in names)
+    if not (server and repository and run_id):
+        return path
+    return f"{server}/{repository}/actions/runs/{run_id}#artifacts"
+
+
+@contextmanager
+def appended_summary(path: str, asked_by: str = SUMMARY_VARIABLE) -> Iterator[Callable[[str], None]]:
+    """Yield a function that takes Markdown for the summary; all of it is appended at once if the block succeeds.
+
+    A path that cannot be written to is refused at the beginning, before anything is done. The appended text begins on
+    a new line.
+
+    Parameters: ``path``: of the summary. ``asked_by``: the option or variable that requested it, for the message.
+    Raises: InputError.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     summary = Path(folder, "summary.md")
+    ...     _ = summary.write_text("# Job", encoding="utf-8")
+    ...     with appended_summary(str(summary)) as append:
+    ...         append("### PASS\\n")
+    ...     summary.read_text(encoding="utf-8")
+    '# Job\\n### PASS\\n'
+    """
+    content: list[str] = []
+    target = Path(path)
+    with _told_of_place(path, asked_by):
+        size = target.stat().st_size if target.exists() else 0
+        ends_line = not size or target.read_bytes().endswith(b"\n")
+        target.open("ab").close()
+    yield content.append
+    with _told_of_place(path, asked_by):
+        try:
+            with target.open("ab") as file:
+                file.write((b"" if ends_line else b"\n") + "".join(content).encode())
+        except OSError:
+            with suppress(OSError):
+                os.truncate(target, size)
+            raise

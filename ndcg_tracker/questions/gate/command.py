@@ -69,10 +69,9 @@ def gate(
     --suite decides on the macro mean of a suite, in which each dataset counts once. --by dataset with --slice-margin
     lets no dataset drop by more.
     """
-    from ndcg_tracker.integrations.github_summary import appended_summary, artifact_link
     from ndcg_tracker.questions.gate.say import told_gate
     from ndcg_tracker.render.json import metrics_json as metrics_text
-    from ndcg_tracker.render.whole_file import whole_file
+    from ndcg_tracker.render.whole_file import appended_summary, artifact_link, whole_file
 
     options.belongs_to_one_dataset(suite, by_tag=by_tag, top=top is not None)
     summary = summary_path() if github_summary else None
@@ -161,9 +160,9 @@ def outcome_of(gated: Gated | SuiteGated, code: int) -> Outcome:
 
 def summary_path() -> str:
     """Return the file of the job's summary (InputError outside of GitHub Actions)."""
-    from ndcg_tracker.integrations import github_summary
+    from ndcg_tracker.render import whole_file
 
-    path, variable = github_summary.summary_path(), github_summary.SUMMARY_VARIABLE
+    path, variable = whole_file.summary_path(), whole_file.SUMMARY_VARIABLE
     if path is None:
         raise InputError(
             f"--github-summary needs the variable {variable}, which GitHub Actions sets",

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.integrations.github_summary import appended_summary, summary_path
+from ndcg_tracker.render.whole_file import appended_summary, summary_path
 
 
 def test_the_variable_says_where(monkeypatch: pytest.MonkeyPatch) -> None:
