@@ -1,11 +1,11 @@
-"""A comparison as tables: what was compared, groups, slices, and what unjudged items leave open."""
+"""A comparison as tables: what was compared, groups, slices, equivalence, and what unjudged items leave open."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ndcg_tracker.compare.limits import Harm, HarmRow
+from ndcg_tracker.compare.limits import Harm, HarmRow, LimitCheck
 from ndcg_tracker.compare.results import (
     Comparison,
     GroupCounts,
@@ -312,6 +312,21 @@ def _counts(row: HarmRow) -> str:
     """Return how many are harmed, of how many."""
     counts = dict.fromkeys((f"{row.n_harmed_least:,}", f"{row.n_harmed:,}"))
     return f"{' to '.join(counts)} of {row.n:,}"
+
+
+def limit_words(check: LimitCheck) -> str:
+    """Return a number of both runs and its limit.
+
+    >>> limit_words(LimitCheck("latency_ms", "+10%", 20.0, 23.0, 22.0, False))
+    'latency_ms is 23 after 20 (+15%), and the limit is +10%'
+    """
+    change = f"{check.candidate:g} after {check.baseline:g}{change_words(check)}"
+    return f"{check.name} is {change}, and the limit is {check.limit}"
+
+
+def change_words(check: LimitCheck) -> str:
+    """Return by which share a number has changed, "" from zero."""
+    return f" ({(check.candidate - check.baseline) / abs(check.baseline) * 100:+.3g}%)" if check.baseline else ""
 
 
 def whose(labels: LabelSetRef) -> str:

@@ -151,6 +151,16 @@ def shown(text: str | bytes) -> str:
     return repr(text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "...")
 
 
+def ordinal(number: int) -> str:
+    """Return a number as the place in a row.
+
+    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
+    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
+    """
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
 def in_a_row(words: Sequence[str]) -> str:
     """Return words as a sentence lists them.
 

@@ -8,9 +8,17 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare import say as compare
-from ndcg_tracker.compare.limits import Harm, LimitCheck
+from ndcg_tracker.compare.limits import Harm
 from ndcg_tracker.compare.say_check import check_facts, favours, few_answers, judge_alone_words
-from ndcg_tracker.compare.say_tables import NO_VALUE, facts, group_tables, harm_words, requests
+from ndcg_tracker.compare.say_tables import (
+    NO_VALUE,
+    change_words,
+    facts,
+    group_tables,
+    harm_words,
+    limit_words,
+    requests,
+)
 from ndcg_tracker.errors import Spelling, in_python
 from ndcg_tracker.questions.gate.decide import (
     FEWEST_IN_SLICE,
@@ -26,7 +34,16 @@ from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.words.notes import Told, in_words, named_slices, told
-from ndcg_tracker.words.texts import counted, judge_words, percent, percent_of, points, shown, shown_margin
+from ndcg_tracker.words.texts import (
+    counted,
+    judge_words,
+    ordinal,
+    percent,
+    percent_of,
+    points,
+    shown,
+    shown_margin,
+)
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
@@ -163,7 +180,7 @@ def reason(decision: GateDecision) -> str:
     """
     if decision.of_metric is not None:
         whole = reason(replace(decision, decision=decision.of_metric, limits=(), of_metric=None))
-        return "; ".join([whole, *(f"but {_of_limit(check)}" for check in decision.limits if not check.is_met)])
+        return "; ".join([whole, *(f"but {limit_words(check)}" for check in decision.limits if not check.is_met)])
     if decision.delta is None:
         return "no group has a result in both runs"
     if decision.is_identical and decision.decision == "pass":
@@ -238,21 +255,6 @@ def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
     if left is None or left.low is None:
         return []
     return [("unjudged", f"{unjudged_shares(left)}: {_open_delta(left)}")]
-
-
-def _of_limit(check: LimitCheck) -> str:
-    """Return a number of both runs and its limit.
-
-    >>> _of_limit(LimitCheck("latency_ms", "+10%", 20.0, 23.0, 22.0, False))
-    'latency_ms is 23 after 20 (+15%), and the limit is +10%'
-    """
-    return (
-        f"{check.name} is {check.candidate:g} after {check.baseline:g}{_share(check)}, and the limit is {check.limit}"
-    )
-
-
-def _share(check: LimitCheck) -> str:
-    return f" ({(check.candidate - check.baseline) / abs(check.baseline) * 100:+.3g}%)" if check.baseline else ""
 
 
 class Sides:
@@ -438,7 +440,10 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     ]
     pairs += [*facts(gated.comparison, spelled), *check_facts(gated.comparison), *requests(gated.comparison)]
     pairs += [
-        (check.name, f"baseline {check.baseline:g}, candidate {check.candidate:g}{_share(check)}; limit {check.limit}")
+        (
+            check.name,
+            f"baseline {check.baseline:g}, candidate {check.candidate:g}{change_words(check)}; limit {check.limit}",
+        )
         for check in decision.limits
     ]
     if gated.alpha_budget is not None and decision.fail_alpha is not None:
@@ -548,16 +553,6 @@ def _record(gated: Gated) -> str:
     if gated.decision_id is None:
         return "not recorded (dry run)"
     return f"the {ordinal(gated.number)} of this gate (decision_id {gated.decision_id})"
-
-
-def ordinal(number: int) -> str:
-    """Return a number as the place in a row.
-
-    >>> [ordinal(number) for number in (1, 2, 3, 4, 11, 12, 13, 21, 112)]
-    ['1st', '2nd', '3rd', '4th', '11th', '12th', '13th', '21st', '112th']
-    """
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"
 
 
 def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:

@@ -17,7 +17,6 @@ from ndcg_tracker.questions.gate.say import (
     bounds_in_words,
     by_t_alone,
     decision_junit,
-    ordinal,
     reason,
     rests_on,
     slice_table,
@@ -29,7 +28,7 @@ from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.render.whole_file import Outcome
 from ndcg_tracker.words.notes import Told, sentence
-from ndcg_tracker.words.texts import counted, points
+from ndcg_tracker.words.texts import counted, ordinal, points
 
 _SENTENCES = {
     "pass": "{candidate} may replace {baseline} on suite {suite}",
