@@ -10,29 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from populations import LONG, Floats
+from populations import Floats
 from scipy.special import stdtrit
 
-from ndcg_tracker.statistics.drawn import DrawnLabels, inclusion_probabilities
+from ndcg_tracker.statistics.drawn import FEW_INFORMATIVE, DrawnLabels, inclusion_probabilities
 from ndcg_tracker.statistics.t_test import TTest, paired_t
 
 Grades = NDArray[np.int64]
 Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
-Kind = Literal["equal", "equal in ndcg", "different"]
+Kind = Literal["equal", "equal in ndcg", "equal in dcg", "different"]
 
 N_ITEMS, CUTOFF = 25, 10
 DISCOUNTS = np.append(1 / np.log2(np.arange(2, CUTOFF + 2)), np.zeros(N_ITEMS - CUTOFF))
 CUTS = np.array([0.5, 1.2, 1.9])
 GAINS = np.arange(4.0)
-KINDS: tuple[Kind, ...] = ("equal", "equal in ndcg", "different")
+KINDS: tuple[Kind, ...] = ("equal", "equal in ndcg", "equal in dcg", "different")
 SIZES, BUDGETS = (100, 600, 3000), (100, 400, 800)
-GROUPS = 40_000 if LONG else 10_000
+GROUPS = 40_000
 FEW_FOR_GATE = 100
 WORSE = 0.85
 """How much the different candidate makes of what an item is worth."""
@@ -86,8 +86,8 @@ def ideals(grades: Grades) -> Floats:
 class Population:
     """Groups, one a row, and their items: what these are worth, both systems' quirks, and the grades.
 
-    ``weights``: of the candidate's difference, by the judge's ideal. ``size_of_cluster``: so many rows after one another
-    are of one user.
+    ``weights``: of the candidate's difference, by the judge's ideal. ``size_of_cluster``: so many rows in turn are of
+    one user.
     """
 
     worth: Floats
@@ -130,12 +130,13 @@ class Population:
         return World(rows.size, groups, items, found[groups, items], self.judged[of], self.true[of])
 
 
-@cache
+@lru_cache(maxsize=2)
 def population(judge: Judge, kind: Kind, *, spread: float = 0.0, size_of_cluster: int = 1) -> Population:
-    """Return groups: each twice, with the quirks of both systems exchanged, so that equal ones are so to the last digit.
+    """Return groups: each twice, with the quirks of both systems exchanged, so that equal systems are exactly equal.
 
-    ``equal``: the frozen delta of both is 0. ``equal in ndcg``: their ndcg by people's ideal is the same. ``spread``:
-    the standard deviation, over users, of how much the candidate makes of what an item is worth.
+    ``equal``: the frozen delta in ndcg is 0. ``equal in ndcg``: their ndcg by people's own ideal is the same. ``equal
+    in dcg``: the metric is dcg, of which the frozen delta is 0. ``spread``: the standard deviation, over users, of how
+    much the candidate makes of what an item is worth.
     """
     rng = np.random.default_rng([int(100 * judge.bias), int(100 * judge.agreement)])
     shape = (GROUPS // 2, N_ITEMS)
@@ -145,7 +146,8 @@ def population(judge: Judge, kind: Kind, *, spread: float = 0.0, size_of_cluster
     seen = np.searchsorted(CUTS, worth + judge.noise * rng.normal(size=worth.shape) + judge.bias * quirk)
     judged = np.where(rng.random(worth.shape) < judge.share, seen, true)
     of_user = np.repeat(spread * rng.normal(size=GROUPS // size_of_cluster), size_of_cluster)[:, None]
-    before, ideal = discounts(worth + other), ideals(judged)[:, None]
+    before = discounts(worth + other)
+    ideal = np.ones((1, 1)) if kind == "equal in dcg" else ideals(judged)[:, None]
 
     def with_quality(quality: float) -> Population:
         weights = (discounts((quality + of_user) * worth + quirk) - before) / ideal
@@ -153,7 +155,7 @@ def population(judge: Judge, kind: Kind, *, spread: float = 0.0, size_of_cluster
 
     if kind == "different":
         return with_quality(WORSE)
-    if kind == "equal in ndcg" and not spread:
+    if kind != "equal":
         return with_quality(1.0)
     low, high = 0.7, 1.4
     while high - low > 1e-5:
@@ -206,7 +208,7 @@ def by_people_alone(labels: DrawnLabels) -> DrawnLabels:
 
 
 @dataclass(frozen=True)
-class Tests:
+class TTests:
     """The t-tests of many worlds: of each the mean, its standard error and degrees of freedom."""
 
     means: Floats
@@ -214,7 +216,7 @@ class Tests:
     df: Floats
 
     @classmethod
-    def of(cls, tests: Sequence[TTest]) -> Tests:
+    def of(cls, tests: Sequence[TTest]) -> TTests:
         numbers = [(test.mean, test.standard_error, test.df) for test in tests]
         return cls(*np.array(numbers, dtype=np.float64).T)
 
@@ -242,14 +244,14 @@ class Tests:
 
 @dataclass(frozen=True)
 class Cell:
-    """One budget of many worlds: the true difference, the tests, and how many labels and informative ones there were."""
+    """One budget in many worlds: the true difference, the tests, and the numbers of labels and of informative ones."""
 
     n: int
     budget: int
     truth: float | Floats
-    judge: Tests
-    people: Tests
-    corrected: Tests
+    judge: TTests
+    people: TTests
+    corrected: TTests
     n_drawn: Floats
     n_informative: Floats
 
@@ -261,7 +263,7 @@ class Cell:
     @property
     def is_low(self) -> bool:
         """Whether there are so few that a verdict is marked."""
-        return self.informative < 25
+        return self.informative < FEW_INFORMATIVE
 
     @property
     def false(self) -> float:
@@ -349,9 +351,9 @@ def cell_of(n: int, budget: int, found: Sequence[Observed], truth: float | None)
         n,
         budget,
         np.array([world.truth for world in found]) if truth is None else truth,
-        Tests.of([world.judge for world in found]),
-        Tests.of([world.people for world in found]),
-        Tests.of([world.corrected for world in found]),
+        TTests.of([world.judge for world in found]),
+        TTests.of([world.people for world in found]),
+        TTests.of([world.corrected for world in found]),
         np.array([float(world.n_drawn) for world in found]),
         np.array([float(world.n_informative) for world in found]),
     )

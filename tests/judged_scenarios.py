@@ -15,7 +15,7 @@ from judged_rates import (
     Cell,
     Judge,
     Observed,
-    Tests,
+    TTests,
     World,
     cell_of,
     discounts,
@@ -24,10 +24,9 @@ from judged_rates import (
 )
 from populations import Floats
 
-from ndcg_tracker.statistics.drawn import DrawnLabels, inclusion_probabilities
+from ndcg_tracker.statistics.drawn import FEW_INFORMATIVE, DrawnLabels, inclusion_probabilities
 from ndcg_tracker.statistics.t_test import clustered_t, paired_t
 
-FEW = 25
 CANDIDATES = 40
 SIZE_OF_CLUSTER = 5
 
@@ -104,7 +103,7 @@ def looks(judge: Judge, n: int, budget: int, k: int, worlds: int) -> Looks:
             labels = world.labels(np.flatnonzero(numbers < probabilities), probabilities)
             tests.append(paired_t(labels.corrected_deltas()))
             informative.append(labels.n_informative)
-    both, are_enough = Tests.of(tests), np.array(informative) >= FEW
+    both, are_enough = TTests.of(tests), np.array(informative) >= FEW_INFORMATIVE
 
     def share(alpha: float, *, marked: bool) -> float:
         errs = both.refute(of.truth, alpha) & (are_enough | marked)
