@@ -91,7 +91,7 @@ class Looks:
     marked: tuple[float, float]
 
 
-def looks(judge: Judge, n: int, budget: int, k: int, worlds: int) -> Looks:
+def looks(judge: Judge, n: int, budget: int, worlds: int, k: int) -> Looks:
     """Return the errors of k looks at equal steps up to a budget."""
     of, rng = population(judge, "equal"), _rng("looks", judge, n, budget, k)
     tests, informative = [], []
@@ -165,7 +165,7 @@ def best_of_many(judge: Judge, n: int, budget: int, worlds: int) -> tuple[Cell, 
     return cell_of(n, budget, found, None), cell_of(n, budget, in_these, None), cell_of(n, budget, fresh, None)
 
 
-def tuned(judge: Judge, n: int, budget: int, strength: float, worlds: int) -> tuple[Cell, Cell]:
+def tuned(judge: Judge, n: int, budget: int, worlds: int, strength: float) -> tuple[Cell, Cell]:
     """Return what is said of a run that was tuned on the answers: with the same random numbers, and with fresh ones.
 
     It moves the items of which people said something else than the judge, by ``strength`` a grade. With fresh numbers

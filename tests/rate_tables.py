@@ -6,6 +6,8 @@ The tests measure the same cells; here they stand in rows.
 import sys
 from collections.abc import Callable, Iterable
 
+import judged_scenarios as scenarios
+from judged_rates import BIASED, BUDGETS, JUDGES, KINDS, SIZES, UNBIASED, Cell, cells
 from populations import NOISE, RATED, Null, graded
 from rates import (
     BETTING,
@@ -169,6 +171,82 @@ def price(samples: int) -> None:
             row(f"{name}, {margin}", *(old if old == new else f"{old} / {new}" for old, new in rates))
 
 
+def mean_and_highest(rates: Iterable[float | None]) -> str:
+    """Return the mean of rates and in parentheses the highest; nothing where the gate decides in too few worlds."""
+    known = [rate for rate in rates if rate is not None]
+    return f"{told(sum(known) / len(known))} ({told(max(known))})" if known else "-"
+
+
+def span(numbers: Iterable[float], digits: int) -> str:
+    """Return the lowest and the highest of some numbers, without the zero before the point."""
+    known = list(numbers)
+    low, high = (f"{end:,.{digits}f}" for end in (min(known), max(known)))
+    low, high = (end.removeprefix("0") if digits else end for end in (low, high))
+    return low if low == high else f"{low} to {high}"
+
+
+def judges(worlds: int) -> None:
+    """Verdicts under a judge that people checked, over judges without and with bias, of equal and different systems."""
+    columns = ("informative", "false verdicts", "false PASS", "false FAIL", "equal in ndcg, differ")
+    head(
+        "groups, agreement, labels", (*columns, "judge alone, by bias", "people alone", "width", "by people", "work of")
+    )
+    for n in SIZES:
+        for agreement in (0.5, 0.7, 0.9):
+            alike = [judge for judge in JUDGES if judge.agreement == agreement]
+            found = {(judge.bias, kind): cells(judge, kind, n, worlds) for judge in alike for kind in KINDS}
+            for place, budget in enumerate(BUDGETS):
+                every = {key: of[place] for key, of in found.items()}
+                in_ndcg = [cell for (_, kind), cell in every.items() if kind != "equal in dcg"]
+                row(
+                    f"{n:,}, {told(agreement, 1)}, {budget}",
+                    span((cell.informative for cell in every.values()), 0),
+                    mean_and_highest(cell.false for cell in every.values()),
+                    mean_and_highest(cell.false_pass for cell in every.values()),
+                    mean_and_highest(cell.false_fail for cell in every.values()),
+                    mean_and_highest(cell.verdicts for (_, kind), cell in every.items() if kind == "equal in ndcg"),
+                    " / ".join(told(every[judge.bias, "equal"].false_by_judge, 2) for judge in alike),
+                    mean_and_highest(cell.false_by_people for cell in every.values()),
+                    span((cell.corrected.width for cell in in_ndcg), 3),
+                    span((cell.people.width for cell in in_ndcg), 3),
+                    span((cell.work for cell in in_ndcg), 0),
+                )
+
+
+def answers(worlds: int) -> None:
+    """What may be done with the answers to a drawn sample, under a judge without bias / with bias."""
+    head("groups, labels, what is done", ("coverage", "false PASS", "false FAIL", "bias", "width"))
+    judges = (UNBIASED, BIASED)
+
+    def row_of(name: str, found: list[Cell]) -> None:
+        rates = [(cell.coverage, cell.false_pass, cell.false_fail, cell.bias, cell.corrected.width) for cell in found]
+        row(name, *(" / ".join("-" if one is None else told(one) for one in both) for both in zip(*rates, strict=True)))
+
+    for n, budget in ((600, 800), (600, 400), (100, 400)):
+        of = (n, budget, worlds)
+        plans: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {
+            ("a second candidate, its own design", "- both designs"): [
+                scenarios.second_candidate(it, *of) for it in judges
+            ],
+            ("users of five groups, by clusters", "- by groups"): [scenarios.users(it, *of) for it in judges],
+            ("tuned by .3, the same numbers", "- fresh ones"): [scenarios.tuned(it, *of, 0.3) for it in judges],
+            ("tuned by 1, the same numbers", "- fresh ones"): [scenarios.tuned(it, *of, 1.0) for it in judges],
+            ("best of 40, the same numbers", "- in these groups", "- fresh numbers"): [
+                scenarios.best_of_many(it, *of) for it in judges
+            ],
+        }
+        for names, found in plans.items():
+            for place, name in enumerate(names):
+                row_of(f"{n}, {budget}, {name}", [cells[place] for cells in found])
+        for k in (5, 20):
+            seen = [scenarios.looks(it, *of, k) for it in judges]
+            for name, rates in (
+                (f"{k} looks that share 5%", [1 - one.shared for one in seen]),
+                ("- at 5% each", [1 - one.each for one in seen]),
+            ):
+                row(f"{n}, {budget}, {name}", " / ".join(map(told, rates)), "", "", "", "")
+
+
 TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "compare": (compare, 20_000),
     "flagged": (flagged, 5_000),
@@ -177,6 +255,8 @@ TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "power": (power, 5_000),
     "suites": (suites, 2_000),
     "price": (price, 5_000),
+    "judges": (judges, 2_000),
+    "answers": (answers, 2_000),
 }
 
 if __name__ == "__main__":

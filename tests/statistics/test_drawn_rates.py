@@ -133,7 +133,7 @@ def test_a_second_candidate_may_use_the_items_of_both_designs(judge: Judge, reco
 @BOTH
 @pytest.mark.parametrize("k", [5, pytest.param(20, marks=pytest.mark.nightly)])
 def test_looks_that_share_alpha_err_as_often_as_one(judge: Judge, k: int, record_property: Record) -> None:
-    found = scenarios.looks(judge, 600, 800, k, WORLDS)
+    found = scenarios.looks(judge, 600, 800, WORLDS, k)
     record_property("looks", vars(found))
     assert found.shared <= 0.06 + band(0.06, WORLDS)
     assert found.each > 0.09  # the harness can fail
@@ -150,7 +150,7 @@ def test_groups_of_one_user_are_no_more_than_one_by_clusters(judge: Judge, recor
 @BOTH
 @pytest.mark.parametrize("strength", [0.3, pytest.param(1.0, marks=pytest.mark.nightly)])
 def test_a_run_tuned_on_the_answers_needs_fresh_numbers(judge: Judge, strength: float, record_property: Record) -> None:
-    same, fresh = scenarios.tuned(judge, 600, 800, strength, WORLDS)
+    same, fresh = scenarios.tuned(judge, 600, 800, WORLDS, strength)
     held(fresh, "fresh numbers", record_property)
     record_property("the same numbers: coverage", same.coverage)
     record_property("the same numbers: bias", same.bias)
