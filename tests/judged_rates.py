@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from populations import Floats
 from scipy.special import stdtrit
 
-from ndcg_tracker.statistics.drawn import FEW_INFORMATIVE, DrawnLabels, inclusion_probabilities
-from ndcg_tracker.statistics.t_test import TTest, paired_t
+from ndcg_tracker.statistics.drawn import DrawnLabels, inclusion_probabilities
+from ndcg_tracker.statistics.t_test import FEW_DIFFERENCES, TTest, paired_t
 
 Grades = NDArray[np.int64]
 Index = NDArray[np.int64]
@@ -200,13 +200,6 @@ class World:
         return found
 
 
-def by_people_alone(labels: DrawnLabels) -> DrawnLabels:
-    """Return the same without the judge's grades, but for its ideal: the mean gain is expected of every item."""
-    levels = np.zeros_like(labels.levels)
-    drawn = (labels.rows, labels.gains, labels.probabilities)
-    return DrawnLabels(labels.n_groups, labels.groups, labels.weights, levels, np.zeros(1), *drawn)
-
-
 @dataclass(frozen=True)
 class TTests:
     """The t-tests of many worlds: of each the mean, its standard error and degrees of freedom."""
@@ -263,7 +256,7 @@ class Cell:
     @property
     def is_low(self) -> bool:
         """Whether there are so few that a verdict is marked."""
-        return self.informative < FEW_INFORMATIVE
+        return self.informative < FEW_DIFFERENCES
 
     @property
     def false(self) -> float:
@@ -340,9 +333,9 @@ class Observed:
 
     @classmethod
     def of(cls, labels: DrawnLabels, truth: float = 0.0, test: Callable[[Floats], TTest] = paired_t) -> Observed:
-        people = by_people_alone(labels).corrected_deltas()
+        people = labels.by_people_alone().corrected_deltas()
         tests = (test(deltas) for deltas in (labels.judged_deltas(), people, labels.corrected_deltas()))
-        return cls(*tests, labels.rows.size, labels.n_informative, truth)
+        return cls(*tests, labels.rows.size, int(labels.informative.sum()), truth)
 
 
 def cell_of(n: int, budget: int, found: Sequence[Observed], truth: float | None) -> Cell:

@@ -24,8 +24,8 @@ from judged_rates import (
 )
 from populations import Floats
 
-from ndcg_tracker.statistics.drawn import FEW_INFORMATIVE, DrawnLabels, inclusion_probabilities
-from ndcg_tracker.statistics.t_test import clustered_t, paired_t
+from ndcg_tracker.statistics.drawn import DrawnLabels, inclusion_probabilities
+from ndcg_tracker.statistics.t_test import FEW_DIFFERENCES, clustered_t, paired_t
 
 CANDIDATES = 40
 SIZE_OF_CLUSTER = 5
@@ -102,8 +102,8 @@ def looks(judge: Judge, n: int, budget: int, worlds: int, k: int) -> Looks:
             probabilities = world.probabilities(budget * look / k)
             labels = world.labels(np.flatnonzero(numbers < probabilities), probabilities)
             tests.append(paired_t(labels.corrected_deltas()))
-            informative.append(labels.n_informative)
-    both, are_enough = TTests.of(tests), np.array(informative) >= FEW_INFORMATIVE
+            informative.append(int(labels.informative.sum()))
+    both, are_enough = TTests.of(tests), np.array(informative) >= FEW_DIFFERENCES
 
     def share(alpha: float, *, marked: bool) -> float:
         errs = both.refute(of.truth, alpha) & (are_enough | marked)

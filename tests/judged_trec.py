@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ndcg_tracker.compare.gather_check import Answers
 from ndcg_tracker.metrics.contributions import ItemsApart, gains_of, items_apart
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.questions.labels.decide import drawn_labels
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
-from ndcg_tracker.statistics.drawn import checked_delta, inclusion_probabilities, permanent_numbers
-from ndcg_tracker.statistics.t_test import TTest
+from ndcg_tracker.statistics.drawn import inclusion_probabilities, permanent_numbers
+from ndcg_tracker.statistics.t_test import TTest, paired_t
 
 Pair = tuple[str, str]
 Grades = dict[Pair, float]
@@ -134,28 +134,28 @@ def draws_of(
     """Return what draws of one budget say; ``of``: of which pair, and whether the judge is biased."""
     pairs = list(zip(*(keys.to_list() for keys in apart.take(np.arange(apart.groups.size))), strict=True))
     said = np.array([people.get(pair, 0.0) for pair in pairs])
-    everything = {pair: (grade, 1.0) for pair, grade in zip(pairs, said.tolist(), strict=True)}
-    complete = checked_delta(drawn_labels(apart, metric, everything))
+    everything = Answers({}, dict(enumerate(said.tolist())), 0).labels(apart, metric)
     names = [(topic.encode(), item.encode()) for topic, item in pairs]
     probabilities = inclusion_probabilities(apart.weights, budget)
-    found = []
+    tests, informative = [], []
     for number in range(n_draws):
-        rows = np.flatnonzero(permanent_numbers(f"draw {number}", names) < probabilities)
-        answers = {pairs[row]: (float(said[row]), float(probabilities[row])) for row in rows.tolist()}
-        found.append(checked_delta(drawn_labels(apart, metric, answers)))
+        rows = np.flatnonzero(permanent_numbers(f"draw {number}", names) < probabilities).tolist()
+        answers = {row: (float(said[row]), float(probabilities[row])) for row in rows}
+        labels = Answers(answers, {}, 0).labels(apart, metric)
+        tests.append(paired_t(labels.corrected_deltas()))
+        informative.append((labels.rows.size, int(labels.informative.sum())))
     return Draws(
         metric,
         *of,
         budget,
         float((apart.weights * gains_of(metric, said)).sum()) / len(apart.group_keys),
-        complete.judged,
-        complete.corrected,
-        np.array([delta.corrected.mean for delta in found], dtype=np.float64),
-        np.array([delta.corrected.p_value for delta in found], dtype=np.float64),
+        paired_t(everything.judged_deltas()),
+        paired_t(everything.corrected_deltas()),
+        np.array([test.mean for test in tests], dtype=np.float64),
+        np.array([test.p_value for test in tests], dtype=np.float64),
         apart.groups.size,
         int(np.isnan(apart.grades).sum()),
-        float(np.mean([delta.n_drawn for delta in found])),
-        float(np.mean([delta.n_informative for delta in found])),
+        *np.mean(informative, axis=0).tolist(),
     )
 
 

@@ -23,7 +23,6 @@ from judged_rates import (
 )
 from populations import LONG, Record
 
-from ndcg_tracker.statistics.drawn import checked_delta
 from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound
 
 WORLDS = 2000 if LONG else 150
@@ -109,9 +108,9 @@ def test_tests_of_many_worlds_are_those_of_each() -> None:
     assert many.lie_above(-bound, 0.05).tolist() == [(t_lower_bound(test) or 0) > -bound for test in tests]
     assert many.lie_below(bound, 0.01).tolist() == [(t_upper_bound(test, level=0.99) or 0) < bound for test in tests]
     assert many.width == pytest.approx(np.mean([high - low for low, high in (test.ci or (0, 0) for test in tests)]))
-    seen, found = Observed.of(labels[0]), checked_delta(labels[0])
-    assert (seen.judge, seen.corrected) == (found.judged, found.corrected)
-    assert (seen.n_drawn, seen.n_informative) == (found.n_drawn, found.n_informative)
+    seen = Observed.of(labels[0])
+    assert (seen.judge, seen.corrected) == (paired_t(labels[0].judged_deltas()), tests[0])
+    assert (seen.n_drawn, seen.n_informative) == (labels[0].rows.size, labels[0].informative.sum())
 
 
 BOTH = pytest.mark.parametrize("judge", [BIASED, UNBIASED], ids=lambda judge: judge.name)
