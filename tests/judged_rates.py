@@ -352,10 +352,12 @@ def cell_of(n: int, budget: int, found: Sequence[Observed], truth: float | None)
     )
 
 
-def cells(judge: Judge, kind: Kind, n: int, worlds: int, budgets: Sequence[int] = BUDGETS) -> list[Cell]:
-    """Return what verdicts say in so many worlds, after each of some budgets."""
+def cells(
+    judge: Judge, kind: Kind, n: int, worlds: int, budgets: Sequence[int] = BUDGETS, *, again: bool = False
+) -> list[Cell]:
+    """Return what verdicts say in so many worlds, after each of some budgets; ``again``: in others."""
     of = population(judge, kind)
-    rng = np.random.default_rng([JUDGES.index(judge), KINDS.index(kind), n])
+    rng = np.random.default_rng([JUDGES.index(judge), KINDS.index(kind), n, *[1] * again])
     found: dict[int, list[Observed]] = {budget: [] for budget in budgets}
     for _ in range(worlds):
         world = of.world(of.rows(rng, n))

@@ -1,7 +1,8 @@
 """How often a verdict under a judge that people checked is wrong, and how often its interval holds the true difference.
 
-The night measures the whole grid in 2,000 worlds a cell, ``docs/verdicts.md`` has the table; the suite measures six of
-its cells in 150. Cells with few informative labels, whose verdicts are marked, have no limits.
+The night measures the whole grid in 2,000 worlds a cell, ``docs/verdicts.md`` has the table; a cell beyond a limit is
+measured again in 10,000. The suite measures six cells in 150. Cells with few informative labels, whose verdicts are
+marked, have no limits.
 """
 
 import judged_scenarios as scenarios
@@ -26,7 +27,9 @@ from populations import LONG, Record
 from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound
 
 WORLDS = 2000 if LONG else 150
-NO_WORSE = {"coverage": 0.93, "false": 0.08, "false on average": 0.06, "false PASS": 0.06, "false FAIL": 0.02}
+LIMITS = {"false": 0.07, "false PASS": 0.06, "false FAIL": 0.02}
+"""Of any cell: the interval holds the truth in .93, so that verdicts other than it are .07 at most."""
+FALSE_ON_AVERAGE = 0.06
 IN_SUITE: dict[str, tuple[Judge, Kind, int, int]] = {
     "no bias": (UNBIASED, "equal", 600, 400),
     "biased": (BIASED, "equal in dcg", 600, 400),
@@ -37,13 +40,8 @@ IN_SUITE: dict[str, tuple[Judge, Kind, int, int]] = {
 }
 
 
-def band(rate: float, n: float) -> float:
-    """Return how far a share of n may lie from a rate by chance, in 1 of 1,000 cases on one side."""
-    return float(3.1 * (rate * (1 - rate) / n) ** 0.5)
-
-
-def held(cell: Cell, name: str, record_property: Record) -> None:
-    """Record the rates of a cell; assert that they are within the limits, the gate's but for chance."""
+def recorded(cell: Cell, name: str, record_property: Record) -> Cell:
+    """Record the rates of a cell; assert that its estimates lie around the truth."""
     rates: dict[str, object] = {
         "informative labels": cell.informative,
         "coverage": cell.coverage,
@@ -58,22 +56,26 @@ def held(cell: Cell, name: str, record_property: Record) -> None:
     }
     for rate, found in rates.items():
         record_property(f"{name}: {rate}", found)
-    worlds = cell.n_drawn.size
     assert abs(cell.bias_in_errors) < 4.5, name
-    if cell.is_low:
-        return
-    assert cell.coverage >= NO_WORSE["coverage"] - (0 if LONG else band(0.07, worlds)), name
-    assert cell.false <= NO_WORSE["false"] + (0 if LONG else band(0.08, worlds)), name
-    for rate, limit in (("false PASS", cell.false_pass), ("false FAIL", cell.false_fail)):
-        goal = NO_WORSE[rate]
-        assert limit is None or limit <= goal + band(goal, cell.gated * worlds), (name, rate)
+    return cell
+
+
+def beyond(cell: Cell, *, by_chance: bool = False) -> list[str]:
+    """Return which limits a cell is beyond; ``by_chance``: by more than chance does in one of 1,000."""
+    rates = {"false": cell.false, "false PASS": cell.false_pass, "false FAIL": cell.false_fail}
+    found = []
+    for name, limit in LIMITS.items():
+        rate, band = rates[name], 3.1 * (limit * (1 - limit) / cell.n_drawn.size) ** 0.5
+        if rate is not None and not cell.is_low and rate > limit + band * by_chance:
+            found.append(f"{name}: {rate:.4f}")
+    return found
 
 
 @pytest.mark.parametrize("name", IN_SUITE)
 def test_the_interval_holds_the_true_difference_whatever_the_judge(name: str, record_property: Record) -> None:
     judge, kind, n, budget = IN_SUITE[name]
     (cell,) = cells(judge, kind, n, 150, [budget])
-    held(cell, name, record_property)
+    assert not beyond(recorded(cell, name, record_property), by_chance=True)
     assert not cell.is_low
     if judge.bias >= 0.8:  # the harness can fail
         assert cell.false_by_judge > 0.9
@@ -86,9 +88,11 @@ def test_the_whole_grid(judge: Judge, n: int, record_property: Record) -> None:
     assert population(judge, "equal in ndcg").agreement == pytest.approx(judge.agreement, abs=0.01)
     found = {(kind, cell.budget): cell for kind in KINDS for cell in cells(judge, kind, n, WORLDS)}
     for (kind, budget), cell in found.items():
-        held(cell, f"{kind}, {budget} labels", record_property)
+        if beyond(recorded(cell, f"{kind}, {budget} labels", record_property)):
+            (again,) = cells(judge, kind, n, 10_000, [budget], again=True)
+            assert not beyond(recorded(again, f"{kind}, {budget} labels, again", record_property))
     false = [cell.false for cell in found.values() if not cell.is_low]
-    assert np.mean(false) <= NO_WORSE["false on average"]
+    assert not false or np.mean(false) <= FALSE_ON_AVERAGE
 
 
 def test_equal_systems_are_equal() -> None:
@@ -120,8 +124,8 @@ BOTH = pytest.mark.parametrize("judge", [BIASED, UNBIASED], ids=lambda judge: ju
 @BOTH
 def test_a_second_candidate_may_use_the_items_of_both_designs(judge: Judge, record_property: Record) -> None:
     alone, united = scenarios.second_candidate(judge, 600, 400, WORLDS)
-    held(alone, "its own design", record_property)
-    held(united, "both designs", record_property)
+    for name, cell in (("its own design", alone), ("both designs", united)):
+        assert not beyond(recorded(cell, name, record_property), by_chance=True)
     assert united.corrected.width < alone.corrected.width
     assert united.informative > alone.informative
 
@@ -132,7 +136,7 @@ def test_a_second_candidate_may_use_the_items_of_both_designs(judge: Judge, reco
 def test_looks_that_share_alpha_err_as_often_as_one(judge: Judge, k: int, record_property: Record) -> None:
     found = scenarios.looks(judge, 600, 800, WORLDS, k)
     record_property("looks", vars(found))
-    assert found.shared <= 0.06 + band(0.06, WORLDS)
+    assert found.shared <= 0.05 + 3.1 * (0.05 * 0.95 / WORLDS) ** 0.5
     assert found.each > 0.09  # the harness can fail
 
 
@@ -140,7 +144,7 @@ def test_looks_that_share_alpha_err_as_often_as_one(judge: Judge, k: int, record
 @BOTH
 def test_groups_of_one_user_are_no_more_than_one_by_clusters(judge: Judge, record_property: Record) -> None:
     by_clusters, by_groups = scenarios.users(judge, 600, 800, WORLDS)
-    held(by_clusters, "by clusters", record_property)
+    assert not beyond(recorded(by_clusters, "by clusters", record_property), by_chance=True)
     record_property("by groups: coverage", by_groups.coverage)
     assert by_groups.coverage < by_clusters.coverage
 
@@ -150,7 +154,7 @@ def test_groups_of_one_user_are_no_more_than_one_by_clusters(judge: Judge, recor
 @pytest.mark.parametrize("strength", [0.3, 1.0])
 def test_a_run_tuned_on_the_answers_needs_fresh_numbers(judge: Judge, strength: float, record_property: Record) -> None:
     same, fresh = scenarios.tuned(judge, 600, 800, WORLDS, strength)
-    held(fresh, "fresh numbers", record_property)
+    assert not beyond(recorded(fresh, "fresh numbers", record_property), by_chance=True)
     record_property("the same numbers: coverage", same.coverage)
     record_property("the same numbers: bias", same.bias)
     assert same.coverage < 0.85
@@ -163,4 +167,4 @@ def test_the_best_of_many_by_the_first_answers(judge: Judge, record_property: Re
     same, in_these, fresh = scenarios.best_of_many(judge, 600, 800, WORLDS)
     for name, cell in (("the same numbers", same), ("in these groups", in_these), ("fresh numbers", fresh)):
         record_property(f"{name}: coverage, bias, false PASS", (cell.coverage, cell.bias, cell.false_pass))
-        assert cell.coverage >= NO_WORSE["coverage"]
+        assert cell.coverage >= 0.93
