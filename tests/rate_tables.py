@@ -222,7 +222,7 @@ def answers(worlds: int) -> None:
         rates = [(cell.coverage, cell.false_pass, cell.false_fail, cell.bias, cell.corrected.width) for cell in found]
         row(name, *(" / ".join("-" if one is None else told(one) for one in both) for both in zip(*rates, strict=True)))
 
-    for n, budget in ((600, 800), (600, 400), (100, 400)):
+    for n, budget in ((600, 800), (100, 400)):
         of = (n, budget, worlds)
         plans: dict[tuple[str, ...], list[tuple[Cell, ...]]] = {
             ("a second candidate, its own design", "- both designs"): [
@@ -256,7 +256,7 @@ TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "suites": (suites, 2_000),
     "price": (price, 5_000),
     "judges": (judges, 2_000),
-    "answers": (answers, 2_000),
+    "answers": (answers, 1_000),
 }
 
 if __name__ == "__main__":
