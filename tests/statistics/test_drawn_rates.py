@@ -11,7 +11,13 @@ import pytest
 from numpy.typing import NDArray
 from populations import LONG, Floats, Record
 
-from ndcg_tracker.statistics.drawn import DrawnLabels, inclusion_probabilities
+from ndcg_tracker.statistics.drawn import (
+    DrawnLabels,
+    inclusion_probabilities,
+    permanent_folds,
+    probabilities_by_spread,
+    spread_of_gains,
+)
 from ndcg_tracker.statistics.t_test import paired_t
 
 N_ITEMS, CUTOFF = 25, 10
@@ -78,8 +84,12 @@ def world(rng: np.random.Generator, cell: Cell, *, with_ideal: bool) -> World:
 
 def drawn(rng: np.random.Generator, of: World, budget: int) -> DrawnLabels:
     """Return what is known after people graded a sample."""
-    probabilities = inclusion_probabilities(of.weights, budget)
-    rows = np.flatnonzero(rng.random(of.weights.size) < probabilities)
+    return answered(of, inclusion_probabilities(of.weights, budget), rng.random(of.weights.size))
+
+
+def answered(of: World, probabilities: Floats, numbers: Floats) -> DrawnLabels:
+    """Return what is known after people graded the items whose number is below their probability."""
+    rows = np.flatnonzero(numbers < probabilities)
     gains = of.true[rows].astype(np.float64)
     return DrawnLabels(of.n, of.groups, of.weights, of.judged, np.arange(4.0), rows, gains, probabilities[rows])
 
@@ -118,3 +128,36 @@ def test_the_interval_holds_the_true_difference_whatever_the_judge(
     assert abs(np.mean(errors)) <= 4 * np.std(errors) * (2 / WORLDS) ** 0.5
     if cell.bias >= 0.8:  # the harness can fail
         assert n_by_judge / WORLDS > 0.9
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_probabilities_by_the_spread_of_older_answers_narrow_the_interval(name: str, record_property: Record) -> None:
+    """The older answers are to another pair of the same groups, drawn with the same numbers by half the budget."""
+    cell = CELLS[name]
+    rng = np.random.default_rng([*name.encode(), 2])
+    folds = permanent_folds(f"q{group}".encode() for group in range(cell.n))
+    widths, held, errors = [], [0, 0], []
+    for _ in range(WORLDS):
+        of = world(rng, cell, with_ideal=True)
+        numbers, other_weights = rng.random(of.weights.size), of.weights * rng.lognormal(0, 1, of.weights.size)
+        older = inclusion_probabilities(other_weights, cell.budget / 2)
+        asked = np.flatnonzero(numbers < older)
+        spread = spread_of_gains(folds[of.groups[asked]], of.judged[asked], of.true[asked].astype(np.float64), 4)
+        of_items = spread[of.judged, folds[of.groups]]
+        by_weight = inclusion_probabilities(of.weights, cell.budget)
+        by_spread = probabilities_by_spread(of.weights, cell.budget, folds[of.groups], of_items)
+        results = [
+            paired_t(answered(of, np.maximum(one, older), numbers).corrected_deltas()) for one in (by_weight, by_spread)
+        ]
+        for place, found in enumerate(results):
+            assert found.ci is not None
+            held[place] += found.ci[0] <= of.true_delta <= found.ci[1]
+            widths.append(found.ci[1] - found.ci[0])
+        errors.append((results[1].mean or 0.0) - of.true_delta)
+    plain, spread_out = np.mean(widths[::2]), np.mean(widths[1::2])
+    record_property("width", float(spread_out))
+    record_property("width by the weights alone", float(plain))
+    record_property("coverage of the world's own difference", held[1] / WORLDS)
+    record_property("by the weights alone", held[0] / WORLDS)
+    assert spread_out < 0.99 * plain
+    assert abs(np.mean(errors)) <= 4 * np.std(errors) * WORLDS**-0.5
