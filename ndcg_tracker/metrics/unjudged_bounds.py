@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import items_with, matched_items, weight_of_rank, weights_of_rows
 from ndcg_tracker.metrics.kernel.cumulated import level_gains
 from ndcg_tracker.metrics.kernel.graded_list import GainClasses, graded_list, level_counts
@@ -30,6 +31,8 @@ from ndcg_tracker.rankings.join import Judged, JudgedRanking, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
 from ndcg_tracker.rankings.sorting import similar_groups
+
+_UNCHECKED_AXES = {"weights": "none", "missing": "zero", "extra": "skip", "label_type": "f64", "arithmetic": "f64"}
 
 
 def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
@@ -336,6 +339,21 @@ def _best_counts(sums: Floats, counts: Index, steps: Floats, ideal_of: Floats, s
 
 RANGED = (*SUMS, "ndcg", "Success")
 """The measures in which an unjudged item can be worth a mean gain."""
+
+
+def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
+    """Raise InputError for a metric whose difference is no sum over items, or on an axis that is not covered."""
+    advice = f"use {argument('metric', 'ndcg@10')}"
+    stop = what_stops(metric, grades, n_groups)
+    if metric.measure not in (*SUMS, "ndcg") or stop == "measure":
+        raise InputError(
+            f"a difference in {metric.requested_as or metric} is no sum over items, so answers to a sample do not "
+            "correct it",
+            advice=advice,
+        )
+    other = next((f"{axis}={metric[axis]}" for axis, value in _UNCHECKED_AXES.items() if metric[axis] != value), stop)
+    if other is not None:
+        raise InputError(f"a judge is not checked under {other}", where=metric.requested_as, advice=advice)
 
 
 def what_stops_range(metric: Metric, grades: Floats) -> str | None:

@@ -11,11 +11,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, argument
-from ndcg_tracker.metrics.contributions import ItemsApart, ItemsOfPairs, items_apart
-from ndcg_tracker.metrics.unjudged_bounds import SUMS, what_stops
+from ndcg_tracker.metrics.contributions import ItemsApart, ItemsOfPairs, gains_of, items_apart
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.metrics.unjudged_bounds import refuse_unchecked
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import judged
-from ndcg_tracker.statistics.drawn import inclusion_probabilities, permanent_numbers
+from ndcg_tracker.statistics.drawn import (
+    inclusion_probabilities,
+    permanent_folds,
+    permanent_numbers,
+    probabilities_by_spread,
+    spread_of_gains,
+)
 from ndcg_tracker.storage.checks import utc_now
 from ndcg_tracker.storage.records import DesignRecord, DesignRunRecord
 from ndcg_tracker.words.notes import Fact, Note
@@ -28,27 +35,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DrawnItemRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
-CHECKED = (*SUMS, "ndcg")
-"""The measures of which a difference is a sum over items, once the ideal is frozen."""
-_AXES = {"weights": "none", "missing": "zero", "extra": "skip", "label_type": "f64", "arithmetic": "f64"}
 _LARGEST_BUDGET = 10_000_000
 _MOST_LOOKS = 100
 _GREATEST_GRADE = 1.7e308
-
-
-def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
-    """Raise InputError for a metric whose difference is no sum over items, or on an axis that is not covered."""
-    advice = f"use {argument('metric', 'ndcg@10')}"
-    stop = what_stops(metric, grades, n_groups)
-    if metric.measure not in CHECKED or stop == "measure":
-        raise InputError(
-            f"a difference in {metric.requested_as or metric} is no sum over items, so answers to a sample do not "
-            "correct it",
-            advice=advice,
-        )
-    other = next((f"{axis}={metric[axis]}" for axis, value in _AXES.items() if metric[axis] != value), stop)
-    if other is not None:
-        raise InputError(f"a judge is not checked under {other}", where=metric.requested_as, advice=advice)
 
 
 def frozen_pairs(
@@ -81,14 +70,37 @@ Pair = tuple[int, str]
 """The id of a group, and an item."""
 
 
-def _drawn(items: ItemsOfPairs, seed: str, budget: float, group_ids: Index) -> dict[Pair, float]:
+def _drawn(items: ItemsOfPairs, seed: str, probabilities: Floats, group_ids: Index) -> dict[Pair, float]:
     """Return the items whose permanent number is below their probability, with this."""
-    if not items.sizes.size:
-        return {}
-    probabilities = inclusion_probabilities(items.sizes, budget)
     names = (keys.to_bytes_list() for keys in (items.group_keys.take(items.groups), items.keys))
     rows = np.flatnonzero(permanent_numbers(seed, zip(*names, strict=True)) < probabilities)
     return dict(zip(_pairs(items.take(rows), group_ids), probabilities[rows].tolist(), strict=True))
+
+
+def _probabilities(
+    tx: ReadTransaction,
+    design: DesignRecord,
+    budget: float,
+    items: ItemsOfPairs,
+    labels: LabelLists,
+    answers: Mapping[Pair, float],
+) -> Floats:
+    """Return with which probability a design draws each item; ``answers``: older ones, whose spread counts."""
+    if not answers:
+        return inclusion_probabilities(items.sizes, budget)
+    group_ids = tx.groups.ids(design.dataset_id, labels.group_keys)
+    levels, codes = np.unique(labels.grades, return_inverse=True)
+    of_labels = zip(group_ids[group_codes(labels.offsets)].tolist(), labels.item_keys.to_list(), strict=True)
+    code_of = dict(zip(of_labels, codes.tolist(), strict=True))
+    of_items, of_answers = (
+        np.array([code_of.get(pair, levels.size) for pair in pairs], dtype=np.int64)  # last: without a judge's grade
+        for pairs in (_pairs(items, group_ids), answers)
+    )
+    answered = tx.groups.keys(design.dataset_id, np.array([group for group, _ in answers], dtype=np.int64))
+    gains = gains_of(parse_metric(design.metric), np.array(list(answers.values())))
+    spread = spread_of_gains(permanent_folds(answered.to_bytes_list()), of_answers, gains, levels.size + 1)
+    folds = permanent_folds(items.group_keys.to_bytes_list())[items.groups]
+    return probabilities_by_spread(items.sizes, budget, folds, spread[of_items, folds])
 
 
 def _pairs(items: ItemsOfPairs, group_ids: Index) -> list[Pair]:
@@ -222,10 +234,11 @@ def drawn_design(
     is_open = [pair not in known for pair in _pairs(every, group_ids)] if known else []
     rest = every.take(np.flatnonzero(is_open)) if known else every
     if step is not None:
-        drawn = _drawn(rest, design.seed, step["budget"], group_ids)
         if not rest.sizes.size:
             what = f"people answered all {counted(n_apart, 'item')} that tell these runs apart, in older designs"
             raise InputError(what, advice="name other runs")
+        probabilities = _probabilities(tx, design, step["budget"], rest, labels, _answers_before(tx, stored, design))
+        drawn = _drawn(rest, design.seed, probabilities, group_ids)
         if not drawn:
             what = f"no item was drawn with a budget of {step['budget']}"
             raise InputError(what, advice=f"raise {argument('budget')}")
@@ -315,6 +328,25 @@ def _seed(stored: Sequence[DesignRecord], base: str, label_set: LabelSetRecord, 
     return base if is_older else f"{base}/{stored[-1].number + 1}"
 
 
+def _kinds(tx: ReadTransaction, dataset_id: int) -> Callable[[DesignRecord], tuple[str, float | None]]:
+    """Return what tells the judge that a design checks, and the scale."""
+    judge_of = {of.id: of.judge for of in tx.labels.sets(dataset_id, None)}
+    return lambda of: (judge_of[of.label_set_id], of.greatest_grade)
+
+
+def _answers_before(tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord) -> dict[Pair, float]:
+    """Return the answers by which a design has its probabilities: the same ones in all its looks.
+
+    They check the same judge on the same scale, and were given before this design was drawn first, to designs that were
+    drawn before anybody answered: so no probability of theirs depends on an answer.
+    """
+    kind_of = _kinds(tx, design.dataset_id)
+    older = [of for of in stored if of.number < design.number and kind_of(of) == kind_of(design)]
+    given = [(of, *answer) for of in older for answer in tx.designs.answers(of.id, design.created_at_utc)]
+    first = min((answered_at for *_, answered_at in given), default="")
+    return {pair: grade for of, pair, grade, _ in given if of.created_at_utc < first}
+
+
 def _of_people(
     tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord, *, same_numbers: bool
 ) -> dict[str, dict[Pair, float]]:
@@ -323,12 +355,11 @@ def _of_people(
     Who answered the newest design comes last. Parameters: ``same_numbers``: to those with the same random numbers, else
     to older ones with others, as they were when this design was drawn first.
     """
-    judge_of = {of.id: of.judge for of in tx.labels.sets(design.dataset_id, None)}
-    scale = judge_of[design.label_set_id], design.greatest_grade
+    kind_of = _kinds(tx, design.dataset_id)
     of_people: dict[str, dict[Pair, float]] = {}
     for of in stored:
         is_of_kind = (of.seed == design.seed) == same_numbers and (same_numbers or of.number < design.number)
-        is_alike = (judge_of[of.label_set_id], of.greatest_grade) == scale
+        is_alike = kind_of(of) == kind_of(design)
         if of.number == design.number or of.checked_by is None or not (is_of_kind and is_alike):
             continue
         answers = of_people.pop(of.checked_by, {})

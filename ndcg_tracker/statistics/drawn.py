@@ -22,6 +22,7 @@ from ndcg_tracker.rankings import Floats, Index
 
 _FOLDS = 10
 _PSEUDO_LABELS = 2.0
+_LEAST_SPREAD = 0.25
 _BITS = 53
 
 
@@ -59,6 +60,73 @@ def inclusion_probabilities(weights: Floats, budget: float) -> Floats:
     factors = (budget - np.arange(sizes.size)) / rest  # with so many of the largest drawn for sure
     n_sure = int(np.argmax(factors * ordered <= 1.0))
     return np.asarray(np.minimum(factors[n_sure] * sizes, 1.0))
+
+
+def permanent_folds(groups: Iterable[bytes]) -> Index:
+    """Return the fold of each group for good, a hash of its id: int64, shape (n,), from 0 to 9.
+
+    >>> permanent_folds([b"q1", b"q2", b"q3"]).tolist()
+    [6, 4, 5]
+    """
+    return np.array(
+        [int.from_bytes(blake2b(group, digest_size=8).digest(), "big") % _FOLDS for group in groups], dtype=np.int64
+    )
+
+
+def spread_of_gains(folds: Index, levels: Index, gains: Floats, n_levels: int) -> Floats:
+    """Return how far the gains that people gave at each grade of a judge spread, in all folds but one.
+
+    It is the standard deviation at a grade, with two labels more of the variance within grades, and at least a quarter
+    of its mean over the answers, so that no drawn item weighs too much. The answers count alike, however they were
+    drawn: within a grade, what people say has little to do with the weight of an item, and what was answered before
+    stays as it was, while probabilities grow with further looks. Parameters: of each answer ``folds``, int64, shape
+    (n,), of its group; ``levels``, int64, shape (n,), the number of the judge's grade; ``gains``, float64, shape (n,).
+    Returns: float64, shape (n_levels, 10), by fold, above 0: 1 where nothing spreads.
+
+    >>> spread = spread_of_gains(np.arange(4), np.array([0, 0, 1, 1]), np.array([0.0, 0.0, 1.0, 3.0]), 2)
+    >>> spread[:, 9].round(4).tolist()
+    [0.5, 0.866]
+    """
+    unit = np.frexp(np.abs(gains).max(initial=0.0))[1]
+    gains = np.ldexp(gains, -unit)  # exact, and no square is infinite
+    cells = levels * _FOLDS + folds
+    counts, sums, squares = (
+        _outside(cells, numbers, n_levels, _FOLDS) for numbers in (np.ones(gains.size), gains, gains**2)
+    )
+    deviations = np.maximum(squares - sums**2 / np.maximum(counts, 1.0), 0.0)
+    n_outside = np.maximum(counts.sum(axis=0), 1.0)
+    pooled = deviations.sum(axis=0) / n_outside
+    spread = np.sqrt((deviations + _PSEUDO_LABELS * pooled) / (counts + _PSEUDO_LABELS))
+    spread = np.maximum(spread, _LEAST_SPREAD * (spread * counts).sum(axis=0) / n_outside)
+    return np.where(spread > 0, np.ldexp(spread, unit), 1.0)
+
+
+def probabilities_by_spread(weights: Floats, budget: float, folds: Index, spread: Floats) -> Floats:
+    """Return with which probability to draw each item: within a fold by the size of its weight times its spread.
+
+    Each fold gets the part of the budget that the weights alone give it, so that its probabilities do not depend on its
+    own answers where its spread does not (``spread_of_gains``): a difference that is corrected by what was drawn stays
+    unbiased, also where the same permanent numbers drew the older answers, as long as the probabilities of those did
+    not depend on answers. The probabilities sum to the budget and grow with it. Parameters: ``weights``, ``budget``:
+    see ``inclusion_probabilities``. ``folds``: int64, shape (n,). ``spread``: float64, shape (n,), above 0. Returns:
+    float64, shape (n,), in (0, 1].
+
+    >>> one_fold, spread = np.zeros(3, dtype=np.int64), np.array([1.0, 1.0, 2.0])
+    >>> probabilities_by_spread(np.array([1.0, -2.0, 1.0]), 1.0, one_fold, spread).round(4).tolist()
+    [0.2, 0.4, 0.4]
+    """
+    probabilities = inclusion_probabilities(weights, budget)
+    sizes = np.abs(weights) * spread
+    for fold in np.unique(folds):
+        rows = np.flatnonzero(folds == fold)
+        probabilities[rows] = inclusion_probabilities(sizes[rows], probabilities[rows].sum())
+    return probabilities
+
+
+def _outside(cells: Index, numbers: Floats, n_levels: int, n_folds: int) -> Floats:
+    """Return the sums of numbers by level over all folds but one: shape (n_levels, n_folds)."""
+    by_cell = np.bincount(cells, numbers, n_levels * n_folds).reshape(n_levels, n_folds)
+    return np.asarray(by_cell @ (1.0 - np.eye(n_folds)))
 
 
 @dataclass(frozen=True)
@@ -123,11 +191,9 @@ class DrawnLabels:
         counts, worth = 1.0 / self.probabilities, self.gains / self.probabilities
         cells = self.levels[self.rows] * n_folds + folds[self.rows]
 
-        def outside(numbers: Floats) -> Floats:
-            by_cell = np.bincount(cells, numbers, n_levels * n_folds).reshape(n_levels, n_folds)
-            return np.asarray(by_cell.sum(axis=1, keepdims=True) - by_cell)
-
-        n_outside, weight, total = outside(np.ones(counts.size)), outside(counts), outside(worth)
+        n_outside, weight, total = (
+            _outside(cells, numbers, n_levels, n_folds) for numbers in (np.ones(counts.size), counts, worth)
+        )
         usual = weight.sum(axis=0) / np.maximum(n_outside.sum(axis=0), 1.0)  # the weight of one label, in each fold
         pseudo = _PSEUDO_LABELS * np.where(usual > 0, usual, 1.0)
         expected = (total + pseudo * self.judged_gains[:, None]) / (weight + pseudo)

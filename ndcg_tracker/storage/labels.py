@@ -181,6 +181,10 @@ class LabelWrites:
         self._made.label_sets.pop(label_set_id, None)
 
 
+Pair = tuple[int, str]
+"""The id of a group, and an item."""
+
+
 class DesignReads:
     """Reads designs, the items that they drew, and answers that are kept apart."""
 
@@ -215,6 +219,13 @@ class DesignReads:
         """Return the answers to items that a design did not draw, by group and item."""
         return self._session.records(KeptAnswerRecord, _items_of(design_id, is_drawn=False))
 
+    def answers(self, design_id: int, before: str) -> list[tuple[Pair, float, str]]:
+        """Return item, grade and time of all answers that people gave to a design before a time, by group and item."""
+        table = schema.drawn_items
+        query = sa.select(table).where(table.c.design_id == design_id, table.c.answered_at_utc < before)
+        rows = self._session.rows(query.order_by(table.c.group_id, table.c.item_key))
+        return [((row.group_id, row.item_key), row.grade, row.answered_at_utc) for row in rows]
+
 
 def _items_of(design_id: int, *, is_drawn: bool) -> sa.Select[Any]:
     table = schema.drawn_items
@@ -223,10 +234,6 @@ def _items_of(design_id: int, *, is_drawn: bool) -> sa.Select[Any]:
     of_kind = table.c.probability.is_not(None) if is_drawn else table.c.probability.is_(None)
     query = sa.select(*columns).where(table.c.design_id == design_id, of_kind)
     return query.order_by(table.c.group_id, table.c.item_key)
-
-
-Pair = tuple[int, str]
-"""The id of a group, and an item."""
 
 
 class DesignWrites:

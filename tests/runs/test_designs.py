@@ -10,9 +10,15 @@ from judged_worlds import world
 from refused import refusal_of
 
 from ndcg_tracker import Tracker, errors
+from ndcg_tracker.metrics.contributions import gains_of
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.runs.designs import frozen_pairs, known_answers
-from ndcg_tracker.statistics.drawn import inclusion_probabilities
+from ndcg_tracker.statistics.drawn import (
+    inclusion_probabilities,
+    permanent_folds,
+    probabilities_by_spread,
+    spread_of_gains,
+)
 from ndcg_tracker.storage.records import DesignRecord, DesignRunRecord
 
 pytestmark = pytest.mark.both_engines
@@ -299,6 +305,67 @@ def test_probabilities_go_with_the_largest_weight_and_sum_to_the_budget(shop: Tr
     assert {name: probability for name, (probability, _) in items.items()} == pytest.approx(
         {name: expected[name] for name in items}
     )
+
+
+def graded(tracker: Tracker, number: int = 1) -> dict[tuple[str, str], float]:
+    """Return what people answered to a design."""
+    return {pair: grade for pair, (_, grade) in drawn(tracker, number).items() if grade is not None}
+
+
+def check_probabilities(tracker: Tracker, number: int, answers: dict[tuple[str, str], float], budget: float) -> None:
+    """Check the probabilities of a design of dense and other, which go with the spread of some answers."""
+    metric = parse_metric("ndcg@10")
+    with tracker.store().read() as tx:
+        runs = {run.name: run for run in tx.runs.all("shop")}
+        (pair,), _ = frozen_pairs(tx, tx.labels.sets(1, "llama")[0], runs["dense"], [runs["other"]], metric)
+    items = list(zip(*(keys.to_list() for keys in pair.take(np.arange(pair.groups.size))), strict=True))
+    judged = dict(zip(zip(LABELS["group"], LABELS["item"], strict=True), LABELS["label"], strict=True))
+    levels, of_answers = (np.array([judged[item] for item in of], dtype=np.int64) for of in (items, answers))
+    folds, folds_of_answers = (permanent_folds(group.encode() for group, _ in of) for of in (items, answers))
+    gains = gains_of(metric, np.array(list(answers.values()), dtype=np.float64))
+    spread = spread_of_gains(folds_of_answers, of_answers, gains, 5)[levels, folds]
+    found = probabilities_by_spread(pair.weights, budget, folds, spread)
+    expected = dict(zip(items, found.tolist(), strict=True))
+    stored = {item: probability for item, (probability, _) in drawn(tracker, number).items()}
+    assert stored == pytest.approx({item: expected[item] for item in stored})
+
+
+def test_a_design_keeps_the_spread_of_what_was_answered_before_it_in_all_looks(shop: Tracker) -> None:
+    shop.labels_sample("stylish", "other", looks=2, budget=60, **OF_JUDGE)
+    answered(shop, 1)
+    before = graded(shop)
+    shop.labels_sample("dense", "other", judge="llama", budget=60, looks=2)
+    check_probabilities(shop, 2, before, 30)
+    one = drawn(shop, 2)
+    answered(shop, 2)
+    shop.labels_sample("stylish", "other", judge="llama", budget=60)
+    answered(shop, 1)
+    assert len(graded(shop)) > len(before)
+    assert shop.labels_sample("dense", "other", judge="llama", budget=60).sample.look == 2
+    check_probabilities(shop, 2, before, 60)
+    two = drawn(shop, 2)
+    assert one.keys() < two.keys()
+    assert all(one[pair][0] <= two[pair][0] for pair in one)
+
+
+def test_no_answers_count_whose_probabilities_go_with_answers(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    answered(shop, 1)
+    shop.labels_sample("stylish", "other", judge="llama", budget=60)
+    answered(shop, 2)
+    shop.labels_sample("dense", "other", judge="llama", budget=60)
+    check_probabilities(shop, 3, graded(shop, 1), 60)
+
+
+def test_no_answers_count_on_another_scale_or_that_came_later(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    answered(shop, 1)
+    shop.labels_sample("dense", "other", judge="llama", budget=40, scale=5)
+    check_probabilities(shop, 2, {}, 40)
+    shop.labels_sample("stylish", "other", judge="llama", budget=60, scale=5)
+    answered(shop, 3)
+    shop.labels_sample("dense", "other", judge="llama", budget=60)
+    check_probabilities(shop, 2, {}, 60)
 
 
 def test_looks_are_planned_and_drawn_one_after_another(shop: Tracker) -> None:

@@ -11,7 +11,10 @@ from populations import Floats
 from ndcg_tracker.statistics.drawn import (
     DrawnLabels,
     inclusion_probabilities,
+    permanent_folds,
     permanent_numbers,
+    probabilities_by_spread,
+    spread_of_gains,
 )
 
 some_weights = st.lists(st.floats(-10, 10).filter(lambda weight: abs(weight) > 1e-6), min_size=1, max_size=30).map(
@@ -34,6 +37,68 @@ def test_probabilities_sum_to_the_budget_in_proportion_to_the_weights(weights: F
 def test_a_larger_budget_contains_a_smaller_one(weights: Floats, first: int, second: int) -> None:
     few, many = (inclusion_probabilities(weights, budget) for budget in sorted((first, second)))
     assert (few <= many + 1e-12).all()
+
+
+@given(some_weights, st.integers(1, 40), st.integers(1, 40), st.integers(0, 2**32))
+def test_probabilities_by_spread_sum_to_the_budget_and_grow_with_it(
+    weights: Floats, first: int, second: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    folds, spread = rng.integers(0, 10, weights.size), rng.choice([0.25, 1.0, 3.0], weights.size)
+    few, many = (probabilities_by_spread(weights, budget, folds, spread) for budget in sorted((first, second)))
+    for found, budget in zip((few, many), sorted((first, second)), strict=True):
+        assert ((found > 0) & (found <= 1)).all()
+        assert found.sum() == pytest.approx(min(budget, weights.size))
+    assert (few <= many + 1e-9).all()
+    alike = probabilities_by_spread(weights, first, folds, np.ones(weights.size))
+    assert alike == pytest.approx(inclusion_probabilities(weights, first))
+    of_fold = folds == folds[0]
+    changed = probabilities_by_spread(weights, first, folds, np.where(of_fold, spread, 7 * spread))
+    assert changed == pytest.approx(probabilities_by_spread(weights, first, folds, spread))  # a fold's unit is nothing
+
+
+some_answers = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 3), st.sampled_from([0.0, 1.0, 3.0, 1e9])), max_size=40
+)
+
+
+@given(some_answers)
+def test_the_spread_is_that_of_other_folds_and_a_quarter_of_its_mean_at_least(
+    answers: list[tuple[int, int, float]],
+) -> None:
+    folds, levels = (np.array([answer[place] for answer in answers], dtype=np.int64) for place in (0, 1))
+    gains = np.array([answer[2] for answer in answers], dtype=np.float64)
+    found = spread_of_gains(folds, levels, gains, 4)
+    assert found.shape == (4, 10)
+    assert ((found > 0) & np.isfinite(found)).all()
+    for fold in range(10):
+        others = folds != fold
+        alone = spread_of_gains(folds[others], levels[others], gains[others], 4)[:, fold]
+        assert alone == pytest.approx(found[:, fold])
+        if others.any() and np.ptp(gains[others]):
+            assert found[:, fold].min() >= 0.25 * found[levels[others], fold].mean() * (1 - 1e-9)
+
+
+def test_the_largest_gains_have_a_spread() -> None:
+    found = spread_of_gains(np.arange(4), np.zeros(4, dtype=np.int64), np.array([0.0, 1e308, 0.0, 1e308]), 1)
+    assert found[0, 9] == pytest.approx(0.5e308)
+
+
+def test_grades_at_which_people_differ_more_have_more_spread() -> None:
+    rng = np.random.default_rng(2)
+    folds, levels = rng.integers(0, 10, 4000), rng.integers(0, 3, 4000)
+    gains = rng.normal(size=4000) * np.array([0.0, 1.0, 2.0])[levels]
+    found = spread_of_gains(folds, levels, gains, 3)
+    assert found[1] == pytest.approx(np.ones(10), rel=0.05)
+    assert found[2] == pytest.approx(np.full(10, 2.0), rel=0.05)
+    assert found[0] == pytest.approx(np.full(10, 0.25), rel=0.06)  # the quarter of the mean
+
+
+def test_folds_of_groups_are_those_of_their_ids_and_about_equal() -> None:
+    ids = [f"q{group}".encode() for group in range(5000)]
+    folds = permanent_folds(ids)
+    assert np.bincount(folds, minlength=10) == pytest.approx(np.full(10, 500), abs=80)
+    assert permanent_folds(ids[::-1]).tolist() == folds[::-1].tolist()
 
 
 def test_permanent_numbers_are_uniform_and_depend_on_seed_group_and_item_alone() -> None:
@@ -61,6 +126,31 @@ def test_over_all_draws_the_corrected_differences_are_those_of_complete_answers(
         sample = DrawnLabels(4, groups, weights, levels, judged_gains, rows, gains[rows], probabilities[rows])
         expected += chance * sample.corrected_deltas()
     assert expected == pytest.approx(np.bincount(groups, weights * gains))
+
+
+def test_probabilities_by_older_answers_with_the_same_numbers_leave_every_item_its_chance() -> None:
+    """Over all older draws, an item is drawn as often as its probability says: the mean of drawn / p is 1."""
+    rng = np.random.default_rng(4)
+    folds = np.array([0, 0, 1, 1, 2, 2, 3, 3, 3])
+    n = folds.size
+    older_weights, weights, levels = rng.normal(size=n), rng.normal(size=n), rng.integers(0, 2, n)
+    gains = rng.integers(0, 4, n).astype(float)
+    older = inclusion_probabilities(older_weights, 4)
+    worth, largest = np.zeros(n), np.zeros(n)
+    seen = set()
+    for drawn in product([False, True], repeat=n):
+        is_drawn = np.array(drawn)
+        chance = float(np.where(is_drawn, older, 1 - older).prod())
+        spread = spread_of_gains(folds[is_drawn], levels[is_drawn], gains[is_drawn], 2)
+        found = probabilities_by_spread(weights, 3, folds, spread[levels, folds])
+        seen.add(found.round(6).tobytes())
+        below = np.where(is_drawn, np.minimum(found / older, 1.0), np.maximum(found - older, 0.0) / (1 - older))
+        worth += chance * below / found
+        either = np.where(is_drawn, 1.0, below)
+        largest += chance * either / np.maximum(found, older)
+    assert len(seen) > 50
+    assert worth == pytest.approx(np.ones(n))
+    assert largest == pytest.approx(np.ones(n))
 
 
 def test_complete_answers_leave_nothing_to_the_judge() -> None:
