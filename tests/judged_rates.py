@@ -201,7 +201,7 @@ class World:
 
 
 @dataclass(frozen=True)
-class TTests:
+class ManyTests:
     """The t-tests of many worlds: of each the mean, its standard error and degrees of freedom."""
 
     means: Floats
@@ -209,7 +209,7 @@ class TTests:
     df: Floats
 
     @classmethod
-    def of(cls, tests: Sequence[TTest]) -> TTests:
+    def of(cls, tests: Sequence[TTest]) -> ManyTests:
         numbers = [(test.mean, test.standard_error, test.df) for test in tests]
         return cls(*np.array(numbers, dtype=np.float64).T)
 
@@ -242,9 +242,9 @@ class Cell:
     n: int
     budget: int
     truth: float | Floats
-    judge: TTests
-    people: TTests
-    corrected: TTests
+    judge: ManyTests
+    people: ManyTests
+    corrected: ManyTests
     n_drawn: Floats
     n_informative: Floats
 
@@ -344,9 +344,9 @@ def cell_of(n: int, budget: int, found: Sequence[Observed], truth: float | None)
         n,
         budget,
         np.array([world.truth for world in found]) if truth is None else truth,
-        TTests.of([world.judge for world in found]),
-        TTests.of([world.people for world in found]),
-        TTests.of([world.corrected for world in found]),
+        ManyTests.of([world.judge for world in found]),
+        ManyTests.of([world.people for world in found]),
+        ManyTests.of([world.corrected for world in found]),
         np.array([float(world.n_drawn) for world in found]),
         np.array([float(world.n_informative) for world in found]),
     )

@@ -14,8 +14,8 @@ from judged_rates import (
     N_ITEMS,
     Cell,
     Judge,
+    ManyTests,
     Observed,
-    TTests,
     World,
     cell_of,
     discounts,
@@ -103,7 +103,7 @@ def looks(judge: Judge, n: int, budget: int, worlds: int, k: int) -> Looks:
             labels = world.labels(np.flatnonzero(numbers < probabilities), probabilities)
             tests.append(paired_t(labels.corrected_deltas()))
             informative.append(int(labels.informative.sum()))
-    both, are_enough = TTests.of(tests), np.array(informative) >= FEW_DIFFERENCES
+    both, are_enough = ManyTests.of(tests), np.array(informative) >= FEW_DIFFERENCES
 
     def share(alpha: float, *, marked: bool) -> float:
         errs = both.refute(of.truth, alpha) & (are_enough | marked)

@@ -48,7 +48,7 @@ RULES: dict[str, Rule] = {"limit .1": UNSCALED, "scaled limit": NEW, "betting on
 
 def told(rate: float, digits: int = 3) -> str:
     """Return a rate without the zero before its point."""
-    return f"{rate:.{digits}f}".removeprefix("0")
+    return f"{rate:z.{digits}f}".replace("-0.", "-.").removeprefix("0")
 
 
 def row(*cells: object) -> None:

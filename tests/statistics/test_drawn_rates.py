@@ -17,8 +17,8 @@ from judged_rates import (
     Cell,
     Judge,
     Kind,
+    ManyTests,
     Observed,
-    TTests,
     cells,
     population,
 )
@@ -107,7 +107,7 @@ def test_tests_of_many_worlds_are_those_of_each() -> None:
     of, rng = population(BIASED, "equal"), np.random.default_rng(1)
     labels = [of.world(of.rows(rng, 100)).drawn(rng, 200) for _ in range(20)]
     tests = [paired_t(one.corrected_deltas()) for one in labels]
-    many, bound = TTests.of(tests), 0.01
+    many, bound = ManyTests.of(tests), 0.01
     assert many.refute(0.0).tolist() == [(test.p_value or 1) < 0.05 for test in tests]
     assert many.lie_above(-bound, 0.05).tolist() == [(t_lower_bound(test) or 0) > -bound for test in tests]
     assert many.lie_below(bound, 0.01).tolist() == [(t_upper_bound(test, level=0.99) or 0) < bound for test in tests]
