@@ -32,7 +32,14 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
 from ndcg_tracker.rankings.sorting import similar_groups
 
-_UNCHECKED_AXES = {"weights": "none", "missing": "zero", "extra": "skip", "label_type": "f64", "arithmetic": "f64"}
+_CHECKED_AXES = {
+    "weights": ("none", "group"),
+    "empty_weight": ("group",),
+    "missing": ("zero",),
+    "extra": ("skip",),
+    "label_type": ("f64",),
+    "arithmetic": ("f64",),
+}
 
 
 def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
@@ -345,13 +352,16 @@ def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
     """Raise InputError for a metric whose difference is no sum over items, or on an axis that is not covered."""
     advice = f"use {argument('metric', 'ndcg@10')}"
     stop = what_stops(metric, grades, n_groups)
-    if metric.measure not in (*SUMS, "ndcg") or stop == "measure":
+    is_sum = metric.measure in (*SUMS, "ndcg") or (metric.measure, metric.cutoff) == ("Success", 1)
+    if not is_sum or stop == "measure":
         raise InputError(
             f"a difference in {metric.requested_as or metric} is no sum over items, so answers to a sample do not "
             "correct it",
             advice=advice,
         )
-    other = next((f"{axis}={metric[axis]}" for axis, value in _UNCHECKED_AXES.items() if metric[axis] != value), stop)
+    other = next(
+        (f"{axis}={metric[axis]}" for axis, values in _CHECKED_AXES.items() if metric[axis] not in values), stop
+    )
     if other is not None:
         raise InputError(f"a judge is not checked under {other}", where=metric.requested_as, advice=advice)
 

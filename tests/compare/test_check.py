@@ -115,6 +115,24 @@ def test_the_judge_alone_is_what_compare_finds(shop: CommandLine) -> None:
     assert alone["ci"] == pytest.approx(metric["ci"], abs=1e-12)
 
 
+@pytest.mark.parametrize("text", ["Success@1", "dcg(weights=group)@10", "P(rel=2)@5"])
+def test_complete_answers_give_what_peoples_labels_give(shop: CommandLine, text: str) -> None:
+    with Tracker(shop.url) as tracker:
+        weights = [1.0 + place % 3 for place in range(N_GROUPS)]
+        tracker.set_groups({"group": [f"q{place}" for place in range(N_GROUPS)], "weight": weights}, dataset="shop")
+        tracker.rescore(["dense", "stylish"], metrics=text, judge="llama", dataset="shop")
+        answered(shop, 10_000, metric=text)
+        tracker.add_labels(true_labels(), judge="human", dataset="shop")
+        tracker.rescore(["dense", "stylish"], metrics=text, judge="human", dataset="shop")
+        (of_people,) = tracker.compare("dense", "stylish", judge="human", metrics=text).comparisons[0].metrics
+    (checked,) = compared(shop, metrics=text).metrics
+    assert [checked.delta, checked.p_value] == pytest.approx([of_people.delta, of_people.p_value])
+    assert checked.ci == pytest.approx(of_people.ci)
+    assert shop.refused(*COMPARE, "--metric", "Success@3").startswith(
+        "a difference in Success@3 is no sum over items, "
+    )
+
+
 @pytest.mark.both_engines
 def test_with_every_item_answered_the_verdict_is_that_of_peoples_labels(shop: CommandLine) -> None:
     answered(shop, 10_000, metric="dcg@10")
@@ -275,7 +293,7 @@ def test_groups_that_a_run_lacks_count_as_nothing(shop: CommandLine) -> None:
     assert (groups.paired, groups.missing_in_baseline, groups.missing_in_candidate) == (N_GROUPS, 0, 1)
 
 
-@pytest.mark.parametrize("text", ["ndcg@10", "dcg(gain=exp2)@5", "P@3", "RBP@10"])
+@pytest.mark.parametrize("text", ["ndcg@10", "dcg(gain=exp2)@5", "P@3", "RBP@10", "Success@1"])
 @pytest.mark.parametrize("budget", [20, 60, 150])
 def test_over_many_draws_the_corrected_difference_is_that_of_complete_answers(text: str, budget: int) -> None:
     """From runs and labels on; the true difference has the ideal of the judge's labels."""
@@ -390,3 +408,5 @@ def test_a_run_that_is_newer_than_the_answers_takes_what_is_known_as_it_is(shop:
     assert sampled.n_drawn + sampled.n_known <= sampled.n_apart
     text = " ".join(shop.done("compare", "dense", "tuned", *COMPARE[3:]).split())
     assert f", {sampled.n_known} of them known before, of " in text
+    answered(shop, 300, "dense", "other")  # further answers by the old numbers, after the draw by new ones
+    assert compared(shop, "dense", "tuned").metrics[0] == metric

@@ -100,8 +100,9 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
 
 def is_unchecked(tx: ReadTransaction, dataset_id: int, judge: str) -> bool:
     """Return whether labels are of a named judge who is none of those who check others."""
-    people = {design.checked_by for design in tx.designs.all(dataset_id)}
-    return bool(judge) and judge not in (*NO_LABELS_HERE, *people)
+    if not judge or judge in NO_LABELS_HERE:
+        return False
+    return judge not in {design.checked_by for design in tx.designs.all(dataset_id)}
 
 
 def _facts(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFacts:
