@@ -172,7 +172,8 @@ def low_information(
             reason = f"{counted(n_nonzero, 'answer')} that differ{'s' if n_nonzero == 1 else ''} from the judge"
         if as_equal:
             reason = f"of {n:,} clusters those that differ count as {n_nonzero:,} equal ones"
-        narrow = f", and below {enough} {_OF_GATE.get(decides, f'{interval} may be too narrow')}"
+        of_gate = "a t bound is not trusted, and no other applies" if of_labels and decides else _OF_GATE.get(decides)
+        narrow = f", and below {enough} {of_gate or f'{interval} may be too narrow'}"
     else:
         units = "clusters" if of_clusters else "groups"
         reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {units})"

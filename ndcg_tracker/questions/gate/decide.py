@@ -35,7 +35,6 @@ from ndcg_tracker.statistics.t_test import (
     TTest,
     checked_margin,
     checked_weights,
-    enough_for,
     finite,
     groups_needed,
 )
@@ -548,7 +547,7 @@ def _low_information(information: Information, alpha: float, decides: Literal["p
     """Return a note where the differences say too little for the t bound at this level to decide, else None."""
     if not information.is_low_at(alpha):
         return None
-    enough = enough_for(alpha)
+    enough = information.enough_for(alpha)
     if information.of_strata and information.are_few_at(alpha):
         return Note("few_in_strata", {"n": information.n, "n_nonzero": information.n_nonzero, "enough": enough})
     note = few_note(information, enough) if information.are_few_at(alpha) else skewed_note(information)

@@ -63,7 +63,7 @@ class Bounds:
         lower = by_t[0] if lower_by_t else betting[0]
         upper: tuple[float | None, BoundMethod | None] = (by_t[1], "t")
         if not upper_by_t:
-            upper = _upper_of_both(by_t[1], betting[1])
+            upper = (None, None) if information.of_labels else _upper_of_both(by_t[1], betting[1])
         return cls(information, *by_t, *betting, lower, method, *upper)
 
 

@@ -90,6 +90,7 @@ def test_below_a_hundred_answers_that_differ_nothing_is_decided(shop: CommandLin
     assert " answers differ from the judge, and below 100 no bound is trusted)" in text
     assert " answers more would decide (PASS)" in text
     assert "won, " not in text
+    assert ", and below 100 a t bound is not trusted, and no other applies note: " in text
     found = shop.rows(*CHECKED, "--margin", "0.5", "--on-inconclusive", "pass")
     assert (found["lower"], found["lower_method"]) == (None, None)
     assert found["labels_to_decide"][1] == "pass"
