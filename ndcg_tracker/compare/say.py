@@ -218,7 +218,9 @@ def comparison_reports(*comparisons: Comparison, spelled: Spelling = in_python, 
     overview = _overview(shown, spelled)
     if details:
         return [replace(overview, legend=legend(shown, spelled), is_overview=True), *reports]
-    facts = dict.fromkeys(fact for report in reports for fact in report.facts if fact[0] in ("groups", "labels"))
+    facts = dict.fromkeys(
+        fact for report in reports for fact in report.facts if fact[0] in ("groups", "labels", "look")
+    )
     notes = dict.fromkeys(note for report in reports for note in report.notes)
     return [replace(overview, facts=list(facts), notes=list(notes))]
 

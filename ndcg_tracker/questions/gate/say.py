@@ -371,7 +371,7 @@ def _by_bounds(decision: GateDecision) -> str:
     """Return why a population decision came out as it did."""
     sides = Sides(decision)
     goal = f"{sides.better} {sides.allowed(decision.margin)}"
-    pass_level, fail_level = f"{decision.pass_level or 0.0:.0%}", percent_of(1 - (decision.fail_alpha or 0.0))
+    pass_level, fail_level = percent_of(decision.pass_level or 0.0), percent_of(1 - (decision.fail_alpha or 0.0))
     has_t = decision.t_lower is not None or decision.t_upper is not None
     cause = "information is low" if has_t or decision.low_information is not None else "all differences are the same"
     kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
