@@ -454,8 +454,9 @@ def import_runs(
     """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
 
     ``dataset``: another name for the dataset of an export that holds one. ``record``: also aliases, decisions of
-    gates and suites; an alias that went another way here stays, with a note. ``progress``: called with how many
-    runs are stored, and how many there are. Raises: InputError, ConflictError.
+    gates, suites and designs; an alias that went another way here stays, with a note, and so do the designs of a
+    dataset. ``progress``: called with how many runs are stored, and how many there are. Raises: InputError,
+    ConflictError.
     """
     from ndcg_tracker.runs.exchange import import_all
     from ndcg_tracker.runs.export_files import ExportReader

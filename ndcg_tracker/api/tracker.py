@@ -423,10 +423,11 @@ class Tracker:
         """Write runs (none named: all, of ``dataset`` if given) with all that belongs to them as Parquet files.
 
         ``texts``: also what ``add_texts`` stored for their datasets. ``record``: also aliases with where they pointed,
-        decisions of gates and suites, as far as they concern these runs alone. ``progress``: called with how many runs
-        are written, and how many there are. The folder must not be there yet; what was written is counted. Raises:
-        ReferenceNotFoundError; InputError where it cannot be written, and for a named run that was pruned (of all runs,
-        those are written as they are).
+        decisions of gates and suites, as far as they concern these runs alone, and where no runs are named the designs
+        of ``labels_sample`` with their answers. ``progress``: called with how many runs are written, and how many
+        there are. The folder must not be there yet; what was written is counted. Raises: ReferenceNotFoundError;
+        InputError where it cannot be written, and for a named run that was pruned (of all runs, those are written as
+        they are).
         """
         from ndcg_tracker.runs.exchange import export
 

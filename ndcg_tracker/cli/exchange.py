@@ -45,7 +45,7 @@ def export_runs(
         f"{counted(result.n_label_sets, 'label set')} and {counted(result.n_results, 'group result')} to {output}; "
         "checked: the files have all their rows"
     )
-    _say_record("with", result.n_aliases, result.n_decisions)
+    _say_record("with", result.n_aliases, result.n_decisions, result.n_designs)
 
 
 def import_runs(
@@ -65,7 +65,7 @@ def import_runs(
         result = tracker.import_runs(folder, dataset=dataset, record=record, progress=progress)
     for note in result.notes:
         options.say(f"note: {note}")
-    _say_record("stored", result.n_aliases, result.n_decisions)
+    _say_record("stored", result.n_aliases, result.n_decisions, result.n_designs)
     names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations", "n_not_verifiable"]
     options.show_fields(format, names, result.runs)
     options.say(
@@ -74,13 +74,18 @@ def import_runs(
     )
 
 
-def _say_record(how: str, n_aliases: int, n_decisions: int) -> None:
-    """Say how many aliases and decisions there are, if there are any."""
+def _say_record(how: str, n_aliases: int, n_decisions: int, n_designs: int) -> None:
+    """Say how many aliases, decisions and designs there are, if there are any."""
     from ndcg_tracker.words.texts import counted
 
+    said = []
     if n_aliases or n_decisions:
         aliases = f"{n_aliases:,} alias{'' if n_aliases == 1 else 'es'}"
-        options.say(f"{how} {aliases} and {counted(n_decisions, 'decision')} of gates")
+        said.append(f"{aliases} and {counted(n_decisions, 'decision')} of gates")
+    if n_designs:
+        said.append(f"{counted(n_designs, 'design')} for people who check a judge")
+    if said:
+        options.say(f"{how} {', and '.join(said)}")
 
 
 def _not_verifiable(n: int) -> str:

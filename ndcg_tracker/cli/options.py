@@ -88,7 +88,7 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
 Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
 Dataset = Annotated[str, told(asked.Dataset, "--dataset", "default")]
 Record = Annotated[
-    bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions and suites.")
+    bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions, suites, designs.")
 ]
 OnSuite = Annotated[
     str | None, typer.Option("--suite", metavar="NAME", help="On every dataset of a suite, and on all together.")

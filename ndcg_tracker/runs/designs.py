@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DrawnItemRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
-_LARGEST_BUDGET = 10_000_000
-_MOST_LOOKS = 100
-_GREATEST_GRADE = 1.7e308
+LARGEST_BUDGET = 10_000_000
+MOST_LOOKS = 100
+GREATEST_GRADE = 1.7e308
 
 
 def frozen_pairs(
@@ -124,16 +124,16 @@ class SampleOptions:
 
     def check(self) -> None:
         """Raise InputError for a budget, looks and a scale that cannot be."""
-        if not 1 <= self.budget <= _LARGEST_BUDGET:
-            raise InputError(f"the budget must be 1 to {_LARGEST_BUDGET:,} labels, not {self.budget:,}")
-        if self.looks is not None and not 1 <= self.looks <= _MOST_LOOKS:
-            raise InputError(f"a design has 1 to {_MOST_LOOKS} looks, not {self.looks:,}")
+        if not 1 <= self.budget <= LARGEST_BUDGET:
+            raise InputError(f"the budget must be 1 to {LARGEST_BUDGET:,} labels, not {self.budget:,}")
+        if self.looks is not None and not 1 <= self.looks <= MOST_LOOKS:
+            raise InputError(f"a design has 1 to {MOST_LOOKS} looks, not {self.looks:,}")
         if self.looks is not None and self.looks > self.budget:
             raise InputError(
                 f"{self.looks} looks need a budget of {self.looks} labels or more, not {self.budget}",
                 advice=f"raise {argument('budget')}, or lower {argument('looks')}",
             )
-        if self.scale is not None and not 0 < self.scale <= _GREATEST_GRADE:
+        if self.scale is not None and not 0 < self.scale <= GREATEST_GRADE:
             raise InputError(f"the greatest grade of a scale is above 0, not {self.scale:g}")
 
 

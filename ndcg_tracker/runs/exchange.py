@@ -46,7 +46,7 @@ _STATED = ("mean", "worst_mean", "best_mean", "n_groups", "n_missing", "n_undefi
 class Exported:
     """How much an export holds; ``n_pruned``: how many of the runs have lost their items.
 
-    ``n_aliases``, ``n_decisions``: in the record of what people did with the runs.
+    ``n_aliases``, ``n_decisions``, ``n_designs``: in the record of what people did with the runs.
     """
 
     n_runs: int
@@ -56,6 +56,7 @@ class Exported:
     n_pruned: int = 0
     n_aliases: int = 0
     n_decisions: int = 0
+    n_designs: int = 0
 
 
 Progress = Callable[[int, int | None], None]
@@ -99,7 +100,7 @@ def export(
             of_export.write(writer)
     n = writer.n_rows
     counts = n["runs"], n["items"], n["label_sets"], n["group_results"], n["prunings"], n["aliases"]
-    return Exported(*counts, n["decisions"] + n["suite_decisions"])
+    return Exported(*counts, n["decisions"] + n["suite_decisions"], n["designs"])
 
 
 class _Export:
@@ -248,13 +249,14 @@ class ImportedRun:
 class Imported:
     """What an import stored. ``notes``: what one should know of it.
 
-    ``n_aliases``, ``n_decisions``: how many aliases are new or moved on, and how many decisions of gates are new.
+    ``n_aliases``, ``n_designs``: how many are new or went on; ``n_decisions``: how many decisions of gates are new.
     """
 
     runs: tuple[ImportedRun, ...]
     notes: tuple[str, ...]
     n_aliases: int = 0
     n_decisions: int = 0
+    n_designs: int = 0
 
 
 def import_all(
@@ -269,8 +271,8 @@ def import_all(
 
     Results are computed again from items and labels, as ingest does, and refused where they differ. Parameters:
     ``dataset``: the name that the export's only dataset gets here; None for its own. ``record``: whether to store
-    aliases, decisions and suites, too. Raises: InputError for an export that contradicts itself; ConflictError for a
-    name with other content, and for a weight that contradicts a stored one.
+    what people did, too. Raises: InputError for an export that contradicts itself; ConflictError for a name with other
+    content, and for a weight that contradicts a stored one.
     """
     runs, evaluations = reader.rows("runs"), reader.rows_by("evaluations", "dataset", "run")
     dates = {row["dataset"]: row["created_at_utc"] for row in reader.rows("datasets")}
@@ -300,12 +302,12 @@ def import_all(
         if progress is not None:
             progress(len(imported), len(runs))
     of_import.sums()
-    n_aliases = n_decisions = 0
+    of_record = 0, 0, 0
     if record:
-        n_aliases, n_decisions, further = BroughtRecord(tx, reader, datasets, of_import.label_set).store()
+        of_record, further = BroughtRecord(tx, reader, datasets, of_import.label_set, runs).store()
         of_import.notes += further
     reader.check_read(left_out="none" if record else "record")
-    return Imported(tuple(imported), in_words(of_import.notes), n_aliases, n_decisions)
+    return Imported(tuple(imported), in_words(of_import.notes), *of_record)
 
 
 class _Import:
@@ -379,7 +381,7 @@ class _Import:
                 if here is None:
                     here = self.tx.write.labels.known_by_digest(dataset.id, row["digest"], judge, stored_at)
             else:
-                _check_whole(self.reader, "labels", f"labels version {version}", labels, row["digest"])
+                self.reader.check_whole("labels", f"labels version {version}", labels, row["digest"])
                 labels = replace(labels, by_row_number=row["by_row_number"])
                 before = self._label_sets.get((row["dataset"], row["extends"]))
                 extends = None if before is None else before.version
@@ -411,7 +413,7 @@ class _Import:
         kept = row if gone is None else row | {"n_items": gone["n_kept_items"]}
         ranking = Ranking.from_rows(*self.reader.part("items", kept))
         if gone is None:
-            _check_whole(self.reader, "items", f"run {row['run']!r}", ranking, row["digest"])
+            self.reader.check_whole("items", f"run {row['run']!r}", ranking, row["digest"])
         groups = None if gone is None else next(self.reader.part("pruned_groups", gone))
         existing = self.tx.runs.named(dataset.id, row["run"])
         if existing is not None:
@@ -592,8 +594,3 @@ class _Evaluation:
     row: Row
     keys: Keys
     stated: StatedResults
-
-
-def _check_whole(reader: ExportReader, table: str, what: str, items: LabelLists | Ranking, digest: str) -> None:
-    if items.has_duplicates() or items.digest() != digest:
-        raise reader.error(table, f"the content of {what} is not that which was exported")

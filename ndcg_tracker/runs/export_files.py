@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys, arrow_texts, keys_of_arrow
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 
 _ROWS_AT_ONCE = 1 << 17
 Column = Keys | Floats | Index | Sequence[Any] | str | int | None
@@ -84,6 +87,7 @@ _DECIDED = _columns(
     text="decision reason acknowledged_reason acknowledged_by",
     time="created_at_utc",
 )
+_BUDGETS = ("planned_budget", "budget")
 _OPEN = _columns(text="unjudged", number="delta_low delta_high")
 TABLES = {
     "runs": Table(
@@ -139,6 +143,22 @@ TABLES = {
         part="record",
         later=("repeats", *_OPEN, "checked_by"),
     ),
+    "designs": Table(
+        _columns(name="dataset", count="design label_set_version", text="metric seed", flag="not_tuned")
+        | _columns(count="n_looks look planned_budget budget", number="greatest_grade", time="created_at_utc")
+        | _columns(text="checked_by", count="n_runs_before n_label_sets_before"),
+        part="record",
+        needed=("design", "label_set_version", "metric", "seed", "not_tuned", "n_looks", "look", *_BUDGETS),
+    ),
+    "design_runs": Table(
+        _columns(name="dataset", count="design", text="run present_run"), part="record", needed=("design", "run")
+    ),
+    "drawn_items": Table(
+        _columns(name="dataset", count="design", key="group_key item_key")
+        | _columns(number="probability grade", text="answered_at_utc"),
+        part="record",
+        needed=("design",),
+    ),
     "suites": Table(_columns(name="suite dataset", count="place", text="created_at_utc"), part="record"),
     "suite_decisions": Table(
         _columns(name="suite", text="baseline candidate by_tag", json="runs")
@@ -162,7 +182,8 @@ TABLES = {
 """All tables. Rows are in the order of ``runs``, ``label_sets`` and ``evaluations``, whose counts say how many rows of
 ``items``, ``labels`` and ``group_results`` belong to each; of a run in ``prunings``, that says so of ``items`` and
 ``pruned_groups``. The record, which is what people did with the runs, has their names at that time and those that they
-have now."""
+have now. Of a design that is answered, ``n_runs_before`` and ``n_label_sets_before`` say how many of the runs and the
+versions of labels of its dataset were stored before the first answer."""
 
 
 def arrow_schema(table: str) -> Any:
@@ -372,6 +393,11 @@ class ExportReader:
         for name, stream in self._streams.items():
             if stream.n_left and TABLES[name].part != left_out:
                 raise stream.error(f"has {stream.n_left} rows without an owner")
+
+    def check_whole(self, table: str, what: str, items: LabelLists | Ranking, digest: str) -> None:
+        """Raise InputError where the rows of something are not those that were exported."""
+        if items.has_duplicates() or items.digest() != digest:
+            raise self.error(table, f"the content of {what} is not that which was exported")
 
     def facts(self, table: str, text: str) -> dict[str, Any]:
         """Return the JSON object that a text of a table holds (InputError for anything else)."""

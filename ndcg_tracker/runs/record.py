@@ -1,4 +1,4 @@
-"""What people did with runs, exported and imported: aliases and where they pointed, decisions of gates, suites.
+"""What people did with runs, exported and imported: aliases and their moves, decisions of gates, suites, designs.
 
 None of it is content of a run or can be computed again, so an import takes it as it is written.
 """
@@ -7,13 +7,24 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, MetricError
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.runs.designs import GREATEST_GRADE, LARGEST_BUDGET, MOST_LOOKS
 from ndcg_tracker.storage.checks import checked_time
-from ndcg_tracker.storage.records import AliasMoveRecord, AliasRecord, DecisionRecord
+from ndcg_tracker.storage.records import (
+    AliasMoveRecord,
+    AliasRecord,
+    DecisionRecord,
+    DesignRecord,
+    DesignRunRecord,
+)
 from ndcg_tracker.words.notes import Fact, Note
 
 if TYPE_CHECKING:
@@ -27,6 +38,56 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 _SIDES = ("baseline_run_id", "candidate_run_id")
+
+
+_OF_ITEM = ("probability", "grade", "answered_at_utc")
+_ItemFacts = tuple[float | None, float | None, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Design:
+    """A design with its items by group and id: probability, None where it is kept apart, grade, and when that came."""
+
+    record: DesignRecord
+    items: dict[tuple[str, str], _ItemFacts]
+
+    def goes_on_from(self, other: _Design) -> bool:
+        """Return whether it is the same design as another one, and has all that this has."""
+        of, before = self.record, other.record
+        if self._plan != other._plan or of.budget < before.budget or before.checked_by not in (None, of.checked_by):
+            return False
+        for pair, (probability, *answer) in other.items.items():
+            now, *answer_now = self.items.get(pair, (0.0, None, None))
+            if (probability or 0.0) > (now or 0.0) or (answer[0] is not None and answer != answer_now):
+                return False
+        return other.items.keys() <= self.items.keys()
+
+    @property
+    def _plan(self) -> tuple[object, ...]:
+        of = self.record
+        names = [run.run for run in of.runs]
+        plan = of.label_set_id, of.metric, of.seed, of.created_at_utc, of.n_looks, of.not_tuned, of.greatest_grade
+        return of.number, names, plan
+
+
+def _go_on_from(designs: Sequence[_Design], others: Sequence[_Design]) -> bool:
+    """Return whether the designs of a dataset are those that another database has of it, and what came after."""
+    is_longer = len(designs) >= len(others)
+    return is_longer and all(design.goes_on_from(other) for design, other in zip(designs, others, strict=False))
+
+
+def _designs_of(tx: ReadTransaction, dataset_id: int) -> list[_Design]:
+    """Return the designs of a dataset by number."""
+    designs = []
+    for record in tx.designs.all(dataset_id):
+        items, apart = tx.designs.items(record.id), tx.designs.kept_apart(record.id)
+        ids = np.array([*(item.group_id for item in items), *(item.group_id for item in apart)], dtype=np.int64)
+        names = [*(item.item_key for item in items), *(item.item_key for item in apart)]
+        facts: list[_ItemFacts] = [(item.probability, item.grade, item.answered_at_utc) for item in items]
+        facts += [(None, item.grade, item.answered_at_utc) for item in apart]
+        pairs = zip(tx.groups.keys(dataset_id, ids).to_list(), names, strict=True)
+        designs.append(_Design(record, dict(zip(pairs, facts, strict=True))))
+    return designs
 
 
 def _run_ids(decision: DecisionRecord) -> set[int | None]:
@@ -92,10 +153,33 @@ class ExportedRecord:
                     for dataset, of in on_suite.runs.items()
                 }
                 writer.add("suite_decisions", {"runs": [runs]}, records=[on_suite])
+        for dataset in self._datasets:  # the designs of a dataset are one history, so all or none
+            for design in _designs_of(self._tx, dataset.id) if dataset.id in self._whole else ():
+                self._write_design(dataset, design, writer)
 
     def _named(self, repeats: Mapping[str, Sequence[int]]) -> dict[str, list[str | None]]:
         """Return the names of the runs of arms by side, None for runs that are not exported."""
         return {side: [self._names.get(run_id) for run_id in repeats.get(side, ())] for side in _SIDES}
+
+    def _write_design(self, dataset: DatasetRecord, design: _Design, writer: ExportWriter) -> None:
+        of = design.record
+        owner: dict[str, Column] = {"dataset": dataset.name, "design": of.number}
+        sets = self._tx.labels.sets(dataset.id, None)
+        runs_before = [run for run in self._tx.runs.all(dataset.name) if run.id <= (of.answered_after_run_id or 0)]
+        sets_before = [one for one in sets if one.id <= (of.answered_after_label_set_id or 0)]
+        is_answered = of.answered_after_run_id is not None
+        columns: dict[str, Column] = {
+            **owner,
+            "label_set_version": next(one.version for one in sets if one.id == of.label_set_id),
+            "n_runs_before": len(runs_before) if is_answered else None,
+            "n_label_sets_before": len(sets_before) if is_answered else None,
+        }
+        writer.add("designs", columns, records=[of])
+        for run in of.runs:
+            writer.add("design_runs", {**owner, "present_run": self._names.get(run.run_id or 0)}, records=[run])
+        groups, items = (Keys.from_strings(keys) for keys in zip(*design.items, strict=True))
+        facts = dict(zip(_OF_ITEM, zip(*design.items.values(), strict=True), strict=True))
+        writer.add("drawn_items", {**owner, "group_key": groups, "item_key": items, **facts}, len(design.items))
 
     def _write_aliases(self, dataset: DatasetRecord, writer: ExportWriter) -> None:
         aliases = [alias for alias in self._tx.aliases.all(dataset.name) if alias.run_id in self._names]
@@ -110,7 +194,8 @@ class ExportedRecord:
 class BroughtRecord:
     """The record that came with an export, to be stored beside what is here.
 
-    ``datasets``: by their names in the export. ``label_set_of``: the label set that a row names.
+    ``datasets``: by their names in the export. ``label_set_of``: the label set that a row names. ``runs``: the runs of
+    the export, in its order.
     """
 
     def __init__(
@@ -119,18 +204,21 @@ class BroughtRecord:
         reader: ExportReader,
         datasets: dict[str, DatasetRecord],
         label_set_of: Callable[[Row], LabelSetRecord],
+        runs: Sequence[Row],
     ) -> None:
         self._tx = tx
         self._reader = reader
         self._datasets = datasets
         self._label_set_of = label_set_of
+        self._runs = runs
 
-    def store(self) -> tuple[int, int, list[Note]]:
-        """Store what is not here yet; return how many aliases and decisions that are, and notes."""
+    def store(self) -> tuple[tuple[int, int, int], list[Note]]:
+        """Store what is not here yet; return how many aliases, decisions and designs that are, and notes."""
         n_aliases, notes = self._aliases()
         n_decisions = self._decisions()
         notes += self._suites()
-        return n_aliases, n_decisions + self._suite_decisions(), notes
+        n_designs, further = self._designs()
+        return (n_aliases, n_decisions + self._suite_decisions(), n_designs), notes + further
 
     def _aliases(self) -> tuple[int, list[Note]]:
         """Store aliases and their moves; an alias with other moves here stays as it is."""
@@ -218,6 +306,101 @@ class BroughtRecord:
             )
         return len(new)
 
+    def _designs(self) -> tuple[int, list[Note]]:
+        """Store designs, and what became of those here, where all of a dataset go on from what is here."""
+        n_new, notes = 0, []
+        designs_of = self._brought_designs()
+        for name, dataset in self._datasets.items():
+            here, there = _designs_of(self._tx, dataset.id), designs_of[name]
+            if _go_on_from(here, there):
+                continue
+            if not _go_on_from(there, here):
+                both = zip(here, there, strict=False)
+                other = next(
+                    (one.record.number for one, brought in both if not brought.goes_on_from(one)), len(there) + 1
+                )
+                notes.append(Note("designs_kept", {"design": other, "dataset": dataset.name}))
+                continue
+            for place, design in enumerate(there):
+                if place >= len(here) or not here[place].goes_on_from(design):
+                    keys = Keys.from_strings(group for group, _ in design.items)
+                    ids = self._tx.write.groups.ensure(dataset.id, keys).tolist()
+                    rows = [
+                        {"group_id": group_id, "item_key": item, **dict(zip(_OF_ITEM, facts, strict=True))}
+                        for group_id, ((_, item), facts) in zip(ids, design.items.items(), strict=True)
+                    ]
+                    self._tx.write.designs.take_over(design.record, rows)
+                    n_new += 1
+        return n_new, notes
+
+    def _brought_designs(self) -> dict[str, list[_Design]]:
+        """Return the designs of an export by dataset (InputError for what cannot be one)."""
+        designs: dict[str, list[_Design]] = {name: [] for name in self._datasets}
+        rows, runs, items = (
+            [(row["dataset"], row["design"], row) for row in self._rows(table)]
+            for table in ("designs", "design_runs", "drawn_items")
+        )
+        runs_of: dict[tuple[str, int], list[DesignRunRecord]] = {(name, number): [] for name, number, _ in rows}
+        items_of: dict[tuple[str, int], dict[tuple[str, str], _ItemFacts]] = {of: {} for of in runs_of}
+        for table, owned in (("design_runs", runs), ("drawn_items", items)):
+            lost = next((number for name, number, _ in owned if (name, number) not in runs_of), None)
+            if lost is not None:
+                raise self._reader.error(table, f"names design {lost}, which is not there")
+        for name, number, row in runs:
+            run_id = self._run_id(row["present_run"], self._datasets[name])
+            runs_of[name, number].append(DesignRunRecord(run_id, row["run"]))
+        for name, number, row in items:
+            facts = tuple(row[column] for column in _OF_ITEM)
+            if not _can_be(*facts) or (row["group_key"], row["item_key"]) in items_of[name, number]:
+                raise self._reader.error("drawn_items", f"has an item of design {number} that cannot be")
+            if facts[2] is not None:
+                self._time("drawn_items", facts[2])
+            items_of[name, number][row["group_key"], row["item_key"]] = facts
+        for name, number, row in rows:
+            design = self._design(row, runs_of[name, number])
+            if number != len(designs[name]) + 1 or design is None:
+                raise self._reader.error("designs", f"has a design {number} that cannot be")
+            designs[name].append(_Design(design, items_of[name, number]))
+        return designs
+
+    def _design(self, row: Row, runs: Sequence[DesignRunRecord]) -> DesignRecord | None:
+        """Return a design with the ids that it has here, None for one that cannot be."""
+        dataset, metric = self._datasets[row["dataset"]], known_metric(self._reader, "designs", row["metric"])
+        of_dataset = [run["run"] for run in self._runs if run["dataset"] == row["dataset"]]
+        before = n_runs, n_sets = row["n_runs_before"], row["n_label_sets_before"]
+        is_answered = row["checked_by"] is not None
+        could_be = (
+            1 <= row["look"] <= row["n_looks"] <= MOST_LOOKS,
+            1 <= row["budget"] <= row["planned_budget"] <= LARGEST_BUDGET,
+            row["greatest_grade"] is None or 0 < row["greatest_grade"] <= GREATEST_GRADE,
+            len(runs) > 1 and str(metric) == row["metric"],
+            all((number is not None) == is_answered for number in before),
+        )
+        if not all(could_be):
+            return None
+        first_run = first_labels = None
+        if is_answered:
+            if not (0 <= n_runs <= len(of_dataset) and n_sets >= 0):
+                return None
+            older = {self._run_id(run, dataset) for run in of_dataset[:n_runs]}
+            sets = [row | {"label_set_version": version} for version in range(1, n_sets + 1)]
+            first_run = _newest_of(older, (run.id for run in self._tx.runs.all(dataset.name)))
+            every = (label_set.id for label_set in self._tx.labels.sets(dataset.id, None))
+            first_labels = _newest_of({self._label_set_of(of).id for of in sets}, every)
+        names = ("checked_by", "metric", "budget", "planned_budget", "seed", "n_looks", "look", "not_tuned")
+        return DesignRecord(
+            0,
+            dataset.id,
+            row["design"],
+            self._label_set_of(row).id,
+            runs=tuple(runs),
+            created_at_utc=row["created_at_utc"],
+            greatest_grade=row["greatest_grade"],
+            answered_after_run_id=first_run,
+            answered_after_label_set_id=first_labels,
+            **{name: row[name] for name in names},
+        )
+
     def _runs_of_suite(self, text: str) -> dict[str, Any]:
         """Return the runs of a decision by dataset, with the names and ids that they have here."""
         runs_of = {}
@@ -286,6 +469,20 @@ class BroughtRecord:
     def _run_id(self, name: str | None, dataset: DatasetRecord) -> int | None:
         run = None if name is None else self._tx.runs.named(dataset.id, name)
         return None if run is None else run.id
+
+
+def _can_be(probability: float | None, grade: float | None, answered_at: str | None) -> bool:
+    """Return whether a design can have drawn, or have kept apart, an item with these facts."""
+    is_known = grade is not None and abs(grade) <= GREATEST_GRADE
+    if (grade is None) != (answered_at is None) or is_known == (grade is None):
+        return False
+    return is_known if probability is None else 0 < probability <= 1
+
+
+def _newest_of(older: Collection[int | None], every: Iterable[int]) -> int:
+    """Return the greatest id up to which all that is here is known to be older than the first answer to a design."""
+    others = [own for own in every if own not in older]
+    return min(others) - 1 if others else max((own or 0 for own in older), default=0)
 
 
 def known_metric(reader: ExportReader, table: str, text: str) -> Metric:

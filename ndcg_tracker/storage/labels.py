@@ -259,6 +259,38 @@ class DesignWrites:
         self._session.execute(schema.design_runs.insert(), runs)
         return design
 
+    def take_over(self, design: DesignRecord, items: Sequence[Mapping[str, Any]]) -> None:
+        """Store a design as another database has it: the next one of its dataset, or one that goes on there.
+
+        ``items``: columns of what it drew and of what is kept apart, all that is here among them.
+        """
+        table, of_items = schema.designs, schema.drawn_items
+        if design.checked_by is not None:
+            checked_name("judge", design.checked_by)
+        here = next((of for of in self._designs.all(design.dataset_id) if of.number == design.number), None)
+        design = replace(design, id=self.insert(design).id if here is None else here.id)
+        if here is not None:
+            first = ("answered_after_run_id", "answered_after_label_set_id")
+            names = ("look", "planned_budget", "budget", "checked_by", *first)
+            kept = {name: getattr(here, name) for name in first if getattr(here, name) is not None}
+            values = {name: getattr(design, name) for name in names} | kept
+            self._session.execute(table.update().where(table.c.id == design.id).values(values))
+        query = sa.select(of_items.c.group_id, of_items.c.item_key).where(of_items.c.design_id == design.id)
+        known = {(row.group_id, row.item_key) for row in self._session.rows(query)}
+        new = [item for item in items if (item["group_id"], item["item_key"]) not in known]
+        if new:
+            self._session.execute(of_items.insert(), [{"design_id": design.id, **item} for item in new])
+        changed = [
+            {f"its_{name}": value for name, value in item.items()}
+            for item in items
+            if (item["group_id"], item["item_key"]) in known
+        ]
+        if changed:
+            same = (of_items.c.design_id == design.id) & (of_items.c.group_id == sa.bindparam("its_group_id"))
+            update = of_items.update().where(same & (of_items.c.item_key == sa.bindparam("its_item_key")))
+            facts = ("probability", "grade", "answered_at_utc")
+            self._session.execute(update.values({name: sa.bindparam(f"its_{name}") for name in facts}), changed)
+
     def draw(self, design: DesignRecord, drawn: Mapping[Pair, float], **values: int) -> None:
         """Store the items of a design with their probabilities, those that it drew before among them.
 

@@ -39,7 +39,7 @@ Kind = Literal[
     "far_fewer_judged", "few_labels_met",
     "some_groups_missing", "one_score", "all_one", "below_rel",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
-    "other_version", "not_verifiable", "alias_kept", "suite_kept",
+    "other_version", "not_verifiable", "alias_kept", "suite_kept", "designs_kept",
     # MLflow
     "not_pushed", "other_parameter", "other_mean", "no_mean", "no_report", "missing_groups",
 ]  # fmt: skip
@@ -568,6 +568,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "suite_kept": lambda suite, datasets: (
         f"suite {suite!r} has other datasets here and stays as it is; in the export it has {', '.join(datasets)}"
     ),
+    "designs_kept": (
+        "design {design} of dataset {dataset!r} is not that of the export, or has other answers here: the designs here "
+        "stay as they are, and none is added; to have those of the export as well, import it into another dataset"
+    ).format,
     "not_pushed": (
         "{what} {key!r} was not pushed: MLflow allows only letters, digits, _ - . : / and blanks in a name"
     ).format,

@@ -47,10 +47,19 @@ def test_the_real_program(program: Program, folder: Path) -> None:
     program("demo")
     assert program("export", "--all", "-o", "out").code == 0
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
-        "alias_moves.parquet", "aliases.parquet", "datasets.parquet", "decisions.parquet", "evaluations.parquet",
-        "group_results.parquet", "groups.parquet", "items.parquet", "label_coverage.parquet", "label_sets.parquet",
-        "labels.parquet", "runs.parquet", "suite_decisions.parquet", "suites.parquet",
+        "alias_moves.parquet", "aliases.parquet", "datasets.parquet", "decisions.parquet", "design_runs.parquet",
+        "designs.parquet", "drawn_items.parquet", "evaluations.parquet", "group_results.parquet", "groups.parquet",
+        "items.parquet", "label_coverage.parquet", "label_sets.parquet", "labels.parquet", "runs.parquet",
+        "suite_decisions.parquet", "suites.parquet",
     ]  # fmt: skip
     printed = program("--db", "copy.db", "import", "out")
     assert (printed.code, printed.err) == (0, "stored 1 alias and 1 decision of gates\n" + CHECKED)
+    of_judge = ("--judge", "llama", "--dataset", "shop")
+    program("labels", "add", "ndcg-track-demo/labels.csv", *of_judge)
+    program("labels", "sample", "bm25", "dense", *of_judge, "--budget", "20", "-o", "ask.csv")
+    printed = program("export", "--all", "-o", "with designs")
+    said = "with 1 alias and 1 decision of gates, and 1 design for people who check a judge\n"
+    assert (printed.code, printed.err.endswith(said)) == (0, True)
+    printed = program("--db", "copy.db", "import", "with designs")
+    assert (printed.code, printed.err) == (0, "stored 1 design for people who check a judge\n" + CHECKED)
     assert program("--db", "copy.db", "history", "--dataset", "shop").out == program("history", "--dataset", "shop").out

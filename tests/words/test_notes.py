@@ -306,6 +306,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"alias": "prod", "dataset": "shop", "here": "bm25", "there": None},
         "alias @prod of dataset 'shop' points at 'bm25' here and is deleted in the export: it stays",
     ),
+    "designs_kept": (
+        {"design": 2, "dataset": "shop"},
+        "design 2 of dataset 'shop' is not that of the export, or has other answers here: the designs here stay as "
+        "they are, and none is added; to have those of the export as well, import it into another dataset",
+    ),
     "suite_kept": (
         {"suite": "beir", "datasets": ["fiqa", "scifact"]},
         "suite 'beir' has other datasets here and stays as it is; in the export it has fiqa, scifact",
