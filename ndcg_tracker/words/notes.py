@@ -28,8 +28,7 @@ Kind = Literal[
     # history
     "goes_with_judged",
     "different_labels", "shown_only", "other_groups", "shared_groups", "few_runs", "run_scatter", "wandering", "study",
-    "summaries_only", "history_lacking",
-    "sums_only",
+    "summaries_only", "history_lacking", "sums_only",
     # leaderboard
     "order_open", "runs_not_judged",
     "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
