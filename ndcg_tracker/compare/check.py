@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from ndcg_tracker.compare.inference import Chance
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.t_test import TTest
@@ -32,6 +34,11 @@ class Sampled:
     n_unlabelled: int
     n_groups: int
     n_without_ideal: int
+
+    @property
+    def n_answers(self) -> int:
+        """How many of the drawn items have an answer."""
+        return self.n_drawn - self.n_unanswered
 
 
 @dataclass(frozen=True)
@@ -107,6 +114,7 @@ class JudgeCheck:
         return n if 0 < n <= sampled.n_apart - sampled.n_drawn - sampled.n_known else None
 
 
+_ROUNDING = 1e-12
 NARROWER = 0.75
 """A half-width of this share of the present one or less is worth telling."""
 
@@ -116,16 +124,22 @@ def judge_check(
 ) -> JudgeCheck:
     """Return what people's labels say of a judge; ``corrected``, ``test``: the differences that decide."""
     tests = [chance.test(delta, weights)[0] for delta in (checked.judged, checked.of_people)]
-    alone, n_drawn, n_alike = tests[1].standard_error, checked.sampled.n_drawn, None
+    alone, n_answers, n_alike = tests[1].standard_error, checked.sampled.n_answers, None
     if alone and test.standard_error:
-        n_alike = round(n_drawn * (alone / test.standard_error) ** 2)
+        n_alike = round(n_answers * (alone / test.standard_error) ** 2)
     informative = 0 if chance.informative is None else int(chance.informative.sum())
     judged, people, favour = (
-        Estimate.of(each) for each in (*tests, chance.test(checked.judged - corrected, weights)[0])
+        Estimate.of(each) for each in (*tests, chance.test(_apart(checked.judged, corrected), weights)[0])
     )
     share = _draw_share(checked, test, weights)
     check = JudgeCheck(checked.sampled, judged, people, favour, informative, n_alike, None, share)
     return replace(check, more=_more(check, test))
+
+
+def _apart(judged: Floats, corrected: Floats) -> Floats:
+    """Return by how much the judge favours the candidate in each group; what is 0 but for rounding is 0."""
+    favour = judged - corrected
+    return np.where(np.abs(favour) <= _ROUNDING * max(1.0, float(np.abs(judged).max(initial=0.0))), 0.0, favour)
 
 
 def _draw_share(checked: CheckedDeltas, test: TTest, weights: Floats | None) -> float:

@@ -357,13 +357,13 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         mean = test.mean
     same = test.n > 0 and not n_wins + n_losses
     neither = results.not_judged == "nothing_judged"
-    identical = same and not neither and checked is None
+    identical = same and not neither and (checked is None or not checked.sampled.n_apart)
     unknown = "no_group" if not test.n else results.not_judged if same or not neither else None
     if results.shown_only is not None:
         unknown = None
     inferred = test.n > 1 and not same and results.no_inference is None and not unknown
     information = chance.information(delta, weights)
-    inference = infer(delta, weights, test, methods, results.metric) if inferred else NOTHING
+    inference = infer(delta, weights, test, methods, results.metric, n_looks=chance.n_looks) if inferred else NOTHING
     return MetricComparison(
         metric=results.metric,
         baseline=means[0],

@@ -281,9 +281,10 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
         options.methods.check_t_only("clusters of groups")
     label_set = both.baseline.label_set
     pruned = pruned_notes(tx, both)
-    if both.sample is not None:
-        results = [checked_results(tx, both, both.sample, metric, options.missing) for metric in both.metrics]
-        more, coverage = sample_notes(both, both.sample), tuple[JudgedShare, ...]()
+    if both.samples:
+        each = zip(both.samples, both.metrics, strict=True)
+        results = [checked_results(tx, both, sample, metric, options.missing) for sample, metric in each]
+        more, coverage = sample_notes(both), tuple[JudgedShare, ...]()
     else:
         results, more, coverage = _stored(tx, both, options, pruned)
     if clusters is not None:
@@ -297,7 +298,7 @@ def compared_pair(tx: ReadTransaction, both: RunPair, options: CompareOptions, a
 
         results = with_unjudged(tx, both, results, results_of, options.methods)
     worth = options.unjudged
-    if worth != "zero" and not (pruned and worth is None) and both.sample is None:
+    if worth != "zero" and not (pruned and worth is None) and not both.samples:
         left = open_deltas(tx, both, results, coverage, worth)
         results = [replace(of_metric, open=of_open) for of_metric, of_open in zip(results, left, strict=True)]
     comparison = compare_runs(

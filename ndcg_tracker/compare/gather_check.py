@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,9 +24,12 @@ from ndcg_tracker.statistics.drawn import DrawnLabels
 from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import judge_words
 
+_ROUNDING = 1e-12
+
 if TYPE_CHECKING:
     from ndcg_tracker.compare.options import Missing, Unanswered
     from ndcg_tracker.metrics.language.metric import Metric
+    from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.records import DesignRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
@@ -53,109 +56,142 @@ def sampled_pair(
     """
     runs = baseline.runs[0], candidate.runs[0]
     check_one_dataset(*runs, "compared")
-    judge = counting_judge(tx, runs[0].dataset_id, runs[0].dataset, judge)
+    judge = counting_judge(tx, runs[0].dataset_id, runs[0].dataset, judge) or ""
     newest = numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, judge=judge)
-    sample = _sample(tx, runs, judge or "", answers, asked)
-    sides = tuple(Side.of(run, sample.label_set, tx.evaluations.of_run(run.id)) for run in runs)
-    metrics = asked or [parse_metric(text) for text in _metrics_of(sample, runs)]
-    arms = baseline, candidate
-    return RunPair(arms, ((sides[0],), (sides[1],)), tuple(metrics), newest.version, True, sample)
-
-
-def _metrics_of(sample: Sample, runs: Sequence[RunRecord]) -> list[str]:
-    """Return the metrics of the designs of both runs, those of the newest first; else those of all designs."""
-    both = {run.id for run in runs}
-    of_both = [design.metric for design in sample.designs[::-1] if both <= design.run_ids]
-    return list(dict.fromkeys(of_both or [design.metric for design in sample.designs[::-1]]))
-
-
-def _sample(
-    tx: ReadTransaction,
-    runs: tuple[RunRecord, RunRecord],
-    judge: str,
-    asked: AskedAnswers,
-    metrics: Sequence[Metric],
-) -> Sample:
-    """Return the answers that correct the difference of two runs (InputError)."""
-    dataset_id, check_with, texts = runs[0].dataset_id, asked.check_with, [str(metric) for metric in metrics]
-    sets = {label_set.id: label_set for label_set in tx.labels.sets(dataset_id, None)}
-    stored = tx.designs.all(dataset_id)
-    both = {run.id for run in runs}
-    of_runs = [of for of in stored if both <= of.run_ids and sets[of.label_set_id].judge == judge]
-    fitting = [of for of in of_runs if not texts or of.metric in texts] or of_runs
-    answered = [of for of in fitting if of.checked_by == check_with]
-    if answered:
-        own = answered[-1]
-        alike = [of for of in stored if (of.seed, of.greatest_grade) == (own.seed, own.greatest_grade)]
-        others = [of for of in alike if of.number < own.number and of.checked_by == check_with]
-        others = [of for of in others if sets[of.label_set_id].judge == judge and not tx.designs.n_unanswered(of.id)]
-        n_open = _n_open(tx, own, runs[0].dataset, asked)
-        return Sample(check_with, sets[own.label_set_id], own, (*others, own), n_open)
-    borrowed = _borrowed(tx, stored, sets, runs, judge, check_with)
-    if borrowed is not None and not fitting:
-        return borrowed
-    raise _no_design(runs, judge, check_with, metrics, stored, of_runs, sets)
-
-
-def _n_open(tx: ReadTransaction, design: DesignRecord, dataset: str, asked: AskedAnswers) -> int:
-    """Return how many drawn items have no answer (InputError unless the judge's word is to be taken)."""
-    n_open = tx.designs.n_unanswered(design.id)
-    if n_open and asked.unanswered != "judge":
-        raise unanswered_error(design, n_open, len(tx.designs.items(design.id)), dataset)
-    return n_open
-
-
-def _borrowed(
-    tx: ReadTransaction,
-    stored: Sequence[DesignRecord],
-    sets: dict[int, LabelSetRecord],
-    runs: tuple[RunRecord, RunRecord],
-    judge: str,
-    check_with: str,
-) -> Sample | None:
-    """Return the answers to designs of other runs, for two runs and labels that no answer can have made; else None."""
-    of_dataset = [of for of in stored if of.checked_by == check_with and of.seed == stored[0].seed]
-    answered = [of for of in of_dataset if sets[of.label_set_id].judge == judge]
-    answered = [of for of in answered if of.greatest_grade == answered[-1].greatest_grade]
-    complete = [of for of in answered if not tx.designs.n_unanswered(of.id)]
-    begun = [of for of in stored if of.answered_after_run_id is not None]
-    if not complete or any(run.id > (of.answered_after_run_id or 0) for of in begun for run in runs):
-        return None
-    newest = min(of.answered_after_label_set_id or 0 for of in begun)
-    of_judge = [label_set for label_set in sets.values() if label_set.judge == judge and label_set.id <= newest]
-    return Sample(check_with, of_judge[-1], None, tuple(complete), 0) if of_judge else None
-
-
-def _no_design(
-    runs: tuple[RunRecord, RunRecord],
-    judge: str,
-    check_with: str,
-    metrics: Sequence[Metric],
-    stored: Sequence[DesignRecord],
-    of_runs: Sequence[DesignRecord],
-    sets: dict[int, LabelSetRecord],
-) -> InputError:
-    """Return the error where nobody of that name answered a design of two runs under a judge."""
-    baseline, candidate = runs
-    names = f"{baseline.name!r} and {candidate.name!r}"
-    if of_runs:
-        design = of_runs[-1]
-        if design.checked_by is None:
-            return unanswered_error(design, 1, 1, baseline.dataset)
-        return InputError(
-            f"design {design.number} of {names} is answered by {design.checked_by!r}, not by {check_with!r}",
-            advice=f"give {argument('check_with', design.checked_by)}",
+    history = _History.of(tx, runs, judge, answers)
+    metrics = tuple(asked or map(parse_metric, history.metrics))
+    samples = tuple(history.sample(metric) for metric in metrics)
+    if not samples:
+        raise history.no_design(())
+    label_set = samples[0].label_set
+    other = next((metric for metric, of in zip(metrics, samples, strict=True) if of.label_set != label_set), None)
+    if other is not None:
+        raise InputError(
+            f"the designs for {metrics[0]} and {other} rest on two versions of the labels of {judge_words(judge)}",
+            advice=f"compare one at a time, with {argument('metric')}",
         )
-    what, both = f"no design of {names} checks {judge_words(judge)}", {run.id for run in runs}
-    others = [of for of in stored if both <= of.run_ids]
-    if others:
-        what += f", but one checks {judge_words(sets[others[-1].label_set_id].judge)}"
-    elif stored:
-        of = stored[-1]
-        first, *further = [repr(run.run) for run in of.runs]
-        what += f"; design {of.number} is of {first} and {', '.join(further)}"
-        what += ", of which one is deleted or replaced" if None in of.run_ids else ""
-    return InputError(what, advice=f"draw one with: {sample_command(runs, judge, metrics[:1])}")
+    sides = tuple(Side.of(run, label_set, tx.evaluations.of_run(run.id)) for run in runs)
+    return RunPair((baseline, candidate), ((sides[0],), (sides[1],)), metrics, newest.version, True, samples)
+
+
+@dataclass(frozen=True)
+class _History:
+    """What was drawn and answered of a dataset, for two runs under a judge.
+
+    ``states``: by the id of a design how many of its items have no answer, and when the last one came.
+    """
+
+    tx: ReadTransaction
+    runs: tuple[RunRecord, RunRecord]
+    judge: str
+    asked: AskedAnswers
+    stored: Sequence[DesignRecord]
+    sets: Mapping[int, LabelSetRecord]
+    states: Mapping[int, tuple[int, str]]
+
+    @classmethod
+    def of(cls, tx: ReadTransaction, runs: tuple[RunRecord, RunRecord], judge: str, asked: AskedAnswers) -> _History:
+        """Return what there is."""
+        dataset_id = runs[0].dataset_id
+        sets = {label_set.id: label_set for label_set in tx.labels.sets(dataset_id, None)}
+        stored = tx.designs.all(dataset_id)
+        return cls(tx, runs, judge, asked, stored, sets, tx.designs.states(dataset_id))
+
+    @property
+    def of_runs(self) -> list[DesignRecord]:
+        """The designs that check the judge on both runs."""
+        both = {run.id for run in self.runs}
+        return [of for of in self.stored if both <= of.run_ids and self.sets[of.label_set_id].judge == self.judge]
+
+    @property
+    def metrics(self) -> list[str]:
+        """The metrics that somebody drew for: of the answered designs of both runs, else of those that may serve."""
+        answered = [of for of in self.of_runs if of.checked_by == self.asked.check_with]
+        return list(dict.fromkeys(of.metric for of in answered or self.of_runs or self._of_others()[:1]))
+
+    def sample(self, metric: Metric) -> Sample:
+        """Return the answers that correct the difference of both runs in a metric (InputError).
+
+        They are those of the first answered design for it, or of the first after which all its items could be drawn:
+        what is drawn later brings no further look at a verdict that was there.
+        """
+        own = [of for of in self.of_runs if of.metric == str(metric)]
+        answered = [of for of in own if of.checked_by == self.asked.check_with]
+        if own and not answered:
+            raise self.no_design(own)
+        if answered:
+            return self._up_to(answered[0])
+        further = [of for of in self.of_runs if of.checked_by == self.asked.check_with] or self._of_others()
+        if not further:
+            raise self.no_design(self.of_runs, metric)
+        for design in further:
+            sample = self._up_to(design)
+            lacking, n_apart = _lacking(self.tx, self.runs, sample, metric)
+            if not lacking:
+                return sample
+        runs = self.runs
+        raise InputError(
+            f"no answered design could draw {lacking:,} of the {n_apart:,} items that tell {runs[1].name!r} and "
+            f"{runs[0].name!r} apart",
+            where=metric.requested_as,
+            advice=f"draw from them with: {sample_command(runs, self.judge, [metric])}",
+        )
+
+    def _up_to(self, design: DesignRecord) -> Sample:
+        """Return a design with the older ones that drew by its numbers and were answered when it was.
+
+        Open ones keep their planned looks: they have had some, and the verdict would be another one.
+        """
+        n_open, last = self.states[design.id]
+        alike = [
+            of
+            for of in self.stored
+            if (of.seed, of.greatest_grade, of.checked_by) == (design.seed, design.greatest_grade, design.checked_by)
+            and self.sets[of.label_set_id].judge == self.judge
+            and of.number <= design.number
+        ]
+        if n_open and self.asked.unanswered != "judge":
+            raise unanswered_error(design, n_open, len(self.tx.designs.items(design.id)), self.runs[0].dataset)
+        kept = [of for of in alike[:-1] if not self.states[of.id][0] and self.states[of.id][1] <= last]
+        n_looks = max(of.n_looks for of in alike)
+        return Sample(self.asked.check_with, self.sets[design.label_set_id], (*kept, design), n_looks, n_open)
+
+    def _of_others(self) -> list[DesignRecord]:
+        """Return the complete designs of others that may serve, for runs that no answer can have made."""
+        begun = [of for of in self.stored if of.answered_after_run_id is not None]
+        if any(run.id > (of.answered_after_run_id or 0) for of in begun for run in self.runs):
+            return []
+        return [
+            of
+            for of in begun
+            if (of.seed, of.checked_by) == (self.stored[0].seed, self.asked.check_with)
+            and self.sets[of.label_set_id].judge == self.judge
+            and not self.states[of.id][0]
+        ]
+
+    def no_design(self, fitting: Sequence[DesignRecord], *metrics: Metric) -> InputError:
+        """Return the error where nobody of that name answered a design of both runs; ``fitting``: the designs there."""
+        runs, dataset = self.runs, self.runs[0].dataset
+        names = f"{runs[0].name!r} and {runs[1].name!r}"
+        if fitting:
+            design = fitting[-1]
+            if design.checked_by is None:
+                return unanswered_error(design, 1, 1, dataset)
+            return InputError(
+                f"design {design.number} of {names} is answered by {design.checked_by!r}, not by "
+                f"{self.asked.check_with!r}",
+                advice=f"give {argument('check_with', design.checked_by)}",
+            )
+        what, both = f"no design of {names} checks {judge_words(self.judge)}", {run.id for run in runs}
+        others = [of for of in self.stored if both <= of.run_ids]
+        if others:
+            what += f", but one checks {judge_words(self.sets[others[-1].label_set_id].judge)}"
+        elif self.stored:
+            of = self.stored[-1]
+            first, *further = [repr(run.run) for run in of.runs]
+            what += f"; design {of.number} is of {first} and {', '.join(further)}"
+            what += ", of which one is deleted or replaced" if None in of.run_ids else ""
+        return InputError(what, advice=f"draw one with: {sample_command(runs, self.judge, metrics)}")
 
 
 def sample_command(runs: Sequence[RunRecord], judge: str, metrics: Sequence[Metric]) -> str:
@@ -166,14 +202,15 @@ def sample_command(runs: Sequence[RunRecord], judge: str, metrics: Sequence[Metr
     return shlex.join(["ndcg-track", "labels", "sample", *names, *of_judge, "--budget", "N", *metric, *dataset])
 
 
-def sample_notes(both: RunPair, sample: Sample) -> list[Note]:
-    """Return notes where the judge has newer labels, and where its word stands for answers that lack."""
-    notes, label_set = [], sample.label_set
-    if both.newest_version > label_set.version:
-        facts: dict[str, Fact] = {"version": label_set.version, "newest": both.newest_version}
-        notes.append(Note("older_than_judge", {**facts, "design": sample.designs[-1].number}))
-    if sample.n_unanswered:
-        notes.append(Note("unanswered", {"n": sample.n_unanswered, "judge": label_set.judge}))
+def sample_notes(both: RunPair) -> list[Note]:
+    """Return notes where the judge has newer labels, and where somebody said that newer runs rest on no answers."""
+    notes, sample = [], both.samples[0]
+    design, version = sample.own, sample.label_set.version
+    if both.newest_version > version:
+        facts: dict[str, Fact] = {"version": version, "newest": both.newest_version, "design": design.number}
+        notes.append(Note("older_than_judge", facts))
+    if design.not_tuned:
+        notes.append(Note("said_not_tuned", {"design": design.number}))
     return notes
 
 
@@ -182,13 +219,12 @@ def checked_results(
 ) -> PairedResults:
     """Return the corrected differences of two runs, paired by group, as those of a candidate with a baseline of 0.
 
-    Raises: InputError, with the command that draws them, where items tell the runs apart that no design could draw.
+    What is 0 but for rounding is 0: with all items answered, equal runs are equal.
     """
-    runs, sample = (both.baseline.run, both.candidate.run), _for_metric(both, sample, str(metric))
+    runs = both.baseline.run, both.candidate.run
     apart, labels = frozen_items(tx, sample.label_set, *runs, metric)
     ids = tx.groups.ids(both.dataset_id, labels.group_keys)
     answers = Answers.of(tx, sample, apart)
-    _refuse_uncovered(tx, both, sample, metric, apart, answers.known)
     drawn = answers.labels(apart, metric)
     lacks = [~np.isin(ids, tx.runs.group_ids(run.id)) for run in runs]
     in_neither = lacks[0] & lacks[1]
@@ -197,7 +233,7 @@ def checked_results(
     sampled = Sampled(
         sample.checked_by,
         tuple(design.number for design in sample.designs),
-        sample.designs[-1].look,
+        sample.own.look,
         sample.n_looks,
         drawn.rows.size - n_known,
         answers.n_open,
@@ -207,12 +243,12 @@ def checked_results(
         kept.size,
         apart.n_without_ideal,
     )
-    alone = drawn.by_people_alone().corrected_deltas()
-    deltas = CheckedDeltas(sampled, drawn.judged_deltas(), alone, drawn.drawn_variances())
+    alone, judged = _exact(drawn.by_people_alone().corrected_deltas()), _exact(drawn.judged_deltas())
+    deltas = CheckedDeltas(sampled, judged, alone, drawn.drawn_variances())
     weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
     weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids[kept])
     nothing = np.empty(0, dtype=np.int64)
-    corrected = drawn.corrected_deltas()[kept]
+    corrected = _exact(drawn.corrected_deltas())[kept]
     return PairedResults(
         str(metric),
         Pairing(ids[kept], np.zeros(kept.size), corrected, nothing, nothing, 0, missing, ids[in_neither]),
@@ -225,17 +261,9 @@ def checked_results(
     )
 
 
-def _for_metric(both: RunPair, sample: Sample, metric: str) -> Sample:
-    """Return a sample without what was drawn after the newest design of both runs for a metric, if there is one.
-
-    Else a draw for another metric would bring more answers to a verdict that was there: an unplanned look.
-    """
-    runs = {side.run.id for side in both.sides}
-    own = [design for design in sample.designs if design.metric == metric and runs <= design.run_ids]
-    if sample.own is None or not own:
-        return sample
-    kept = tuple(design for design in sample.designs if design.number <= own[-1].number)
-    return replace(sample, own=own[-1], designs=kept)
+def _exact(deltas: Floats) -> Floats:
+    """Return differences in which the rounding of sums is 0."""
+    return np.where(np.abs(deltas) <= _ROUNDING * max(1.0, float(np.abs(deltas).max(initial=0.0))), 0.0, deltas)
 
 
 @dataclass(frozen=True)
@@ -260,7 +288,7 @@ class Answers:
             if place is not None:
                 before, largest = drawn.get(place, (None, 0.0))
                 drawn[place] = (grade if before is None else before, max(largest, probability))
-        before_it = {} if sample.own is None else known_answers(tx, sample.own)
+        before_it = known_answers(tx, sample.own)
         known = {place_of[pair]: grade for pair, grade in before_it.items() if pair in place_of}
         return cls(drawn, known, sum(grade is None for grade, _ in drawn.values()))
 
@@ -291,30 +319,19 @@ def _items(
             yield (key, item.item_key), item.grade, item.probability
 
 
-def _refuse_uncovered(
-    tx: ReadTransaction, both: RunPair, sample: Sample, metric: Metric, apart: ItemsApart, known: dict[int, float]
-) -> None:
-    """Raise InputError where an item tells the runs apart that no design of the sample could draw."""
-    own = sample.own
-    if own is not None and own.metric == str(metric):
-        return
-    lacking = {pair for place, pair in enumerate(_pairs(apart)) if place not in known}
+def _lacking(tx: ReadTransaction, runs: tuple[RunRecord, RunRecord], sample: Sample, metric: Metric) -> tuple[int, int]:
+    """Return how many items tell two runs apart that no design of a sample could draw, and how many do in all."""
+    apart, _ = frozen_items(tx, sample.label_set, *runs, metric)
+    lacking = set(_pairs(apart)) - set(known_answers(tx, sample.own))
     for design in sample.designs:
         if None in design.run_ids:
             continue
         baseline, *others = [tx.runs.with_id(run.run_id) for run in design.runs if run.run_id is not None]
-        label_set = next(of for of in tx.labels.sets(both.dataset_id, None) if of.id == design.label_set_id)
+        label_set = next(of for of in tx.labels.sets(baseline.dataset_id, None) if of.id == design.label_set_id)
         for other in others:
             of_design, _ = frozen_items(tx, label_set, baseline, other, parse_metric(design.metric))
             lacking -= set(_pairs(of_design))
-    if lacking:
-        runs = [side.run for side in both.sides]
-        raise InputError(
-            f"no answered design could draw {len(lacking):,} of the {apart.groups.size:,} items that tell "
-            f"{runs[1].name!r} and {runs[0].name!r} apart",
-            where=metric.requested_as,
-            advice=f"draw from them with: {sample_command(runs, sample.label_set.judge, [metric])}",
-        )
+    return len(lacking), apart.groups.size
 
 
 def _pairs(apart: ItemsApart) -> Iterator[tuple[str, str]]:

@@ -33,8 +33,8 @@ from ndcg_tracker.statistics.t_test import (
 )
 from ndcg_tracker.words.notes import Fact, Note
 
-LEVEL = 0.95
-"""The level of two-sided intervals."""
+ALPHA, LEVEL = 0.05, 0.95
+"""The level of tests of equivalence, and that of two-sided intervals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +171,14 @@ class Inference:
 NOTHING = Inference(None, None, None)
 
 
-def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, metric: str = "") -> Inference:
+def infer(
+    delta: Floats, weights: Floats | None, test: TTest, methods: Methods, metric: str = "", *, n_looks: int = 1
+) -> Inference:
     """Return the inference on a (weighted) mean of differences; at least two must count, and one must not be 0.
 
     Parameters: ``delta``: float64, shape (n,), finite. ``weights``: float64, shape (n,), > 0, or None. ``test``: their
-    t-test. ``metric``: its text, for messages. Raises: InputError for a Wilcoxon test
-    with weights, and for a betting interval of differences beyond -1 to 1.
+    t-test. ``metric``: its text, for messages. ``n_looks``: how many verdicts share the level. Raises: InputError for a
+    Wilcoxon test with weights, and for a betting interval of differences beyond -1 to 1.
 
     >>> from ndcg_tracker.statistics.t_test import paired_t
     >>> delta = np.array([0.5, 0.25, 0.125])
@@ -205,7 +207,14 @@ def infer(delta: Floats, weights: Floats | None, test: TTest, methods: Methods, 
     else:
         ci = test.ci
     margin = methods.equivalence
-    return Inference(p_value, ci, None if margin is None else equivalence_test(test, margin))
+    return Inference(p_value, ci, None if margin is None else _equivalence(test, margin, n_looks))
+
+
+def _equivalence(test: TTest, margin: float, n_looks: int) -> Equivalence:
+    """Return the test of equivalence; of several looks as ``Chance.test`` does."""
+    found = equivalence_test(test, margin, alpha=ALPHA / n_looks)
+    p_value = None if found.p_value is None else min(1.0, n_looks * found.p_value)
+    return replace(found, p_value=p_value)
 
 
 def metric_warnings(

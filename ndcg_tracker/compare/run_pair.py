@@ -52,24 +52,24 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Which answers correct the difference of two runs by a judge.
+    """Which answers correct the difference of two runs in a metric by a judge.
 
-    ``label_set``: the judge's labels, with the ideal that was frozen. ``own``: the newest answered design of these two
-    runs, None where designs of others cover them. ``designs``: those that drew by the same random numbers; an item
-    counts with the largest of their probabilities. ``n_unanswered``: of the drawn items, those for which the judge is
+    ``label_set``: the judge's labels, with the ideal that was frozen. ``designs``: those that drew by the same random
+    numbers, the one that decides last; an item counts with the largest of their probabilities. ``n_looks``: how many
+    verdicts on a growing sample share the level. ``n_unanswered``: of the drawn items, those for which the judge is
     taken at its word.
     """
 
     checked_by: str
     label_set: LabelSetRecord
-    own: DesignRecord | None
     designs: tuple[DesignRecord, ...]
+    n_looks: int
     n_unanswered: int
 
     @property
-    def n_looks(self) -> int:
-        """How many verdicts on a growing sample share the level."""
-        return max(design.n_looks for design in self.designs)
+    def own(self) -> DesignRecord:
+        """The design that decides."""
+        return self.designs[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class RunPair:
 
     ``sides_of``: the runs of baseline and candidate, one each unless an arm repeats a system. ``metrics``: groups are
     reported by the first. ``newest_version``: of the dataset's labels. ``are_labels_named``: whether a version was
-    asked for. ``sample``: the answers of people that correct these labels, None where nobody asked.
+    asked for. ``samples``: the answers of people that correct these labels, by metric; none where nobody asked.
     """
 
     arms: tuple[Arm, Arm]
@@ -86,7 +86,7 @@ class RunPair:
     metrics: tuple[Metric, ...]
     newest_version: int
     are_labels_named: bool = False
-    sample: Sample | None = None
+    samples: tuple[Sample, ...] = ()
 
     @classmethod
     def of(

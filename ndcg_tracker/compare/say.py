@@ -17,7 +17,7 @@ from ndcg_tracker.compare.results import (
     RunRef,
     Verdict,
 )
-from ndcg_tracker.compare.say_check import CHECK_LEGEND, check_facts, check_table, checked_by, favours
+from ndcg_tracker.compare.say_check import CHECK_LEGEND, check_facts, check_table, checked_by, favours, if_right
 from ndcg_tracker.compare.say_tables import (
     IDENTICAL,
     VERDICT_STYLES,
@@ -271,9 +271,12 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
         heads, rows = [*heads[:2], *heads[3:]], [[*row[:2], *row[3:]] for row in rows]
     table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
     title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {_judged_dataset(first)}"
+    favoured = [f"{each.candidate.name}: {favour}" for each in comparisons for favour in favours(each)]
     tested = [] if is_checked else ["w/t/l: groups won, tied and lost"]
     more = worded(f"{argument('details')}: the tables of each candidate", spelled)
-    return Report(title, tables=[table], legend=[*_evidence(comparisons), *tested, more])
+    told = _evidence(comparisons)
+    told = [CHECK_LEGEND, *told[1:]] if is_checked else told
+    return Report(title, sentences=favoured, tables=[table], legend=[*told, *tested, more])
 
 
 def _beside(metric: MetricComparison) -> str:
@@ -360,10 +363,11 @@ def finding(metric: MetricComparison) -> str:
     if metric.verdict == "no_difference_detected":
         few = "; low information" if metric.has_low_information else ""
         undetected = f"no difference detected in {metric.metric} ({points(metric.delta, signed=True)}{few})"
-        return undetected + unless(metric.verdict, metric.open)
+        return undetected + unless(metric.verdict, metric.open) + if_right(metric.check)
     unsafe = " (low information: not a safe verdict)" if metric.has_low_information else ""
     return (
         f"{metric.metric} {metric.verdict} by {points(abs(metric.delta))}{unsafe}{unless(metric.verdict, metric.open)}"
+        f"{if_right(metric.check)}"
     )
 
 

@@ -51,12 +51,21 @@ def _cells(estimate: Estimate) -> list[object]:
     return [points(estimate.delta, signed=True), interval(estimate.ci, signed=True), p_text(estimate.p_value)]
 
 
+def if_right(check: JudgeCheck | None) -> str:
+    """Return the condition of a verdict where the judge is taken at its word, "" where everything drawn has an answer.
+
+    It is as biased there as it is by itself.
+    """
+    n = 0 if check is None else check.sampled.n_unanswered
+    return f" if the judge is right about {counted(n, 'drawn item')} without an answer" if n else ""
+
+
 def favours(comparison: Comparison) -> list[str]:
     """Return whom the judge favours, and by how much, under each metric."""
     return [
         (f"{metric.metric}: " if len(comparison.metrics) > 1 else "") + _favour(comparison, metric.check.favour)
         for metric in comparison.metrics
-        if metric.check is not None
+        if metric.check is not None and metric.check.sampled.n_apart
     ]
 
 
@@ -85,15 +94,18 @@ def check_facts(comparison: Comparison) -> list[tuple[str, str]]:
 def _facts(check: JudgeCheck) -> list[tuple[str, str]]:
     sampled = check.sampled
     designs = f"design{'s' if len(sampled.designs) > 1 else ''} {in_a_row(list(map(str, sampled.designs)))}"
-    n = sampled.n_drawn + sampled.n_known
+    n, differ = sampled.n_answers + sampled.n_known, check.n_informative
     known = f", {sampled.n_known:,} of them known before" if sampled.n_known else ""
     pairs = [
         (
             "checked",
             f"{designs}: {counted(n, 'answer')}{known}, of {sampled.n_apart:,} items that tell the runs apart; "
-            f"{check.n_informative:,} differ from the judge",
+            f"{differ:,} differ{'s' if differ == 1 else ''} from the judge",
         )
     ]
+    if sampled.n_unanswered:
+        told = f"{counted(sampled.n_unanswered, 'drawn item')} without an answer count as the judge has them"
+        pairs.append(("unanswered", f"{told}; a verdict after further answers is another look"))
     if sampled.n_looks > 1:
         pairs.append(
             ("look", f"{sampled.look} of {sampled.n_looks} planned: p and intervals hold for all of them together")
@@ -103,13 +115,13 @@ def _facts(check: JudgeCheck) -> list[tuple[str, str]]:
         pairs.append(("no ideal", f"in {share} the judge finds nothing; they count with its least gain"))
     if sampled.n_unlabelled:
         pairs.append(("unjudged", f"{sampled.n_unlabelled:,} of these items have no grade of the judge"))
-    if check.n_alike is not None and check.n_alike > sampled.n_drawn:
-        alone = f"{sampled.n_drawn:,} labels did the work of {check.n_alike:,} without the judge"
+    if check.n_alike is not None and check.n_alike > sampled.n_answers:
+        alone = f"{sampled.n_answers:,} labels did the work of {check.n_alike:,} without the judge"
         pairs.append(("worth", alone))
     if check.more is not None:
         n_more, half = check.more.n, check.more.half_width
         to_go = (
-            f"about {n_more:,} more labels for ±{half:g}"
+            f"about {n_more:,} more labels, planned from the start, for ±{half:g}"
             if n_more is not None
             else f"labels of all items leave ±{half:.2g}"
         )

@@ -205,11 +205,18 @@ class DesignReads:
         rows = self._session.rows(sa.select(table).where(here).order_by(table.c.number))
         return [DesignRecord(**row._mapping, runs=runs[row.id]) for row in rows]
 
-    def n_unanswered(self, design_id: int) -> int:
-        """Return how many items that a design drew have no answer."""
-        items = schema.drawn_items
-        is_open = (items.c.design_id == design_id) & items.c.grade.is_(None)
-        return int(self._session.connection.execute(sa.select(sa.func.count()).where(is_open)).scalar() or 0)
+    def states(self, dataset_id: int) -> dict[int, tuple[int, str]]:
+        """Return how many drawn items of each design have no answer, and when the last answer came, "" without any."""
+        items, table = schema.drawn_items, schema.designs
+        is_open = sa.case((items.c.grade.is_(None), 1), else_=0)
+        query = (
+            sa.select(items.c.design_id, sa.func.sum(is_open), sa.func.max(items.c.answered_at_utc))
+            .select_from(items.join(table, table.c.id == items.c.design_id))
+            .where(table.c.dataset_id == dataset_id, items.c.probability.is_not(None))
+            .group_by(items.c.design_id)
+        )
+        rows = self._session.connection.execute(query)
+        return {design_id: (int(n_open), last or "") for design_id, n_open, last in rows}
 
     def items(self, design_id: int) -> list[DrawnItemRecord]:
         """Return the items that a design drew, by group and item."""

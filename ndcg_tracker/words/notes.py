@@ -13,7 +13,7 @@ from ndcg_tracker.words.texts import counted, in_a_row, judge_words, percent, po
 Kind = Literal[
     # compare and gate
     "weightless", "no_group", "one_group", "same_difference", "low_information", "tests_symmetry", "means_weigh_groups",
-    "older_than_judge", "unanswered", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers",
+    "older_than_judge", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers",
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
     "no_common_pair", "agreement_open", "newer_than_answers",
@@ -441,10 +441,6 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "design {design} was drawn under version {version} of the judge's labels, and is held against these; version "
         "{newest} is newer"
     ).format,
-    "unanswered": lambda n, judge: (
-        f"{counted(n, 'drawn item')} without an answer: {judge_words(judge)} is taken at its word there, which nothing "
-        "checks; a verdict after further answers is another look"
-    ),
     "groups_of_judge": lambda judge: (
         f"groups, lists and charts are by the labels of {judge_words(judge)} alone; the verdict is the corrected one"
     ),

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ndcg_tracker.rankings.join import judged as joined
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
 from ndcg_tracker.statistics.drawn import inclusion_probabilities, permanent_numbers
-from ndcg_tracker.statistics.t_test import clustered_t
+from ndcg_tracker.statistics.t_test import TTest, clustered_t, equivalence_test
 
 RUNS, LABELS, TRUE = world()
 COMPARE = ("compare", "dense", "stylish", "--judge", "llama", "--check-with", "human")
@@ -265,11 +266,10 @@ def test_the_judges_word_for_what_nobody_answered_is_told(shop: CommandLine) -> 
         "human --design 1 --dataset shop"
     )
     found = shop.rows(*COMPARE, "--unanswered", "judge")
-    assert found["notes"] == [
-        "38 drawn items without an answer: judge 'llama' is taken at its word there, which nothing checks; a verdict "
-        "after further answers is another look"
-    ]
     assert found["metrics"][0]["check"]["n_unanswered"] == 38
+    text = shop.done(*COMPARE, "--unanswered", "judge")
+    assert " if the judge is right about 38 drawn items without an answer" in " ".join(text.splitlines()[:2])
+    assert "checked design 1: 100 answers, of " in " ".join(text.split())
     assert shop.refused("compare", "dense", "stylish", "--unanswered", "judge") == (
         "--unanswered belongs to --check-with; say who answered, or leave it out"
     )
@@ -410,3 +410,76 @@ def test_a_run_that_is_newer_than_the_answers_takes_what_is_known_as_it_is(shop:
     assert f", {sampled.n_known} of them known before, of " in text
     answered(shop, 300, "dense", "other")  # further answers by the old numbers, after the draw by new ones
     assert compared(shop, "dense", "tuned").metrics[0] == metric
+
+
+def test_the_first_answered_design_of_two_runs_decides_for_good(shop: CommandLine) -> None:
+    answered(shop, 300, seed="s", looks=2)
+    first = compared(shop).metrics[0]
+    assert first.check is not None
+    assert (first.check.sampled.look, first.check.sampled.n_looks) == (1, 2)
+    answered(shop, 60, "dense", "stylish", "other")
+    assert compared(shop).metrics[0] == first
+    (of_both,) = compared(shop, "dense", "other").metrics
+    assert of_both.check is not None
+    assert (of_both.check.sampled.designs, of_both.check.sampled.n_looks) == ((1, 2), 2)
+    with Tracker(shop.url) as tracker:  # the second look is drawn, and waits for answers
+        again = tracker.labels_sample("dense", "stylish", judge="llama", budget=300, dataset="shop").sample
+    assert " items that design 1 drew have no answer; add them with: " in shop.refused(*COMPARE)
+    (meanwhile,) = compared(shop, "dense", "other").metrics
+    assert meanwhile.check is not None
+    assert (meanwhile.check.sampled.designs, meanwhile.check.sampled.n_looks) == ((2,), 2)  # its looks stay counted
+    rows = [(item.group, item.item, TRUE[item.group, item.item]) for item in again.items]
+    frame = {
+        name: list(column) for name, column in zip(("group", "item", "label"), zip(*rows, strict=True), strict=True)
+    }
+    with Tracker(shop.url) as tracker:
+        tracker.add_answers(frame, design=1, judge="human", dataset="shop")
+    (after,) = compared(shop, "dense", "other").metrics
+    assert after == meanwhile  # what was answered later brings no further look
+    (second,) = compared(shop).metrics
+    assert second.check is not None
+    assert second.check.sampled.look == 2
+
+
+def test_equivalence_shares_its_level_among_looks(shop: CommandLine) -> None:
+    answered(shop, 300, seed="s", looks=3)
+    (metric,) = compared(shop, equivalence=0.1).metrics
+    test = TTest(metric.n, metric.delta, None, 1.0, 1.0, None, metric.standard_error, metric.df)
+    wanted = equivalence_test(test, 0.1, alpha=0.05 / 3)
+    assert metric.equivalence is not None
+    assert metric.equivalence.ci == wanted.ci
+    assert metric.equivalence.p_value == pytest.approx(min(1.0, 3 * (wanted.p_value or 0)))
+    assert metric.equivalence.equivalent == wanted.equivalent
+
+
+def test_what_is_equal_but_for_rounding_is_equal(tmp_path: Path) -> None:
+    """Both runs show the same ten items in another order, and people find all of them relevant."""
+    groups = [f"q{group}" for group in range(30) for _ in range(12)]
+    items = [f"d{item}" for _ in range(30) for item in range(12)]
+    rng = np.random.default_rng(2)
+    labels = {"group": groups, "item": items, "label": rng.integers(0, 3, 360).tolist()}
+    with Tracker(tmp_path / "equal.db") as tracker:
+        for name in ("one", "other"):
+            scores = rng.random(360).tolist()
+            tracker.ingest(
+                {"group": groups, "item": items, "score": scores, "label": labels["label"]}, judge="j", name=name
+            )
+        sample = tracker.labels_sample("one", "other", judge="j", metric="P@10", budget=10_000).sample
+        answers = {"group": [item.group for item in sample.items], "item": [item.item for item in sample.items]}
+        tracker.add_answers({**answers, "label": [1] * len(sample.items)}, design=1, judge="people")
+        result = tracker.compare("one", "other", judge="j", check_with="people", metrics="P@10")
+        (metric,) = result.comparisons[0].metrics
+        assert (metric.delta, metric.p_value, metric.verdict) == (0.0, None, "no_difference_detected")
+
+
+def test_runs_of_the_same_lists_are_identical(shop: CommandLine) -> None:
+    with Tracker(shop.url) as tracker:
+        tracker.ingest(RUNS["dense"], name="again", dataset="shop", judge="llama")
+    answered(shop, 150, "dense", "stylish", "again", seed="s")
+    (metric,) = compared(shop, "dense", "again").metrics
+    assert (metric.verdict, metric.delta, metric.n) == ("identical", 0.0, N_GROUPS)
+    text = shop.done("compare", "dense", "again", *COMPARE[3:])
+    assert text.startswith(
+        "again against dense on shop (judge 'llama', checked by 'human'): ndcg@10 is identical on all 40 groups"
+    )
+    assert "favours" not in text

@@ -37,11 +37,6 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {"judge": "llama"},
         "groups, lists and charts are by the labels of judge 'llama' alone; the verdict is the corrected one",
     ),
-    "unanswered": (
-        {"n": 3, "judge": "llama"},
-        "3 drawn items without an answer: judge 'llama' is taken at its word there, which nothing checks; a verdict "
-        "after further answers is another look",
-    ),
     "own_numbers": (
         {"design": 3},
         "what design 3 compares was stored after the first answer and could rest on answers, so it has random numbers "

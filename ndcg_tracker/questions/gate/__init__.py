@@ -12,7 +12,6 @@ from ndcg_tracker.compare.options import (
     LabelsVersion,
     Margin,
     MissingGroups,
-    OfUnanswered,
     Scope,
     Unjudged,
 )
@@ -113,7 +112,6 @@ def gate(
     unjudged: OfUnjudged = "range",
     judge: Judge = None,
     check_with: CheckWith = None,
-    unanswered: OfUnanswered = "refuse",
 ) -> GateResult:
     """Decide whether a candidate may replace a baseline, and record the decision.
 
@@ -128,7 +126,7 @@ def gate(
     dropped by less. ``max_harm``: such as ".3:2%": PASS only if at most 2% of groups like these lose more than .3 (an
     exact bound at 95%), FAIL if more do, in all or in a slice (Holm). ``limits``: on measures of the runs, which are
     tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"``
-    one whose number is more than 5 lower. ``check_with``, ``unanswered``: see ``compare``; PASS and FAIL are those of
+    one whose number is more than 5 lower. ``check_with``: see ``compare``; PASS and FAIL are those of
     the corrected difference, and below 100 answers that differ from the judge there is neither. Raises: InputError for
     what does not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
@@ -159,7 +157,6 @@ def gate(
         unjudged=unjudged,
         judge=judge,
         check_with=check_with,
-        unanswered=unanswered,
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return GateResult(gated(self.store(), question, override, dry_run=dry_run))
@@ -184,7 +181,6 @@ def gate_report(self: HasStore, result: GateResult, *, output: str = "report.htm
         labels=version if check is None else None,
         judge=None if check is None else comparison.label_set.judge,
         check_with=None if check is None else check.sampled.checked_by,
-        unanswered="judge" if check is not None and check.sampled.n_unanswered else "refuse",
         output=output,
     )
     return drawn.with_notes(comparison.notes)

@@ -31,7 +31,7 @@ from ndcg_tracker.questions.gate.decide import (
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, UNBOUNDED, spent_alpha
 from ndcg_tracker.questions.gate.result import Acknowledgement, Gated, GateFacts, drift_since_pin
-from ndcg_tracker.statistics.t_test import ENOUGH_LABELS
+from ndcg_tracker.statistics.t_test import Information
 from ndcg_tracker.words.notes import Kind, Note, command_line, labels_command, sentence
 
 if TYPE_CHECKING:
@@ -93,11 +93,13 @@ def _labels_to_decide(decision: GateDecision, comparison: Comparison) -> tuple[i
         return None
     lower, upper = decision.t_lower, decision.t_upper
     ways: list[tuple[int, Decision]] = []
-    for outcome, room, now in (
-        ("pass", delta + decision.margin, None if lower is None else delta - lower),
-        ("fail", -delta, None if upper is None else upper - delta),
+    levels = 1 - (decision.pass_level or 0.0), decision.fail_alpha or 0.0
+    for outcome, room, now, alpha in (
+        ("pass", delta + decision.margin, None if lower is None else delta - lower, levels[0]),
+        ("fail", -delta, None if upper is None else upper - delta, levels[1]),
     ):
-        n = None if not now or room <= 0 else check.labels_for(room / now, ENOUGH_LABELS)
+        enough = Information(0, 0, 0.0, of_labels=True).enough_for(alpha)
+        n = None if not now or room <= 0 else check.labels_for(room / now, enough)
         if n is not None:
             ways.append((n, "pass" if outcome == "pass" else "fail"))
     return min(ways, default=None)

@@ -79,8 +79,8 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
         )
     earlier = tuple(of_gate(tx.decisions.all(baseline.dataset_id), str(question.metric), alias))
     judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
-    judge, sample = runs.baseline.label_set.judge, runs.sample
-    checked_by = None if sample is None else sample.checked_by
+    judge = runs.baseline.label_set.judge
+    checked_by = runs.samples[0].checked_by if runs.samples else None
     gate = question.scope, judge, checked_by
     return Basis(
         runs,
@@ -94,7 +94,7 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
         ),
         _learned(tx, question, runs) if question.margin == "auto" else None,
         1 + sum((of.scope, judge_of[of.label_set_id], of.checked_by) == gate for of in earlier),
-        judge if sample is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
+        judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
     )
 
 
@@ -146,7 +146,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         arms=_recorded_arms(runs),
         unjudged=decision.worth or question.unjudged,
         open_delta=decision.open_delta,
-        checked_by=None if runs.sample is None else runs.sample.checked_by,
+        checked_by=runs.samples[0].checked_by if runs.samples else None,
     )
     return replace(outcome, decision_id=record.id)
 

@@ -10,7 +10,7 @@ from typing import get_args
 from ndcg_tracker.compare.gather import CompareOptions
 from ndcg_tracker.compare.gather_suite import check_suite_metric
 from ndcg_tracker.compare.limits import HarmLimit, Limit
-from ndcg_tracker.compare.options import Margin, Missing, Scope, Unanswered, Unjudged, Version
+from ndcg_tracker.compare.options import Margin, Missing, Scope, Unjudged, Version
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
@@ -45,7 +45,6 @@ class GateQuestion:
     unjudged: Unjudged = "range"
     judge: str | None = None
     check_with: str | None = None
-    unanswered: Unanswered = "refuse"
 
     def __post_init__(self) -> None:
         """Refuse what does not go together (InputError)."""
@@ -138,7 +137,7 @@ class GateQuestion:
     def options(self) -> CompareOptions:
         """What the comparison that is decided on is asked for."""
         asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
-        asked |= {"judge": self.judge, "check_with": self.check_with, "unanswered": self.unanswered}
+        asked |= {"judge": self.judge, "check_with": self.check_with}
         return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
 
     @property

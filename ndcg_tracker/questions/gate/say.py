@@ -453,7 +453,8 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     by_labels = []
     if gated.labels_to_decide is not None:
         n_labels, outcome = gated.labels_to_decide
-        by_labels = [f"about {n_labels:,} answers more would decide ({outcome.upper()})"]
+        planned = f"with about {n_labels:,} answers more, planned from the start"
+        by_labels = [f"{planned}, it would {outcome.upper()}"]
     ways = ", ".join(filter(None, (*by_labels, to_decide(decision))))
     if ways:
         pairs.append(("to decide", ways))

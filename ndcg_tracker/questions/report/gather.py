@@ -81,7 +81,7 @@ def runs_report(
 
 def _by_judge_alone(tx: ReadTransaction, pair: ComparedPair, options: CompareOptions) -> ComparedPair:
     """Return a pair that people checked by the judge's labels as they are: few answers say nothing of single groups."""
-    if pair.both.sample is None:
+    if not pair.both.samples:
         return pair
     names = [arm.name for arm in pair.both.arms]
     of_judge = replace(options, check_with=None, unanswered="refuse", labels=pair.both.baseline.label_set.version)
@@ -151,8 +151,8 @@ def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dic
     name_of = {
         pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs if not pair.both.is_repeated
     }
-    baseline, sample = pairs[0].both.baseline.run.id, pairs[0].both.sample
-    checked_by = None if sample is None else sample.checked_by
+    baseline, samples = pairs[0].both.baseline.run.id, pairs[0].both.samples
+    checked_by = samples[0].checked_by if samples else None
     return {
         name_of[decision.candidate_run_id]: decision
         for decision in tx.decisions.all(pairs[0].both.dataset_id)
