@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
 
 
+_USUAL_TOP = 10
 MOVES = 3
 """At most this many items are kept for each of the worst and best groups."""
 _T_ALONE = "differences that people's answers correct: they leave [-1, 1], and only the paired t-test holds for them"
@@ -93,7 +94,7 @@ class CompareOptions:
     metrics: tuple[Metric, ...] = ()
     dataset: str | None = None
     missing: Missing = "error"
-    top: int = 10
+    top: int = _USUAL_TOP
     tie_bounds: bool = False
     methods: Methods = T_TEST
     by: str | None = None
@@ -216,6 +217,10 @@ def _check_sampled(options: CompareOptions, *arms: Arm) -> None:
     if repeated:
         raise InputError(f"a judge is checked on single runs, not on arm {repeated[0]!r}", advice="name runs")
     options.methods.check_t_only(_T_ALONE)
+    if options.top not in (0, _USUAL_TOP):
+        why = "a few labels of many correct a mean, and say of no group whether it is the worst"
+        what = f"{argument('top')} does not go with {argument('check_with')}: {why}"
+        raise InputError(what, advice="leave it out")
     asked = {"labels": options.labels is not None, "tie_bounds": options.tie_bounds}
     asked |= {"unjudged_bounds": options.unjudged_bounds}
     for name, is_given in asked.items():

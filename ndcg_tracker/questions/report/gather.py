@@ -75,7 +75,8 @@ def runs_report(
     pairs = compared(tx, baseline, candidates, options)
     reports = pair_reports(tx, [_by_judge_alone(tx, pair, options) for pair in pairs], texts=texts)
     if options.check_with is not None:
-        reports = replace(reports, pairs=tuple(map(_as_checked, reports.pairs, pairs)), deltas=())
+        corrected = pair_reports(tx, pairs, n_lists=0, with_cutoffs=False)
+        reports = replace(reports, pairs=tuple(map(_as_checked, reports.pairs, corrected.pairs)), deltas=())
     return _runs_report(tx, pairs, reports, HistoryFilter(), _command(pairs, options, output, texts=texts))
 
 
@@ -89,10 +90,12 @@ def _by_judge_alone(tx: ReadTransaction, pair: ComparedPair, options: CompareOpt
     return alone
 
 
-def _as_checked(report: PairReport, pair: ComparedPair) -> PairReport:
-    """Return what the page shows of a pair, with the verdict that people's answers correct."""
-    note = Note("groups_of_judge", {"judge": pair.comparison.label_set.judge})
-    return replace(report, comparison=replace(pair.comparison, notes=(*pair.comparison.notes, note)))
+def _as_checked(alone: PairReport, corrected: PairReport) -> PairReport:
+    """Return what the page shows of a pair, with the verdict and the slices that people's answers correct."""
+    comparison = corrected.comparison
+    note = Note("groups_of_judge", {"judge": comparison.label_set.judge})
+    told = replace(comparison, notes=(*comparison.notes, note))
+    return replace(alone, comparison=told, slices=corrected.slices)
 
 
 def live_report(

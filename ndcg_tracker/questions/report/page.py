@@ -14,7 +14,7 @@ from ndcg_tracker.compare.chart import cutoffs
 from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport, RunPairDelta
 from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
-from ndcg_tracker.compare.say_check import checked_by
+from ndcg_tracker.compare.say_check import checked_by, favours
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
@@ -228,7 +228,7 @@ class _PairOnPage:
             if first.ci is None
             else f"95% interval {interval(first.ci, signed=True)}, p {_p_words(first, report)}: ",
             "verdict": finding(first),
-            "further": [finding(metric) for metric in comparison.metrics[1:]],
+            "further": [*favours(comparison), *map(finding, comparison.metrics[1:])],
             "decision": ""
             if decision is None
             else _decision_in_words(decision, is_outdated=pair.comparison.candidate.name in report.outdated),
