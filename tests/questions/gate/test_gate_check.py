@@ -140,3 +140,15 @@ def test_a_gate_without_answers_says_how_to_get_them(shop: CommandLine) -> None:
         "no design of 'dense' and 'stylish' checks judge 'llama'; draw one with: ndcg-track labels sample dense "
         "stylish --judge llama --budget N --metric ndcg@10 --dataset shop"
     )
+
+
+def test_a_gate_on_a_suite_says_so_too(shop: CommandLine) -> None:
+    with Tracker(shop.url) as tracker:
+        tracker.create_suite("all", ["shop"])
+    suite = ("gate", "stylish", "--baseline", "dense", "--suite", "all", "--judge", "llama", "--margin", "0.01")
+    text = " ".join(shop.done(*suite).split())
+    assert (
+        "The verdict rests on: judge 'llama' alone, whose labels nobody checked; to have people check it: ndcg-track "
+        "labels sample A B --judge llama --budget N"
+    ) in text
+    assert shop.rows(*suite, "--dry-run")["judge_alone"] == "llama"
