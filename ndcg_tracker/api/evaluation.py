@@ -275,12 +275,17 @@ class Input:
         return labels_given(self.labels, replace(self.names.columns("group", "item", "label"), is_shared=True))
 
 
-def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
-    """Return the labels that a path, a table or a nested dict holds; ``LabelLists`` are returned as they are."""
+def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
+    """Return the labels that a path, a table or a nested dict holds; ``LabelLists`` are returned as they are.
+
+    ``are_answers``: whether people were to fill in a table.
+    """
     if isinstance(labels, LabelLists):
         return labels
     path = path_of(labels)
-    return read_label_frame(labels, columns) if path is None else read_labels(path, columns=columns)
+    if path is not None:
+        return read_labels(path, columns=columns)
+    return read_label_frame(labels, columns, are_answers=are_answers)
 
 
 def labels_of_judges(

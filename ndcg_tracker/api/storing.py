@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
+    from ndcg_tracker.questions.labels.gather import Answers
     from ndcg_tracker.rankings.ranking import LabelLists
-    from ndcg_tracker.runs.designs import Answers
     from ndcg_tracker.runs.exchange import Imported
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
     from ndcg_tracker.runs.ingest import IngestResult, RunDetails
@@ -377,11 +377,11 @@ def add_answers(
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.reading import read_labels_by_judge
     from ndcg_tracker.ingest.records import place_of_pair
-    from ndcg_tracker.runs.designs import answered_design
+    from ndcg_tracker.questions.labels.gather import answered_design
 
     columns, path = Columns(group=group, item=item, label=label), path_of(answers)
     if path is None:
-        given = labels_given(answers, columns)
+        given = labels_given(answers, columns, are_answers=True)
     else:
         _, given = labels_of_one_judge(read_labels_by_judge(path, columns=columns, unsure=True), judge, path)
     place = partial(place_of_pair, source if path is None else path)

@@ -87,15 +87,17 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
     return _rows(opened, columns, wanted, null_scores), opened.places
 
 
-def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS) -> LabelLists:
+def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
     """Return the labels that a frame holds, one row per (group, item); see ``read_frame``, whose errors say "labels:".
+
+    ``are_answers``: whether people were to fill them in.
 
     >>> read_label_frame({"group": ["q"], "item": ["a"], "label": [3]}).grades.tolist()
     [3.0]
     """
     try:
         opened = _opened(frame, "label")
-        return label_lists(_rows(opened, columns, LABEL_TABLE), opened.places)
+        return label_lists(_rows(opened, columns, LABEL_TABLE), opened.places, are_answers=are_answers)
     except InputError as error:
         raise error.at("labels") from None
 

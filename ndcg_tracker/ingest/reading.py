@@ -137,11 +137,11 @@ def read_labels(
         return _labels_in(source, reader, columns)
 
 
-def _labels_in(source: Source, reader: str | None, columns: Columns) -> LabelLists:
+def _labels_in(source: Source, reader: str | None, columns: Columns, *, are_answers: bool = False) -> LabelLists:
     head, name = _reader(source, reader, columns)
     _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
     [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
-    return block.assembled(label_lists)
+    return block.assembled(partial(label_lists, are_answers=are_answers))
 
 
 JUDGE = "judge"
@@ -164,8 +164,8 @@ def read_labels_by_judge(
     """Return the labels that a file holds by the judge who gave them, as its column ``judge`` says.
 
     Those of a file without such a column, and those whose cell is empty, are of "": no named judge. Parameters:
-    ``where``: only the rows with these values in these columns. ``unsure``: whether the word unsure is no label, as is
-    an empty cell; the others, and errors: see ``read_labels``.
+    ``where``: only the rows with these values in these columns. ``unsure``: whether people were to fill them in, so
+    that the word unsure is no label, as is an empty cell; the others, and errors: see ``read_labels``.
     """
     if path.startswith(IR_DATASETS) and not where:
         return {"": read_labels(path, columns=columns)}
@@ -180,9 +180,9 @@ def read_labels_by_judge(
             if where:
                 what = f"a {name} file has no column {shown(next(iter(where)))} to choose rows by"
                 raise source.error(what, advice=f"leave out {argument('where')}")
-            return {"": _labels_in(source, reader, columns)}
+            return {"": _labels_in(source, reader, columns, are_answers=unsure)}
         if not where and not _may_name_judges(source, name, head, columns):
-            return {"": _labels_in(source, reader, columns)}  # as nearly all files
+            return {"": _labels_in(source, reader, columns, are_answers=unsure)}  # as nearly all files
         content = source.content()
         held = partial(Source, "-", name=source.name)
         with opened_records("-", "labels", reader=name, header=columns.header, stdin=BytesIO(content)) as records:
@@ -194,7 +194,7 @@ def read_labels_by_judge(
             chosen = [*(where or ()), *([JUDGE] if is_split else [])]
             if not chosen:
                 with held(stdin=BytesIO(content)) as whole:
-                    return {"": _labels_in(whole, name, columns)}
+                    return {"": _labels_in(whole, name, columns, are_answers=unsure)}
             rows_of: dict[str, list[int]] = {}
             n_rows = 0
             cells = records.rows([records.header.index(column) for column in chosen])
@@ -214,7 +214,7 @@ def read_labels_by_judge(
     of_judges = {}
     for judge, part in parts.items():
         with held(stdin=BytesIO(part)) as of_judge:
-            of_judges[judge] = _labels_in(of_judge, name, columns)
+            of_judges[judge] = _labels_in(of_judge, name, columns, are_answers=unsure)
     return of_judges
 
 

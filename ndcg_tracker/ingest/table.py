@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
-from ndcg_tracker.errors import InputError
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import KEEP_ONE, NO_RANK, LinePlaces, Places, Ranks
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.rows import Rows
@@ -257,13 +257,19 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes))
 
 
-def label_lists(rows: Rows, places: Places) -> LabelLists:
-    """Return the labels of a table; rows without grade are unjudged and left out (raises: see ``ranked_table``)."""
+def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> LabelLists:
+    """Return the labels of a table; rows without grade are unjudged and left out (raises: see ``ranked_table``).
+
+    ``are_answers``: whether people were to fill them in.
+    """
     table = _grouped(rows, _grouping(rows, places))
     if rows.grades is None:
         raise places.whole("there are no labels; a labels file needs a grade per item")
     labels = LabelLists(*_without_nulls(table, table.arranged(rows.grades)), by_row_number=rows.items is None)
     if not labels.n_items:
+        if are_answers:
+            advice = f"write grades into the label column, or name the one that has them with {argument('label')}"
+            raise places.whole("no answer is filled in yet", advice=advice)
         raise places.whole("no row has a label", advice="name the label column")
     if rows.items is not None:
         _refuse_duplicates(table, places, labels)

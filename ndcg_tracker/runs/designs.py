@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from ndcg_tracker.statistics.drawn import (
 )
 from ndcg_tracker.storage.checks import utc_now
 from ndcg_tracker.storage.records import DesignRecord, DesignRunRecord
-from ndcg_tracker.words.notes import Fact, Note
 from ndcg_tracker.words.texts import counted, judge_words
 
 if TYPE_CHECKING:
@@ -153,16 +152,6 @@ class Drawn:
     has_own_numbers: bool
 
     @property
-    def notes(self) -> tuple[Note, ...]:
-        """What else to know of it."""
-        of_design: dict[str, Fact] = {"design": self.design.number}
-        notes = [Note("own_numbers", of_design)] if self.has_own_numbers else []
-        notes += [Note("said_not_tuned", of_design)] if self.design.not_tuned else []
-        n_known = self.n_known + len(self.shared)
-        notes += [Note("known_answers", {"n": n_known})] if n_known else []
-        return tuple(notes)
-
-    @property
     def to_ask(self) -> list[Pair]:
         """The items without an answer, by group id and item, in an order that has nothing to do with the runs."""
         pairs = [(item.group_id, item.item_key) for item in self.items if item.grade is None]
@@ -202,15 +191,18 @@ def drawn_design(
         )
     asked = (label_set.id, str(metric), frozenset(run.id for run in runs))
     same = next((of for of in reversed(stored) if (of.label_set_id, of.metric, of.run_ids) == asked), None)
-    step = None if same is None else _next_step(tx, same, base, options, baseline.dataset)
     pairs, labels = frozen_pairs(tx, label_set, baseline, runs[1:], metric)
+    greatest_grade = Scale.of(label_set.judge, labels.grades, options.scale, is_asked=True).given
     every = ItemsOfPairs.of(pairs)
     n_apart = every.sizes.size
     if not n_apart:
         names = f"{runs[1].name!r} and {baseline.name!r}" if len(runs) == 2 else f"{baseline.name!r} and its candidates"
         raise InputError(f"no item tells {names} apart under {metric}", advice="name other runs")
-    design = same
-    if design is None:
+    step: dict[str, Any] | None
+    if same is not None:
+        step = _next_step(tx, same, base, options, greatest_grade, baseline.dataset)
+        design = replace(same, **(step or {}))
+    else:
         seed = _seed(stored, base, label_set, runs)
         n_looks = options.looks or 1
         step = {"look": 1, "budget": _part(options.budget, 1, n_looks), "planned_budget": options.budget}
@@ -226,11 +218,11 @@ def drawn_design(
             created_at_utc=utc_now(),
             n_looks=n_looks,
             not_tuned=options.not_tuned and seed != base,
-            greatest_grade=Scale.of(label_set.judge, labels.grades, options.scale).given,
+            greatest_grade=greatest_grade,
             **step,
         )
     group_ids = tx.groups.ids(dataset_id, every.group_keys)
-    known = _known(tx, stored, design)
+    _, known = _known(tx, stored, design)
     is_open = [pair not in known for pair in _pairs(every, group_ids)] if known else []
     rest = every.take(np.flatnonzero(is_open)) if known else every
     if step is not None:
@@ -246,7 +238,7 @@ def drawn_design(
             design, step = tx.write.designs.insert(design), {}
         tx.write.designs.draw(design, drawn, **step)
         design = next(of for of in tx.designs.all(dataset_id) if of.id == design.id)
-    items, shared = tx.designs.items(design.id), _shared(tx, stored, design, design.checked_by)
+    items, shared = tx.designs.items(design.id), shared_answers(tx, stored, design, design.checked_by)
     n_open = sum(item.grade is None for item in items)
     if n_open and len(shared.grades) == n_open and shared.judge is not None:
         tx.write.designs.answer(design, shared.judge, list(shared.grades.items()))
@@ -262,21 +254,28 @@ def _part(budget: int, look: int, n_looks: int) -> int:
 
 
 def _next_step(
-    tx: ReadTransaction, design: DesignRecord, base: str, options: SampleOptions, dataset: str
-) -> dict[str, int] | None:
-    """Return the look and the budgets that a design is to have next, None where nothing is to be drawn.
+    tx: ReadTransaction,
+    design: DesignRecord,
+    base: str,
+    options: SampleOptions,
+    greatest_grade: float | None,
+    dataset: str,
+) -> dict[str, Any] | None:
+    """Return what a design is to have next of looks, budgets and plan, None where nothing is to be drawn.
 
-    Raises: ConflictError for another plan than the design has, and while its present look waits for answers.
+    ``greatest_grade``: of people, as ``options`` have it. Raises: ConflictError for another plan than that of a design
+    which somebody answered, and while its present look waits for answers.
     """
+    if design.answered_after_run_id is None:
+        return _planned_anew(design, base, options, greatest_grade)
     number, n_looks, whole = design.number, design.n_looks, design.planned_budget
-    is_answered = design.answered_after_run_id is not None
     n_open = sum(item.grade is None for item in tx.designs.items(design.id))
     if options.looks not in (None, n_looks):
         raise ConflictError(
             f"design {number} is planned with {counted(n_looks, 'look')}, not {options.looks}",
             advice=f"give {argument('looks', n_looks)}, or leave it out",
         )
-    if options.scale not in (None, design.greatest_grade):
+    if options.scale is not None and greatest_grade != design.greatest_grade:
         up_to = "that of the judge" if design.greatest_grade is None else f"up to {design.greatest_grade:g}"
         raise ConflictError(
             f"the scale of design {number} is {up_to}, not up to {options.scale:g}",
@@ -297,24 +296,36 @@ def _next_step(
         if not n_open:
             look = design.look + 1
             return {"look": look, "budget": _part(whole, look, n_looks)}
-        if not is_answered:
-            return None
         answer = shlex.join(answering_command("FILE", number, design.checked_by or "NAME", dataset))
         raise ConflictError(
             f"design {number} waits for {counted(n_open, 'answer')} before look {design.look + 1} of {n_looks}",
             advice=f"add them with: {answer}; {argument('budget', design.budget)} gives the open items again",
         )
+    why = "a verdict on more of them would be a second look, which errs more often than it says"
     if options.budget < whole:
-        raise ConflictError(
-            f"design {number} was drawn with a budget of {whole:,}, and does not shrink to {options.budget:,}",
-            advice=f"give {argument('budget', whole)} or more",
-        )
-    if is_answered:
-        why = "a verdict on more of them would be a second look, which errs more often than it says"
-        if n_looks > 1:
-            why = f"its {n_looks} looks are planned with a budget of {whole:,}"
-        raise ConflictError(f"design {number} has answers, and {why}", advice=f"give {argument('budget', whole)}")
-    return {"budget": _part(options.budget, design.look, n_looks), "planned_budget": options.budget}
+        why = f"its budget of {whole:,} does not shrink to {options.budget:,}"
+    elif n_looks > 1:
+        why = f"its {n_looks} looks are planned with a budget of {whole:,}"
+    raise ConflictError(f"design {number} has answers, and {why}", advice=f"give {argument('budget', whole)}")
+
+
+def _planned_anew(
+    design: DesignRecord, base: str, options: SampleOptions, greatest_grade: float | None
+) -> dict[str, Any] | None:
+    """Return the plan of a design that nobody has answered, None where it is as it was.
+
+    What the options leave open stays. The budget of the present look alone gives its items again.
+    """
+    looks = options.looks or design.n_looks
+    is_present_look = (looks, options.budget) == (design.n_looks, design.budget)
+    whole = design.planned_budget if is_present_look else options.budget
+    replace(options, looks=looks, budget=whole).check()
+    plan: dict[str, Any] = {"n_looks": looks, "planned_budget": whole, "budget": _part(whole, 1, looks)}
+    if options.scale is not None:
+        plan["greatest_grade"] = greatest_grade
+    if options.not_tuned and design.seed != base:
+        plan |= {"seed": base, "not_tuned": True}
+    return None if replace(design, **plan) == design else plan
 
 
 def _seed(stored: Sequence[DesignRecord], base: str, label_set: LabelSetRecord, runs: Sequence[RunRecord]) -> str:
@@ -352,8 +363,8 @@ def _of_people(
 ) -> dict[str, dict[Pair, float]]:
     """Return the answers to other designs that check the same judge on the same scale, by who gave them.
 
-    Who answered the newest design comes last. Parameters: ``same_numbers``: to those with the same random numbers, else
-    to older ones with others, as they were when this design was drawn first.
+    ``same_numbers``: to those with the same random numbers, else to older ones with others, as they were when this
+    design was drawn first.
     """
     kind_of = _kinds(tx, design.dataset_id)
     of_people: dict[str, dict[Pair, float]] = {}
@@ -362,186 +373,69 @@ def _of_people(
         is_alike = kind_of(of) == kind_of(design)
         if of.number == design.number or of.checked_by is None or not (is_of_kind and is_alike):
             continue
-        answers = of_people.pop(of.checked_by, {})
         for item in tx.designs.items(of.id):
             if item.grade is not None and (same_numbers or (item.answered_at_utc or "") < design.created_at_utc):
-                answers[item.group_id, item.item_key] = item.grade
-        if answers:
-            of_people[of.checked_by] = answers
+                of_people.setdefault(of.checked_by, {})[item.group_id, item.item_key] = item.grade
     return of_people
 
 
 @dataclass(frozen=True, slots=True)
-class _Shared:
+class SharedAnswers:
     """Grades of items without an answer that somebody gave for other designs with the same random numbers."""
 
     judge: str | None
     grades: Mapping[Pair, float]
 
 
-def _shared(tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord, judge: str | None) -> _Shared:
+def shared_answers(
+    tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord, judge: str | None
+) -> SharedAnswers:
     """Return what a person answered for other designs; ``judge``: None for the only one who did."""
     of_people = _of_people(tx, stored, design, same_numbers=True)
     person = judge or (next(iter(of_people)) if len(of_people) == 1 else "")
     if person not in of_people:
-        return _Shared(None, {})
+        return SharedAnswers(None, {})
     open_items = [(item.group_id, item.item_key) for item in tx.designs.items(design.id) if item.grade is None]
     grades = of_people[person]
-    return _Shared(person, {pair: grades[pair] for pair in open_items if pair in grades})
+    return SharedAnswers(person, {pair: grades[pair] for pair in open_items if pair in grades})
 
 
-def _known(tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord) -> dict[Pair, float]:
-    """Return what ``known_answers`` tells by the ids of groups, of a design that may be new."""
+def _known(
+    tx: ReadTransaction, stored: Sequence[DesignRecord], design: DesignRecord
+) -> tuple[str | None, dict[Pair, float]]:
+    """Return who gave what ``known_answers`` tells, and this by the ids of groups, of a design that may be new."""
     if not stored or design.seed == stored[0].seed:
-        return {}
+        return None, {}
     of_people = _of_people(tx, stored, design, same_numbers=False)
-    return list(of_people.values())[-1] if of_people else {}
+    return next(iter(of_people.items())) if len(of_people) == 1 else (None, {})
 
 
 def known_answers(tx: ReadTransaction, design: DesignRecord) -> dict[tuple[str, str], float]:
     """Return the grades that were known when a design with random numbers of its own was drawn, by group and item.
 
-    They are answers to older designs that check the same judge on the same scale: those of one person, who answered the
-    newest of these. A design does not draw their items, whose grades they are; a verdict takes them as they are. Empty
-    for a design with the dataset's own numbers, which shares drawn items with others.
+    They are answers to older designs that check the same judge on the same scale, where a single person had given all
+    of them before this design was drawn first; of those of several people none is known. A design does not draw their
+    items, whose grades they are; a verdict takes them as they are. Empty for a design with the dataset's own numbers,
+    which shares drawn items with others.
     """
-    known = _known(tx, tx.designs.all(design.dataset_id), design)
+    _, known = _known(tx, tx.designs.all(design.dataset_id), design)
     keys = tx.groups.keys(design.dataset_id, np.array([group for group, _ in known], dtype=np.int64)).to_list()
     return {(key, item): grade for key, ((_, item), grade) in zip(keys, known.items(), strict=True)}
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What became of a file of answers: how many were new, and what the design still waits for.
+def known_apart(tx: ReadTransaction, design: DesignRecord) -> set[Pair]:
+    """Return the items that tell a design's runs apart and that who answers it had answered before it was drawn.
 
-    ``n_apart``: how many more are to items that were not drawn, and are kept apart. ``n_shared``: how many drawn items
-    have the same person's answer to another design. ``look`` of ``n_looks``: the one that waits for the answers.
+    They are in its sample for sure. Empty where it has no such items, or one of its runs is deleted.
     """
-
-    design: int
-    dataset: str
-    judge: str
-    n_new: int
-    n_known: int
-    n_unanswered: int
-    n_apart: int = 0
-    n_shared: int = 0
-    look: int = 1
-    n_looks: int = 1
-
-
-Place = Callable[[str, str], str]
-"""Where a group's item stands in a file, "" where that is not known."""
-
-
-def numbered_design(tx: ReadTransaction, dataset_id: int, dataset: str, number: int) -> DesignRecord:
-    """Return a design of a dataset (InputError where there is none of this number)."""
-    stored = tx.designs.all(dataset_id)
-    for design in stored:
-        if design.number == number:
-            return design
-    there = "it has none" if not stored else "it has 1 alone" if len(stored) == 1 else f"it has 1 to {len(stored)}"
-    raise InputError(
-        f"there is no design {number} of dataset {dataset!r} ({there})",
-        advice="draw one with: ndcg-track labels sample A B --judge JUDGE --budget N",
-    )
-
-
-def answered_design(
-    tx: WriteTransaction,
-    dataset: str,
-    number: int,
-    judge: str,
-    labels: LabelLists,
-    place: Place,
-    *,
-    keep_others: bool = False,
-) -> Answers:
-    """Store what people graded drawn items of a design; all of it or, where one answer is refused, nothing.
-
-    ``keep_others``: whether to keep answers to items that were not drawn, apart from those that count in a verdict.
-    Raises: InputError for an item that was not drawn and a grade off the scale; ConflictError for an item that has
-    another grade already, and a design that somebody else answers.
-    """
-    known = tx.datasets.known(dataset)
-    tx.keep_creators_out()
-    design = numbered_design(tx, known.id, known.name, number)
-    of_judge = next(of for of in tx.labels.sets(known.id, None) if of.id == design.label_set_id)
-    if not judge:
-        raise InputError("answers to a design have a name", advice=f"say whose they are with {argument('judge')}")
-    if judge == of_judge.judge:
-        raise InputError(
-            f"design {number} checks {judge_words(judge)}, who cannot answer it",
-            advice=f"name another {argument('judge')}",
-        )
-    if design.checked_by not in (None, judge):
-        raise ConflictError(
-            f"design {number} is answered by {design.checked_by!r}, not by {judge!r}",
-            advice=f"give {argument('judge', design.checked_by)}",
-        )
-    drawn = {(item.group_id, item.item_key): item.grade for item in tx.designs.items(design.id)}
-    apart = {(item.group_id, item.item_key): item.grade for item in tx.designs.kept_apart(design.id)}
-    scale = Scale.of(of_judge.judge, tx.labels.lists(of_judge.id).grades, design.greatest_grade)
-    shared = _shared(tx, tx.designs.all(known.id), design, judge).grades
-    graded = {**drawn, **apart, **shared}
-    new = _new_answers(tx, design, labels, graded, place, scale, None if keep_others else apart)
-    to_drawn = {**shared, **{pair: grade for pair, grade in new.items() if pair in drawn}}
-    others = {pair: grade for pair, grade in new.items() if pair not in drawn}
-    if to_drawn or others:
-        tx.write.designs.answer(design, judge, list(to_drawn.items()), list(others.items()))
-    n_open = sum(grade is None for grade in drawn.values()) - len(to_drawn)
-    counts = len(to_drawn) - len(shared), labels.n_items - len(new), n_open, len(others), len(shared)
-    return Answers(number, known.name, judge, *counts, design.look, design.n_looks)
-
-
-def _new_answers(
-    tx: ReadTransaction,
-    design: DesignRecord,
-    labels: LabelLists,
-    stored: Mapping[Pair, float | None],
-    place: Place,
-    scale: Scale,
-    refused: Collection[Pair] | None,
-) -> dict[Pair, float]:
-    """Return the answers that are not stored yet, by group id and item; the first wrong one is refused.
-
-    ``stored``: the grades of drawn items and of those that are kept apart. ``refused``: the latter, where answers to
-    items that were not drawn are refused; None where they are kept.
-    """
-    groups = group_codes(labels.offsets)
-    ids = tx.groups.ids(design.dataset_id, labels.group_keys)[groups].tolist()
-    names, items = labels.group_keys.take(groups).to_list(), labels.item_keys.to_list()
-    new: dict[Pair, float] = {}
-    for group_id, group, item, grade in zip(ids, names, items, labels.grades.tolist(), strict=True):
-        pair, what = (group_id, item), f"group {group!r}, item {item!r}"
-        if refused is not None and (pair not in stored or pair in refused):
-            raise InputError(
-                f"{what} was not drawn by design {design.number}; the answer would bias it",
-                where=place(group, item),
-                advice=f"leave it out, or keep it apart with {argument('keep_others', True)}",
-            )
-        if group_id < 0:
-            raise InputError(
-                f"group {group!r} of item {item!r} is none of the dataset",
-                where=place(group, item),
-                advice="leave it out, or correct it",
-            )
-        if not scale.holds(grade):
-            raise InputError(
-                f"group {group!r}, item {item!r}: grade {grade:g} is off the scale of {scale.words}",
-                where=place(group, item),
-                advice="correct it, or leave it empty",
-            )
-        before = stored.get(pair)
-        if before is not None and before != grade:
-            raise ConflictError(
-                f"{what} was answered with {before:g}, not {grade:g}; an answer stays",
-                where=place(group, item),
-                advice="leave it out",
-            )
-        if before is None:
-            new[pair] = grade
-    return new
+    person, known = _known(tx, tx.designs.all(design.dataset_id), design)
+    if not known or person != design.checked_by or None in design.run_ids:
+        return set()
+    label_set = next(of for of in tx.labels.sets(design.dataset_id, None) if of.id == design.label_set_id)
+    baseline, *others = [tx.runs.with_id(run.run_id) for run in design.runs if run.run_id is not None]
+    pairs, _ = frozen_pairs(tx, label_set, baseline, others, parse_metric(design.metric))
+    every = ItemsOfPairs.of(pairs)
+    return known.keys() & set(_pairs(every, tx.groups.ids(design.dataset_id, every.group_keys)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -558,8 +452,12 @@ class Scale:
     given: float | None = None
 
     @classmethod
-    def of(cls, judge: str, grades: Floats, greatest: float | None = None) -> Scale:
-        """Return the scale of a judge's grades, up to a greatest one that was given (InputError for one off it)."""
+    def of(cls, judge: str, grades: Floats, greatest: float | None = None, *, is_asked: bool = False) -> Scale:
+        """Return the scale of a judge's grades, up to a greatest one that was given.
+
+        Raises: InputError for one that is not whole where grades are, and for a lower one than the judge's that
+        ``is_asked`` of a design.
+        """
         grades = np.unique(grades)
         is_whole = bool((grades == np.trunc(grades)).all())
         given = None if greatest in (None, grades[-1]) else greatest
@@ -567,6 +465,11 @@ class Scale:
             raise InputError(
                 f"grades of {judge_words(judge)} are whole, so the greatest one of people is not {given:g}",
                 advice=f"give {argument('scale', int(given) + 1)}",
+            )
+        if given is not None and is_asked and given < grades[-1]:
+            raise InputError(
+                f"grades of {judge_words(judge)} go up to {grades[-1]:g}; answers up to {given:g} are on another scale",
+                advice=f"give {argument('scale', f'{grades[-1]:g}')} or more, or leave it out",
             )
         return cls(judge, min(float(grades[0]), 0.0), float(grades[-1]) if given is None else given, is_whole, given)
 

@@ -298,15 +298,18 @@ class DesignWrites:
             facts = ("probability", "grade", "answered_at_utc")
             self._session.execute(update.values({name: sa.bindparam(f"its_{name}") for name in facts}), changed)
 
-    def draw(self, design: DesignRecord, drawn: Mapping[Pair, float], **values: int) -> None:
+    def draw(self, design: DesignRecord, drawn: Mapping[Pair, float], **values: Any) -> None:
         """Store the items of a design with their probabilities, those that it drew before among them.
 
-        An item whose answer was kept apart and that is drawn now has its answer. ``values``: columns of the design.
+        An item whose answer was kept apart and that is drawn now has its answer. Of a design that nobody has answered,
+        what it drew before goes. ``values``: columns of the design.
         """
         table, items = schema.designs, schema.drawn_items
         if values:
             self._session.execute(table.update().where(table.c.id == design.id).values(values))
         of_design = items.c.design_id == design.id
+        if design.answered_after_run_id is None:
+            self._session.execute(items.delete().where(of_design))
         query = sa.select(items.c.group_id, items.c.item_key).where(of_design)
         known = {(row.group_id, row.item_key) for row in self._session.rows(query)} & drawn.keys()
         changed = of_design & (items.c.group_id == sa.bindparam("of_group"))

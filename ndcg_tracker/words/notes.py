@@ -16,7 +16,7 @@ Kind = Literal[
     "older_than_judge", "groups_of_judge", "own_numbers", "said_not_tuned", "known_answers",
     "diagnostic", "no_mean_of_groups", "fewer_judged", "none_judged", "nothing_judged", "newer_labels", "ties",
     "no_alias", "same_run", "not_evaluated", "positives_only", "agreement_without_items", "one_repeat", "retraining",
-    "no_common_pair", "agreement_open", "newer_than_answers",
+    "no_common_pair", "agreement_open", "newer_than_answers", "shared_answers", "all_answered",
     "slices_regressed", "small_slices_regressed", "slices_too_small", "without_cluster", "equal_metrics",
     "range_unread", "other_hands", "one_hand", "never_shown",
     "missing_that_count", "unjudged_open", "unjudged_zero", "after_that", "few_in_strata", "equal_values",
@@ -444,17 +444,16 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "groups_of_judge": lambda judge: (
         f"groups, lists and charts are by the labels of {judge_words(judge)} alone; the verdict is the corrected one"
     ),
-    "own_numbers": (
-        "what design {design} compares was stored after the first answer and could rest on answers, so it has random "
-        "numbers of its own; if it does not, not_tuned would give it the old ones"
-    ).format,
+    "own_numbers": lambda design, is_open: (
+        f"what design {design} compares was stored after the first answer and could rest on answers, so it has random "
+        f"numbers of its own{'; if it does not, to draw it with the old ones' if is_open else ''}"
+    ),
     "said_not_tuned": (
         "what design {design} compares was stored after the first answer; it was said not to depend on answers"
     ).format,
-    "known_answers": lambda n: (
-        f"people answered {counted(n, 'further item')} for older designs; {'it is' if n == 1 else 'they are'} not "
-        "asked again"
-    ),
+    "known_answers": lambda n: f"people answered {counted(n, 'further item')} for older designs; nobody is asked again",
+    "shared_answers": lambda n: f"people answered {counted(n, 'drawn item')} for other designs; nobody is asked again",
+    "all_answered": "all items of design {design} have an answer; to compare its runs".format,
     "not_evaluated": lambda version, runs, judge="": (
         f"no results under version {version} of the labels{f' (judge {judge!r})' if judge else ''} for "
         f"{' and '.join(map(repr, runs))} and the baseline together; to add them"

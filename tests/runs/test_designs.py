@@ -81,7 +81,7 @@ def test_a_design_is_stored_with_its_items_and_their_probabilities(shop: Tracker
     assert (reversed_pair.design, reversed_pair.items) == (1, sample.items)
 
 
-def test_a_larger_budget_enlarges_it_until_somebody_answers(shop: Tracker) -> None:
+def test_a_budget_changes_until_somebody_answers(shop: Tracker) -> None:
     shop.labels_sample(*PAIR, budget=30, **OF_JUDGE)
     few = drawn(shop)
     larger = shop.labels_sample(*PAIR, judge="llama", budget=90).sample
@@ -89,9 +89,13 @@ def test_a_larger_budget_enlarges_it_until_somebody_answers(shop: Tracker) -> No
     assert larger.design == 1
     assert few.keys() < many.keys()
     assert all(few[pair][0] <= many[pair][0] for pair in few)
-    smaller = refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", budget=20)
-    assert smaller == "design 1 was drawn with a budget of 90, and does not shrink to 20; give budget=90 or more"
+    assert len(shop.labels_sample(*PAIR, judge="llama", budget=30).sample.items) == len(few)
+    assert drawn(shop) == few
+    shop.labels_sample(*PAIR, judge="llama", budget=90)
+    assert drawn(shop) == many
     answered(shop, n=1)
+    smaller = refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", budget=20)
+    assert smaller == "design 1 has answers, and its budget of 90 does not shrink to 20; give budget=90"
     more = refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", budget=100)
     assert more == (
         "design 1 has answers, and a verdict on more of them would be a second look, which errs more often than it "
@@ -379,11 +383,14 @@ def test_looks_are_planned_and_drawn_one_after_another(shop: Tracker) -> None:
     (design,) = designs(shop)
     assert (design.look, design.n_looks, design.budget, design.planned_budget) == (1, 3, 33, 100)
     assert sample() == first
-    assert refused(looks=2) == "design 1 is planned with 3 looks, not 2; give looks=3, or leave it out"
+    assert sample(looks=2).budget == 50
+    assert sample(33, looks=1).n_looks == 1
+    assert sample(looks=3) == first
     larger = sample(120, looks=3)
     assert (larger.budget, larger.planned_budget) == (40, 120)
     one, n_open = drawn(shop), len(larger.items) - 5
     answered(shop, n=5)
+    assert refused(looks=2) == "design 1 is planned with 3 looks, not 2; give looks=3, or leave it out"
     assert refused(budget=120) == (
         f"design 1 waits for {n_open} answers before look 2 of 3; add them with: ndcg-track labels add FILE --judge "
         "human --design 1 --dataset shop; budget=40 gives the open items again"
@@ -417,6 +424,11 @@ def test_looks_are_planned_and_drawn_one_after_another(shop: Tracker) -> None:
         ({"looks": 9, "budget": 8}, "9 looks need a budget of 9 labels or more, not 8; raise budget=, or lower looks="),
         ({"scale": 0.0}, "the greatest grade of a scale is above 0, not 0"),
         ({"scale": float("nan")}, "the greatest grade of a scale is above 0, not nan"),
+        (
+            {"scale": 2},
+            "grades of judge 'llama' go up to 3; answers up to 2 are on another scale; give scale=3 or more, or leave "
+            "it out",
+        ),
         ({"scale": 4.5}, "grades of judge 'llama' are whole, so the greatest one of people is not 4.5; give scale=5"),
     ],
 )
@@ -442,6 +454,10 @@ def test_people_may_have_a_scale_of_their_own(shop: Tracker) -> None:
     answer(4)
     again = refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", budget=60, scale=5)
     assert again == "the scale of design 1 is up to 4, not up to 5; leave out scale="
+    for scale, kept in ((3, None), (4, 4.0), (None, 4.0), (3, None)):
+        sample = shop.labels_sample("dense", "other", judge="llama", budget=60, scale=scale).sample
+        assert (sample.design, sample.greatest_grade) == (2, kept), "nobody has answered"
+    answered(shop, 2, n=1)
     assert shop.labels_sample("dense", "other", judge="llama", budget=60, scale=3).sample.greatest_grade is None
     again = refusal_of(errors.ConflictError, shop.labels_sample, "dense", "other", judge="llama", budget=60, scale=4)
     assert again == "the scale of design 2 is that of the judge, not up to 4; leave out scale="
@@ -482,6 +498,8 @@ def test_answers_to_older_designs_are_known_to_one_with_numbers_of_its_own(shop:
     answered(shop)
     shop.ingest(RUNS["other"], labels=LABELS, judge="llama", name="tuned", dataset="shop")
     known = drawn(shop)
+    shop.labels_sample("dense", "tuned", judge="llama", budget=60)
+    answered(shop, 2, n=1)
     sample = shop.labels_sample("dense", "tuned", judge="llama", budget=60).sample
     assert not drawn(shop, 2).keys() & known.keys()
     assert [note.kind for note in sample.notes] == ["own_numbers", "known_answers"]
@@ -490,22 +508,45 @@ def test_answers_to_older_designs_are_known_to_one_with_numbers_of_its_own(shop:
         grades = known_answers(tx, design)
         assert known_answers(tx, tx.designs.all(1)[0]) == {}
     assert grades == {pair: TRUE[pair] for pair in known}
-    everything = shop.labels_sample("dense", "tuned", judge="llama", budget=10_000).sample
-    assert (everything.n_drawn, everything.n_known) == (everything.n_apart - sample.n_known, sample.n_known)
+    everything = shop.labels_sample("dense", "tuned", judge="llama", budget=10_000, metric="dcg@10").sample
+    assert everything.n_known == sample.n_known + 1, "one more was answered"
+    assert everything.n_drawn == everything.n_apart - everything.n_known
     assert sample.n_known > 20
     tuned = refusal_of(
-        errors.ConflictError, shop.labels_sample, "dense", "tuned", judge="llama", budget=10_000, not_tuned=True
+        errors.ConflictError, shop.labels_sample, "dense", "tuned", judge="llama", budget=60, not_tuned=True
     )
     assert tuned == "design 2 was drawn with random numbers of its own; leave out not_tuned="
-    shop.labels_sample("dense", "tuned", judge="llama", budget=60, scale=4, metric="dcg@10")
+    shop.labels_sample("dense", "tuned", judge="llama", budget=10_000, scale=4, metric="dcg@10")
     with shop.store().read() as tx:
         assert known_answers(tx, tx.designs.all(1)[2]) == {}, "they were given on another scale"
-    answered(shop, 2, judge="ann")
+    answered(shop, 3, judge="ann")
     shop.ingest(RUNS["stylish"], labels=LABELS, judge="llama", name="later", dataset="shop")
     shop.labels_sample("dense", "later", judge="llama", budget=60)
     with shop.store().read() as tx:
-        of_ann = known_answers(tx, tx.designs.all(1)[3])
-    assert of_ann.keys() == drawn(shop, 2).keys(), "those of one person, who answered the newest design"
+        assert known_answers(tx, tx.designs.all(1)[3]).keys() == (known | drawn(shop, 2)).keys() - {
+            pair for pair, (_, grade) in drawn(shop, 2).items() if grade is None
+        }, "ann answered on another scale"
+
+
+def test_of_several_people_nothing_is_known(shop: Tracker) -> None:
+    def known(number: int) -> dict[tuple[str, str], float]:
+        with shop.store().read() as tx:
+            return known_answers(tx, tx.designs.all(1)[number - 1])
+
+    shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    shop.labels_sample("dense", "other", judge="llama", budget=60)
+    answered(shop, judge="bob")
+    shop.ingest(RUNS["other"], labels=LABELS, judge="llama", name="tuned", dataset="shop")
+    shop.labels_sample("stylish", "tuned", judge="llama", budget=60)
+    of_bob = known(3)
+    assert of_bob == {pair: TRUE[pair] for pair in drawn(shop)}
+    answered(shop, 2, judge="eva")
+    assert known(3) == of_bob, "what was there when it was drawn"
+    assert shop.labels_sample("stylish", "tuned", judge="llama", budget=80).sample.n_known > 0
+    sample = shop.labels_sample("stylish", "tuned", judge="llama", budget=10_000, metric="dcg@10").sample
+    assert known(4) == {}
+    assert (sample.n_known, sample.n_drawn) == (0, sample.n_apart)
+    assert [note.kind for note in sample.notes] == ["own_numbers"]
 
 
 def test_what_is_said_not_to_be_tuned_has_the_old_numbers(shop: Tracker) -> None:
@@ -516,8 +557,61 @@ def test_what_is_said_not_to_be_tuned_has_the_old_numbers(shop: Tracker) -> None
     older = shop.labels_sample("dense", "other", judge="llama", budget=60, not_tuned=True).sample
     assert [(design.seed, design.not_tuned) for design in designs(shop)] == [("s", False), ("s", True), ("s", False)]
     assert (sample.not_tuned, older.not_tuned) == (True, False)
-    assert [note.kind for note in sample.notes] == ["said_not_tuned", "known_answers"]
+    assert [note.kind for note in sample.notes] == ["said_not_tuned", "shared_answers"]
     assert drawn(shop, 2).keys() == drawn(shop, 3).keys()
+
+
+def test_a_design_without_an_answer_may_get_the_old_numbers(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    answered(shop)
+    shop.ingest(RUNS["other"], labels=LABELS, judge="llama", name="tuned", dataset="shop")
+    sample = shop.labels_sample("dense", "tuned", judge="llama", budget=60).sample
+    (own, *_) = sample.notes
+    assert own.command == (
+        *("ndcg-track", "labels", "sample", "dense", "tuned", "--judge", "llama", "--dataset", "shop"),
+        *("--budget", "60", "--not-tuned"),
+    )
+    created = designs(shop)[1].created_at_utc
+    anew = shop.labels_sample("dense", "tuned", judge="llama", budget=60, not_tuned=True).sample
+    assert (anew.design, anew.n_known, [note.kind for note in anew.notes]) == (
+        2,
+        0,
+        ["said_not_tuned", "shared_answers"],
+    )
+    shop.labels_sample("dense", "other", judge="llama", budget=60)
+    assert drawn(shop, 2) == drawn(shop, 3)
+    assert shop.labels_sample("dense", "tuned", judge="llama", budget=60).sample == anew, "it stays on record"
+    design = designs(shop)[1]
+    assert (design.seed, design.not_tuned, design.created_at_utc) == ("s", True, created)
+
+
+def test_answers_that_are_kept_apart_are_answers(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=60, looks=2, **OF_JUDGE)
+    group, item = next(pair for pair in TRUE if pair not in drawn(shop))
+    apart = {"group": [group], "item": [item], "label": [1]}
+    shop.add_answers(apart, design=1, judge="human", dataset="shop", keep_others=True)
+    before = drawn(shop)
+    why = "its 2 looks are planned with a budget of 60; give budget=60"
+    for options, words in (
+        ({"budget": 90}, f"design 1 has answers, and {why}"),
+        ({"budget": 20}, "design 1 has answers, and its budget of 60 does not shrink to 20; give budget=60"),
+        ({"budget": 60, "looks": 3}, "design 1 is planned with 2 looks, not 3; give looks=2, or leave it out"),
+        ({"budget": 60, "scale": 4}, "the scale of design 1 is that of the judge, not up to 4; leave out scale="),
+    ):
+        assert refusal_of(errors.ConflictError, shop.labels_sample, *PAIR, judge="llama", **options) == words
+    assert drawn(shop) == before
+
+
+def test_no_answer_is_filled_in_yet(shop: Tracker, tmp_path: Path) -> None:
+    result = shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    call: dict[str, Any] = {"design": 1, "judge": "human", "dataset": "shop"}
+    words = "no answer is filled in yet; write grades into the label column, or name the one that has them with label="
+    for name, format in (("ask.csv", "csv"), ("quepid.csv", "quepid"), ("ask.json", "elasticsearch")):
+        path = tmp_path / name
+        result.save(path, format)  # type: ignore[arg-type]
+        assert refusal_of(errors.InputError, shop.add_answers, str(path), **call) == f"{path}: {words}"
+    frame = {"group": ["q1"], "item": ["d1"], "label": [None]}
+    assert refusal_of(errors.InputError, shop.add_answers, frame, **call) == f"labels: {words}"
 
 
 def test_an_item_of_two_designs_is_asked_once(shop: Tracker) -> None:
@@ -528,12 +622,12 @@ def test_an_item_of_two_designs_is_asked_once(shop: Tracker) -> None:
     asked = {(item.group, item.item) for item in sample.items}
     assert shared
     assert asked == drawn(shop, 2).keys() - shared
-    assert [(note.kind, note.facts) for note in sample.notes] == [("known_answers", {"n": len(shared)})]
+    assert [(note.kind, note.facts) for note in sample.notes] == [("shared_answers", {"n": len(shared)})]
     pairs = sorted(asked)
     frame = {"group": [pair[0] for pair in pairs], "item": [pair[1] for pair in pairs]}
     grades = [TRUE[pair] for pair in pairs]
     done = shop.add_answers({**frame, "label": grades}, design=2, judge="human", dataset="shop")
-    assert (done.n_new, done.n_shared, done.n_unanswered) == (len(asked), len(shared), 0)
+    assert (done.n_new, done.n_known, done.n_shared, done.n_unanswered) == (len(asked), 0, len(shared), 0)
     assert {pair: grade for pair, (_, grade) in drawn(shop, 2).items()} == {pair: TRUE[pair] for pair in drawn(shop, 2)}
 
 
@@ -569,5 +663,19 @@ def test_a_design_whose_items_are_all_answered_elsewhere_is_answered(shop: Track
     answered(shop)
     sample = shop.labels_sample("dense", "other", judge="llama", budget=60).sample
     assert (sample.n_answered, sample.items) == (sample.n_drawn, ())
+    assert [note.kind for note in sample.notes] == ["shared_answers", "all_answered"]
+    again = shop.labels_sample("dense", "other", judge="llama", budget=60).sample
+    assert [note.kind for note in again.notes] == ["all_answered"]
     assert designs(shop)[1].checked_by == "human"
     assert {pair: grade for pair, (_, grade) in drawn(shop, 2).items()} == {pair: TRUE[pair] for pair in drawn(shop, 2)}
+
+
+def test_what_is_taken_over_from_another_design_is_counted_once(shop: Tracker) -> None:
+    shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
+    answered(shop)
+    n = shop.labels_sample("dense", "other", judge="llama", budget=60).sample.n_drawn
+    n_shared = len(drawn(shop, 1).keys() & drawn(shop, 2).keys())
+    done = answered(shop, 2)
+    assert (done.n_new, done.n_known, done.n_shared, done.n_unanswered) == (n - n_shared, 0, n_shared, 0)
+    again = answered(shop, 2)
+    assert (again.n_new, again.n_known, again.n_shared) == (0, n, 0)

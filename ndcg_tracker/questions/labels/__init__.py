@@ -169,8 +169,8 @@ def labels_sample(
 
     Each item is drawn with a probability in proportion to what its gain moves most in a difference of a candidate and
     the baseline, by a random number that it has for good: a larger budget contains a smaller one. The design is stored;
-    called again with a larger budget it is enlarged, as long as nobody has answered. With several looks the first call
-    draws budget / looks items, and each further one the next step, once all items of the present one have answers.
+    called again with other options it is planned anew, as long as nobody has answered. With several looks the first
+    call draws budget / looks items, and each further one the next step, once all items of the present one have answers.
     Answers go back with ``add_answers``.
 
     Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``judge``: whose newest labels are
@@ -180,8 +180,8 @@ def labels_sample(
     answers: they get the old random numbers, not their own. ``scale``: the greatest grade of people, by default the
     judge's. ``seed``: any text, for the dataset's first design. Returns: the items without an answer, in random order
     and without the judge's grades; ``save`` writes them. Raises: ReferenceNotFoundError; NotComparableError for runs of
-    two datasets; InputError for what a sample cannot check; ConflictError for a smaller budget, a larger one after the
-    first answer, other looks than those planned, the next look before all answers are there, and another seed.
+    two datasets; InputError for what a sample cannot check; ConflictError for another seed, and, after the
+    first answer, for another plan and for the next look before all answers are there.
     """
     from ndcg_tracker.compare.arms import named_runs
     from ndcg_tracker.questions.labels.gather import LabelsSampleResult, labels_sample

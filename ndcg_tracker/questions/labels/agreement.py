@@ -41,6 +41,7 @@ from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import judged, matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
+from ndcg_tracker.runs.designs import known_apart
 from ndcg_tracker.runs.labels import HeldLabels, judges_of, numbered_labels
 from ndcg_tracker.runs.scoring import stored_scores, stored_weights
 from ndcg_tracker.statistics.many_tests import holm
@@ -230,7 +231,8 @@ def _answers(tx: ReadTransaction, designs: Sequence[DesignRecord], judge: str, c
     """Return the answers to some designs.
 
     Designs of one seed draw by the same random numbers, so that a pair is drawn by any of them with the greatest of its
-    probabilities. Those of another seed are a sample of their own: a pair counts once for each that drew it.
+    probabilities. Those of another seed are a sample of their own: a pair counts once for each that drew it, and one
+    that was known when it was drawn counts in it for sure, with weight 1.
     """
     grade_of: dict[tuple[int, str], float] = {}
     probabilities: dict[tuple[int, str], dict[str, float]] = {}
@@ -240,6 +242,8 @@ def _answers(tx: ReadTransaction, designs: Sequence[DesignRecord], judge: str, c
             of_seeds[design.seed] = max(item.probability, of_seeds.get(design.seed, 0.0))
             if item.grade is not None:
                 grade_of[item.group_id, item.item_key] = item.grade
+        for known in known_apart(tx, design):
+            probabilities.setdefault(known, {})[design.seed] = 1.0
     weights = [sum(1 / probability for probability in probabilities[answered].values()) for answered in grade_of]
     ids = np.array([group_id for group_id, _ in grade_of], dtype=np.int64)
     keys = tx.groups.keys(designs[0].dataset_id, ids), Keys.from_strings([item for _, item in grade_of])
@@ -314,6 +318,7 @@ def judges_agreement(
         pairs.error(pairs.every),
         run_errors(pairs, _first_ranks(tx, showing, metric, both[0])),
         slices,
+        0 if under is None else under[0].n_items,
     )
 
 

@@ -248,8 +248,8 @@ def sampled_labels(
     """Draw items for people to grade, to check a judge.
 
     They check it on the differences of runs: each is drawn with a probability in proportion to what its grade moves.
-    The design is stored; a larger --budget enlarges it until somebody answers, and with --looks the same command draws
-    the next step once all items have answers. The answers go back with labels add --design, and compare --check-with
+    The design is stored, and may be planned anew until somebody answers; with --looks the same command draws the next
+    step once all items have answers. The answers go back with labels add --design, and compare --check-with
     says what the judge's labels and they show together. Items come in random order and without the judge's grades.
     """
     from ndcg_tracker.questions.labels.say_items import look_words, sample_said
@@ -267,6 +267,7 @@ def sampled_labels(
         words = answering_command(output, sample.design, "NAME", sample.dataset)
         n_items = counted(len(sample.items), "item")
         at = f", look {look_words(sample)}" if sample.n_looks > 1 else ""
-        options.say(f"wrote {n_items} of design {sample.design}{at}; with their grades filled in: {shlex.join(words)}")
+        filled = f"; with their grades filled in: {shlex.join(words)}" if sample.items else ""
+        options.say(f"wrote {n_items} of design {sample.design}{at}{filled}")
         for note in in_words(sample.notes):
             options.say(f"note: {note}")

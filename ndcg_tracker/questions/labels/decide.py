@@ -337,7 +337,7 @@ class JudgesAgreement:
     ``answers``: where there are any, ``diff``, ``kappa`` and all errors are of them alone, weighted by 1 / probability;
     the runs are still evaluated under versions of labels, if both judges have some. Errors are the grade of ``judge``
     minus that of ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among its first ranks.
-    ``slices``: of groups by an attribute.
+    ``slices``: of groups by an attribute. ``n_labels``: how many both judges gave under which the runs are evaluated.
     """
 
     diff: LabelsDiff
@@ -354,6 +354,7 @@ class JudgesAgreement:
     signed_error: SignedError = field(default_factory=partial(SignedError, 0))
     signed_errors: tuple[RunError, ...] = ()
     slices: tuple[SliceAgreement, ...] = ()
+    n_labels: int = 0
 
     @property
     def n_opposite(self) -> int:

@@ -216,7 +216,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
     sentences = [(labels.headline or "") if answers is None else _answers_sentence(agreement, answers)]
     if agreement.kendall_tau is not None:
         sentences.append(
-            f"{metric} of {counted(len(agreement.runs), 'run')} under the {counted(diff.labels.in_both, 'label')} that "
+            f"{metric} of {counted(len(agreement.runs), 'run')} under the {counted(agreement.n_labels, 'label')} that "
             f"both gave: Kendall's tau of their order {agreement.kendall_tau:.3f}"
         )
     if agreement.n_pairs:

@@ -155,11 +155,47 @@ def test_what_is_newer_than_the_answers_is_told(judged: CommandLine, folder: Pat
         "note: what design 2 compares was stored after the first answer and could rest on answers, so it has " in said
     )
     assert "note: people answered " in said
+    found = judged.rows(*plan, "--metric", "dcg@10")
+    assert found["notes"][0].endswith(
+        "; if it does not, to draw it with the old ones: ndcg-track labels sample dense tuned --judge llama --metric "
+        "dcg@10 --dataset shop --budget 60 --not-tuned"
+    )
+    pairs = rows_of((folder / "more.csv").read_text(encoding="utf-8"))
+    fill_in(folder, "more.csv", **{row["group"]: "" for row in pairs[1:] if row["group"] != pairs[0]["group"]})
+    judged.said("labels", "add", "answers.csv", "--judge", "human", "--design", "2", "--dataset", "shop")
+    assert judged.rows(*plan)["notes"][0].endswith(", so it has random numbers of its own")
     assert judged.refused(*plan, "--not-tuned") == (
         "design 2 was drawn with random numbers of its own; leave out --not-tuned"
     )
-    found = judged.rows(*plan, "--metric", "dcg@10", "--not-tuned")
+    found = judged.rows(*found["notes"][0].rpartition(": ndcg-track ")[2].split())
     assert (found["design"], found["not_tuned"], found["n_known"]) == (3, True, 0)
     assert found["notes"][0] == (
         "what design 3 compares was stored after the first answer; it was said not to depend on answers"
+    )
+
+
+def test_when_all_is_answered_the_next_command_is_told(judged: CommandLine, folder: Path) -> None:
+    sample = (*SAMPLE, "--budget", "60", "--seed", "s", "-o", "ask.csv")
+    judged.said(*sample)
+    assert judged.refused("labels", "add", "ask.csv", *ADD[3:]) == (
+        "ask.csv: no answer is filled in yet; write grades into the label column, or name the one that has them with "
+        "--label"
+    )
+    fill_in(folder)
+    judged.said(*ADD)
+    compare = "compare dense stylish other --judge llama --dataset shop --check-with human"
+    assert judged.said(*sample) == (
+        "wrote 0 items of design 1\n"
+        f"note: all items of design 1 have an answer; to compare its runs: ndcg-track {compare}\n"
+    )
+    assert (
+        judged.done(*sample[:-2])
+        .rstrip()
+        .replace("\n      ", " ")
+        .endswith(f"to compare its runs: ndcg-track {compare}")
+    )
+    assert "checked by 'human'" in judged.done(*compare.split())
+    assert judged.refused(*SAMPLE, "--budget", "60", "--metric", "dcg@10", "--scale", "2") == (
+        "grades of judge 'llama' go up to 3; answers up to 2 are on another scale; give --scale 3 or more, or leave it "
+        "out"
     )
