@@ -38,9 +38,9 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "groups, lists and charts are by the labels of judge 'llama' alone; the verdict is the corrected one",
     ),
     "own_numbers": (
-        {"design": 3},
+        {"design": 3, "is_open": True},
         "what design 3 compares was stored after the first answer and could rest on answers, so it has random numbers "
-        "of its own; if it does not, not_tuned would give it the old ones",
+        "of its own; if it does not, to draw it with the old ones",
     ),
     "said_not_tuned": (
         {"design": 3},
@@ -48,8 +48,10 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "known_answers": (
         {"n": 2},
-        "people answered 2 further items for older designs; they are not asked again",
+        "people answered 2 further items for older designs; nobody is asked again",
     ),
+    "shared_answers": ({"n": 1}, "people answered 1 drawn item for other designs; nobody is asked again"),
+    "all_answered": ({"design": 3}, "all items of design 3 have an answer; to compare its runs"),
     "equal_values": (
         {},
         "low information: all values of a dataset are equal though its lists differ, and t takes such a mean for known",

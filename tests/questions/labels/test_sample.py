@@ -188,12 +188,8 @@ def test_when_all_is_answered_the_next_command_is_told(judged: CommandLine, fold
         "wrote 0 items of design 1\n"
         f"note: all items of design 1 have an answer; to compare its runs: ndcg-track {compare}\n"
     )
-    assert (
-        judged.done(*sample[:-2])
-        .rstrip()
-        .replace("\n      ", " ")
-        .endswith(f"to compare its runs: ndcg-track {compare}")
-    )
+    printed = " ".join(judged.done(*sample[:-2]).split())
+    assert printed.endswith(f"note: all items of design 1 have an answer; to compare its runs: ndcg-track {compare}")
     assert "checked by 'human'" in judged.done(*compare.split())
     assert judged.refused(*SAMPLE, "--budget", "60", "--metric", "dcg@10", "--scale", "2") == (
         "grades of judge 'llama' go up to 3; answers up to 2 are on another scale; give --scale 3 or more, or leave it "
