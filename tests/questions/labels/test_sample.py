@@ -195,3 +195,27 @@ def test_when_all_is_answered_the_next_command_is_told(judged: CommandLine, fold
         "grades of judge 'llama' go up to 3; answers up to 2 are on another scale; give --scale 3 or more, or leave it "
         "out"
     )
+
+
+def test_answers_to_two_designs_are_counted_once(judged: CommandLine, folder: Path) -> None:
+    judged.said(*SAMPLE, "--budget", "60", "--seed", "s", "-o", "ask.csv")
+    first = {(row["group"], row["item"]) for row in rows_of((folder / "ask.csv").read_text(encoding="utf-8"))}
+    plan = ("labels", "sample", "dense", "other", "--judge", "llama", "--budget", "60", "-o", "more.csv")
+    judged.said(*plan)
+    second = {(row["group"], row["item"]) for row in rows_of((folder / "more.csv").read_text(encoding="utf-8"))}
+    fill_in(folder)
+    judged.said(*ADD)
+    n_shared = len(first & second)
+    assert judged.said(*plan) == (
+        f"wrote {len(second) - n_shared} items of design 2; with their grades filled in: ndcg-track labels add more.csv "
+        f"--judge NAME --design 2 --dataset shop\nnote: people answered {n_shared} drawn items for other designs; nobody "
+        "is asked again\n"
+    )
+    rows = "".join(f"{group},{item},{TRUE[group, item]}\n" for group, item in sorted(second))
+    (folder / "answers.csv").write_text(f"group,item,label\n{rows}", encoding="utf-8")
+    add = (*ADD[:6], "2", *ADD[7:])
+    stored = "of 'human' to design 2 of dataset 'shop'"
+    assert judged.said(*add) == (
+        f"stored {len(second) - n_shared} answers {stored}, {n_shared} more from other designs; all items have one\n"
+    )
+    assert judged.said(*add) == f"stored 0 answers {stored}, {len(second)} known already; all items have one\n"
