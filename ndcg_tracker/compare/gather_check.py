@@ -78,7 +78,7 @@ def sampled_pair(
 class _History:
     """What was drawn and answered of a dataset, for two runs under a judge.
 
-    ``states``: by the id of a design how many of its items have no answer, and when the last one came.
+    ``states``: by the id of a design how many of its items have no answer, and when the first and the last one came.
     """
 
     tx: ReadTransaction
@@ -87,7 +87,7 @@ class _History:
     asked: AskedAnswers
     stored: Sequence[DesignRecord]
     sets: Mapping[int, LabelSetRecord]
-    states: Mapping[int, tuple[int, str]]
+    states: Mapping[int, tuple[int, str, str]]
 
     @classmethod
     def of(cls, tx: ReadTransaction, runs: tuple[RunRecord, RunRecord], judge: str, asked: AskedAnswers) -> _History:
@@ -96,6 +96,11 @@ class _History:
         sets = {label_set.id: label_set for label_set in tx.labels.sets(dataset_id, None)}
         stored = tx.designs.all(dataset_id)
         return cls(tx, runs, judge, asked, stored, sets, tx.designs.states(dataset_id))
+
+    def _answered(self, designs: Sequence[DesignRecord]) -> list[DesignRecord]:
+        """Return the designs that the person who is asked about answered, the one that was begun first first."""
+        answered = [of for of in designs if of.checked_by == self.asked.check_with]
+        return sorted(answered, key=lambda of: (self.states[of.id][1] or "~", of.number))
 
     @property
     def of_runs(self) -> list[DesignRecord]:
@@ -106,7 +111,7 @@ class _History:
     @property
     def metrics(self) -> list[str]:
         """The metrics that somebody drew for: of the answered designs of both runs, else of those that may serve."""
-        answered = [of for of in self.of_runs if of.checked_by == self.asked.check_with]
+        answered = self._answered(self.of_runs)
         return list(dict.fromkeys(of.metric for of in answered or self.of_runs or self._of_others()[:1]))
 
     def sample(self, metric: Metric) -> Sample:
@@ -116,12 +121,12 @@ class _History:
         what is drawn later brings no further look at a verdict that was there.
         """
         own = [of for of in self.of_runs if of.metric == str(metric)]
-        answered = [of for of in own if of.checked_by == self.asked.check_with]
+        answered = self._answered(own)
         if own and not answered:
             raise self.no_design(own)
         if answered:
             return self._up_to(answered[0])
-        further = [of for of in self.of_runs if of.checked_by == self.asked.check_with] or self._of_others()
+        further = self._answered(self.of_runs) or self._answered(self._of_others())
         if not further:
             raise self.no_design(self.of_runs, metric)
         for design in further:
@@ -142,7 +147,7 @@ class _History:
 
         Open ones keep their planned looks: they have had some, and the verdict would be another one.
         """
-        n_open, last = self.states[design.id]
+        n_open, _, last = self.states[design.id]
         alike = [
             of
             for of in self.stored
@@ -152,7 +157,7 @@ class _History:
         ]
         if n_open and self.asked.unanswered != "judge":
             raise unanswered_error(design, n_open, len(self.tx.designs.items(design.id)), self.runs[0].dataset)
-        kept = [of for of in alike[:-1] if not self.states[of.id][0] and self.states[of.id][1] <= last]
+        kept = [of for of in alike[:-1] if not self.states[of.id][0] and self.states[of.id][2] <= last]
         n_looks = max(of.n_looks for of in alike)
         return Sample(self.asked.check_with, self.sets[design.label_set_id], (*kept, design), n_looks, n_open)
 

@@ -205,18 +205,22 @@ class DesignReads:
         rows = self._session.rows(sa.select(table).where(here).order_by(table.c.number))
         return [DesignRecord(**row._mapping, runs=runs[row.id]) for row in rows]
 
-    def states(self, dataset_id: int) -> dict[int, tuple[int, str]]:
-        """Return how many drawn items of each design have no answer, and when the last answer came, "" without any."""
+    def states(self, dataset_id: int) -> dict[int, tuple[int, str, str]]:
+        """Return how many drawn items of each design have no answer, and when the first and the last answer came."""
         items, table = schema.drawn_items, schema.designs
         is_open = sa.case((items.c.grade.is_(None), 1), else_=0)
         query = (
-            sa.select(items.c.design_id, sa.func.sum(is_open), sa.func.max(items.c.answered_at_utc))
+            sa.select(
+                items.c.design_id,
+                sa.func.sum(is_open),
+                *(of(items.c.answered_at_utc) for of in (sa.func.min, sa.func.max)),
+            )
             .select_from(items.join(table, table.c.id == items.c.design_id))
             .where(table.c.dataset_id == dataset_id, items.c.probability.is_not(None))
             .group_by(items.c.design_id)
         )
         rows = self._session.connection.execute(query)
-        return {design_id: (int(n_open), last or "") for design_id, n_open, last in rows}
+        return {design_id: (int(n_open), first or "", last or "") for design_id, n_open, first, last in rows}
 
     def items(self, design_id: int) -> list[DrawnItemRecord]:
         """Return the items that a design drew, by group and item."""

@@ -207,9 +207,9 @@ def test_answers_to_two_designs_are_counted_once(judged: CommandLine, folder: Pa
     judged.said(*ADD)
     n_shared = len(first & second)
     assert judged.said(*plan) == (
-        f"wrote {len(second) - n_shared} items of design 2; with their grades filled in: ndcg-track labels add more.csv "
-        f"--judge NAME --design 2 --dataset shop\nnote: people answered {n_shared} drawn items for other designs; nobody "
-        "is asked again\n"
+        f"wrote {len(second) - n_shared} items of design 2; with their grades filled in: ndcg-track labels add "
+        f"more.csv --judge NAME --design 2 --dataset shop\nnote: people answered {n_shared} drawn items for other "
+        "designs; nobody is asked again\n"
     )
     rows = "".join(f"{group},{item},{TRUE[group, item]}\n" for group, item in sorted(second))
     (folder / "answers.csv").write_text(f"group,item,label\n{rows}", encoding="utf-8")
