@@ -28,6 +28,7 @@ UPDATED = {
     "coverages": ("judged_share",),
     "designs": (
         *("checked_by", "look", "planned_budget", "budget", "answered_after_run_id", "answered_after_label_set_id"),
+        *("n_looks", "greatest_grade", "seed", "not_tuned"),
     ),
     "drawn_items": ("probability", "grade", "answered_at_utc"),
     "evaluations": ("mean", "worst_mean", "best_mean", "packed_group_ids", "packed_values"),
@@ -40,9 +41,13 @@ UPDATED = {
 
 A run gets its date when it is whole; ``db check`` finds another date of a run with results.
 """
-DELETED = ("label_lists", "label_sets", "prunings", "staged_batches", "staged_runs", "suite_datasets", "texts")
-"""Where a writer deletes: labels that a stream has brought and that turn out to be stored already, the mark of a pruned
-run that it ingests again, staged runs that are published or given up, suites, and empty texts."""
+DELETED = (
+    *("drawn_items", "label_lists", "label_sets", "prunings", "staged_batches", "staged_runs", "suite_datasets"),
+    "texts",
+)
+"""Where a writer deletes: what a design drew that nobody answered and that is planned anew, labels that a stream has
+brought and that turn out to be stored already, the mark of a pruned run that it ingests again, staged runs that are
+published or given up, suites, and empty texts."""
 
 _OWNERS = """
     SELECT CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, relname, pg_get_userbyid(relowner) FROM pg_class
