@@ -435,11 +435,25 @@ def with_slices(
     for value, places in slicing.places(weights):
         own, w, of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
         test, _ = of_slice.test(own, w)
-        bounds = partial(bounds_of, test, own, w, limits=limits, chance=of_slice, runs=runs)
+        bounds = partial(_bounds_of_slice, test, own, w, limits=limits, chance=of_slice, runs=runs)
         is_same = not own.any() and are_same(None if same_lists is None else same_lists[places])
         tests.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w), is_same), bounds))
     asked = GateSlices(slicing.attribute, margin, is_strict, (), 0, decision.decision)
     return after_slices(decision, tests, alpha, asked)
+
+
+def _bounds_of_slice(
+    test: TTest,
+    delta: Floats,
+    weights: Floats | None,
+    alpha: float,
+    *,
+    limits: tuple[float, float] | None,
+    chance: Chance,
+    runs: RunVariance | None,
+) -> Bounds:
+    """Return the bounds of a slice; ``alpha``: its share of FAIL's level, of which looks have taken theirs."""
+    return bounds_of(test, delta, weights, alpha * chance.n_looks, limits=limits, chance=chance, runs=runs)
 
 
 def are_same(same_lists: Mask | None) -> bool:

@@ -27,7 +27,7 @@ from ndcg_tracker.questions.gate.decide import (
     OpenLabels,
     SliceDecision,
 )
-from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA
+from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
@@ -269,6 +269,7 @@ class Sides:
         self.fail_bound = self.shown(of_gains.upper)
         self.pass_method, self.fail_method = of_gains.lower_method, of_gains.upper_method
         self.has_t_bound = of_gains.t_upper is not None
+        self.levels = percent_of(decision.pass_level or PASS_LEVEL), percent_of(1 - (decision.fail_alpha or FAIL_ALPHA))
 
     def shown(self, gain: float | None) -> float | None:
         """Return a gain as a difference."""
@@ -327,8 +328,8 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
         ]
         for row in slices.rows
     ]
-    level = percent_of(1 - FAIL_ALPHA)
-    legend = [f"{sides.least}: with 95% confidence; {sides.most}: with {level}, by Holm's method over the {title}"]
+    least, most = sides.levels
+    legend = [f"{sides.least}: with {least} confidence; {sides.most}: with {most}, by Holm's method over the {title}"]
     if slices.of_status("open"):
         legend.append("open: neither is shown; where information is low, bounds allow for rare, large differences")
     if slices.n_small:

@@ -11,7 +11,8 @@ from judged_worlds import Frame, world
 
 from ndcg_tracker import Tracker
 from ndcg_tracker.compare.inference import Chance
-from ndcg_tracker.questions.gate.decide import population_decision
+from ndcg_tracker.compare.slices import Slicing
+from ndcg_tracker.questions.gate.decide import population_decision, with_slices
 from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound
 
 RUNS, LABELS, TRUE = world(n_groups=200)
@@ -107,11 +108,18 @@ def test_slices_are_decided_by_their_own_answers(shop: CommandLine) -> None:
 
 def test_looks_share_the_levels(shop: CommandLine) -> None:
     delta = np.random.default_rng(1).normal(0, 0.1, 200)
-    chance = Chance(informative=np.ones(200, dtype=np.int64), n_looks=5)
+    chance = Chance(informative=np.full(200, 2), n_looks=5)
     decision = population_decision(delta, 0.05, chance=chance)
     test = paired_t(delta)
     assert (decision.lower, decision.upper) == (t_lower_bound(test, level=0.99), t_upper_bound(test, level=0.998))
     assert (decision.pass_level, decision.fail_alpha) == (0.99, 0.002)
+    of_slices = with_slices(decision, delta, Slicing("device", ["tv"] * 100 + ["phone"] * 100), 0.05, chance=chance)
+    assert of_slices.slices is not None
+    rows = {row.value: row for row in of_slices.slices.rows}
+    for value, part in (("tv", delta[:100]), ("phone", delta[100:])):
+        bounds = t_lower_bound(paired_t(part), level=0.99), t_upper_bound(paired_t(part), level=1 - rows[value].alpha)
+        assert (rows[value].lower, rows[value].upper) == pytest.approx(bounds)
+    assert sorted(row.alpha for row in rows.values()) == [0.001, 0.002]
     answered(shop, 800, looks=2)
     found = shop.rows(*CHECKED, "--margin", "0.2")
     assert found["pass_level"] == 0.975
