@@ -6,6 +6,8 @@ Revises: 0017
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -52,7 +54,7 @@ def downgrade() -> None:
     op.execute(sa.text(f"CREATE VIEW gate_decisions AS {query.strip()}".replace(":", r"\:")))
 
 
-def gate_decisions():  # type: ignore[no-untyped-def]
+def gate_decisions() -> tuple[Any, str]:
     """Return the module with the views' tools, and the view as the revisions before have it."""
     script = op.get_context().opts["script"]
     newest, older = script.get_revision("0013").module, script.get_revision("0015").module

@@ -123,23 +123,26 @@ def judge_check(
     checked: CheckedDeltas, corrected: Floats, test: TTest, chance: Chance, weights: Floats | None
 ) -> JudgeCheck:
     """Return what people's labels say of a judge; ``corrected``, ``test``: the differences that decide."""
-    tests = [chance.test(delta, weights)[0] for delta in (checked.judged, checked.of_people)]
-    alone, n_answers, n_alike = tests[1].standard_error, checked.sampled.n_answers, None
+    favour = exact(checked.judged - corrected, checked.judged)
+    tests = [chance.test(delta, weights)[0] for delta in (checked.judged, checked.of_people, favour)]
+    alone, n_alike = tests[1].standard_error, None
     if alone and test.standard_error:
-        n_alike = round(n_answers * (alone / test.standard_error) ** 2)
+        n_alike = round(checked.sampled.n_answers * (alone / test.standard_error) ** 2)
     informative = 0 if chance.informative is None else int(chance.informative.sum())
-    judged, people, favour = (
-        Estimate.of(each) for each in (*tests, chance.test(_apart(checked.judged, corrected), weights)[0])
-    )
     share = _draw_share(checked, test, weights)
-    check = JudgeCheck(checked.sampled, judged, people, favour, informative, n_alike, None, share)
+    by_judge, by_people, favoured = map(Estimate.of, tests)
+    check = JudgeCheck(checked.sampled, by_judge, by_people, favoured, informative, n_alike, None, share)
     return replace(check, more=_more(check, test))
 
 
-def _apart(judged: Floats, corrected: Floats) -> Floats:
-    """Return by how much the judge favours the candidate in each group; what is 0 but for rounding is 0."""
-    favour = judged - corrected
-    return np.where(np.abs(favour) <= _ROUNDING * max(1.0, float(np.abs(judged).max(initial=0.0))), 0.0, favour)
+def exact(deltas: Floats, scale: Floats | None = None) -> Floats:
+    """Return differences in which the rounding of sums is 0; ``scale``: numbers as large as those that were added.
+
+    >>> exact(np.array([0.5, 1e-17])).tolist()
+    [0.5, 0.0]
+    """
+    largest = float(np.abs(deltas if scale is None else scale).max(initial=1.0))
+    return np.where(np.abs(deltas) <= _ROUNDING * largest, 0.0, deltas)
 
 
 def _draw_share(checked: CheckedDeltas, test: TTest, weights: Floats | None) -> float:

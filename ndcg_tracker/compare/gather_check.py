@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.arms import Arm
-from ndcg_tracker.compare.check import CheckedDeltas, Sampled
+from ndcg_tracker.compare.check import CheckedDeltas, Sampled, exact
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.inference import Chance
 from ndcg_tracker.compare.pair import Pairing
@@ -22,14 +22,11 @@ from ndcg_tracker.runs.designs import frozen_items, known_answers, unanswered_er
 from ndcg_tracker.runs.labels import counting_judge, numbered_labels
 from ndcg_tracker.statistics.drawn import DrawnLabels
 from ndcg_tracker.words.notes import Fact, Note
-from ndcg_tracker.words.texts import judge_words
-
-_ROUNDING = 1e-12
+from ndcg_tracker.words.texts import judge_words, sample_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.options import Missing, Unanswered
     from ndcg_tracker.metrics.language.metric import Metric
-    from ndcg_tracker.rankings import Floats
     from ndcg_tracker.storage.records import DesignRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
@@ -98,7 +95,7 @@ class _History:
         return cls(tx, runs, judge, asked, stored, sets, tx.designs.states(dataset_id))
 
     def _answered(self, designs: Sequence[DesignRecord]) -> list[DesignRecord]:
-        """Return the designs that the person who is asked about answered, the one that was begun first first."""
+        """Return the designs that the person who is asked about answered, by when the first answer came."""
         answered = [of for of in designs if of.checked_by == self.asked.check_with]
         return sorted(answered, key=lambda of: (self.states[of.id][1] or "~", of.number))
 
@@ -139,13 +136,13 @@ class _History:
             f"no answered design could draw {lacking:,} of the {n_apart:,} items that tell {runs[1].name!r} and "
             f"{runs[0].name!r} apart",
             where=metric.requested_as,
-            advice=f"draw from them with: {sample_command(runs, self.judge, [metric])}",
+            advice=f"draw from them with: {self._sampling(metric)}",
         )
 
     def _up_to(self, design: DesignRecord) -> Sample:
-        """Return a design with the older ones that drew by its numbers and were answered when it was.
+        """Return a design with the older ones that drew by its numbers and were complete before it was.
 
-        Open ones keep their planned looks: they have had some, and the verdict would be another one.
+        One that waits for answers is left out, but its planned looks count: an earlier look had it.
         """
         n_open, _, last = self.states[design.id]
         alike = [
@@ -196,15 +193,13 @@ class _History:
             first, *further = [repr(run.run) for run in of.runs]
             what += f"; design {of.number} is of {first} and {', '.join(further)}"
             what += ", of which one is deleted or replaced" if None in of.run_ids else ""
-        return InputError(what, advice=f"draw one with: {sample_command(runs, self.judge, metrics)}")
+        return InputError(what, advice=f"draw one with: {self._sampling(*metrics)}")
 
-
-def sample_command(runs: Sequence[RunRecord], judge: str, metrics: Sequence[Metric]) -> str:
-    """Return the command that draws what people are to grade."""
-    metric = [word for of in metrics for word in ("--metric", of.requested_as)]
-    of_judge = ("--judge", judge) if judge else ()
-    names, dataset = [run.name for run in runs], ("--dataset", runs[0].dataset)
-    return shlex.join(["ndcg-track", "labels", "sample", *names, *of_judge, "--budget", "N", *metric, *dataset])
+    def _sampling(self, *metrics: Metric) -> str:
+        """Return the command that draws from what tells both runs apart."""
+        names, dataset = [run.name for run in self.runs], self.runs[0].dataset
+        metric = "".join(of.requested_as for of in metrics)
+        return shlex.join(sample_command(names, self.judge, dataset, metric=metric))
 
 
 def sample_notes(both: RunPair) -> list[Note]:
@@ -248,12 +243,12 @@ def checked_results(
         kept.size,
         apart.n_without_ideal,
     )
-    alone, judged = _exact(drawn.by_people_alone().corrected_deltas()), _exact(drawn.judged_deltas())
+    alone, judged = exact(drawn.by_people_alone().corrected_deltas()), exact(drawn.judged_deltas())
     deltas = CheckedDeltas(sampled, judged, alone, drawn.drawn_variances())
     weights_of = tx.groups.weights_by_id(both.dataset_id) if metric["weights"] != "none" else None
     weights = None if weights_of is None or not weights_of.ids.size else weights_of.weights_of(ids[kept])
     nothing = np.empty(0, dtype=np.int64)
-    corrected = _exact(drawn.corrected_deltas())[kept]
+    corrected = exact(drawn.corrected_deltas())[kept]
     return PairedResults(
         str(metric),
         Pairing(ids[kept], np.zeros(kept.size), corrected, nothing, nothing, 0, missing, ids[in_neither]),
@@ -264,11 +259,6 @@ def checked_results(
         direction=metric.direction,
         checked=deltas.of(kept),
     )
-
-
-def _exact(deltas: Floats) -> Floats:
-    """Return differences in which the rounding of sums is 0."""
-    return np.where(np.abs(deltas) <= _ROUNDING * max(1.0, float(np.abs(deltas).max(initial=0.0))), 0.0, deltas)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ndcg_tracker.compare.say_tables import delta_cell
 from ndcg_tracker.render.formats import fields_of, shape_of
 from ndcg_tracker.render.report import Table, columns, marks
 from ndcg_tracker.words.notes import command_line
-from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p_text, points
+from ndcg_tracker.words.texts import counted, in_a_row, interval, judge_words, p_text, points, sample_command
 
 CHECK_LEGEND = (
     "delta: the mean difference over the groups that the judge labelled, with the ideal of its labels; corrected: by "
@@ -133,10 +133,12 @@ def judge_alone_words(judge: str, comparison: Comparison | None = None) -> list[
     """Return a sentence where a decision rests on the labels of a judge whom nobody checks."""
     if not judge:
         return []
-    names = [] if comparison is None else [side.name for side in (comparison.baseline, comparison.candidate)]
-    words = ["ndcg-track", "labels", "sample", *(names or ["A", "B"]), "--judge", judge, "--budget", "N"]
-    words += [] if comparison is None else ["--dataset", comparison.dataset]
-    to_check = f"to have people check it: {command_line(words)}"
+    if comparison is None:
+        command = sample_command(["A", "B"], judge)
+    else:
+        names = [comparison.baseline.name, comparison.candidate.name]
+        command = sample_command(names, judge, comparison.dataset)
+    to_check = f"to have people check it: {command_line(command)}"
     return [f"The verdict rests on: {judge_words(judge)} alone, whose labels nobody checked; {to_check}"]
 
 

@@ -228,3 +228,16 @@ def judge_words(judge: str) -> str:
     ('the unnamed judge', "judge 'gpt'")
     """
     return f"judge {judge!r}" if judge else "the unnamed judge"
+
+
+def sample_command(
+    runs: Sequence[str], judge: str, dataset: str = "", *, metric: str = "", budget: str = "N"
+) -> tuple[str, ...]:
+    """Return the command that draws what people are to grade, by which a judge is checked.
+
+    >>> " ".join(sample_command(["A", "B"], "llama"))
+    'ndcg-track labels sample A B --judge llama --budget N'
+    """
+    options = {"--judge": judge, "--budget": budget, "--metric": metric, "--dataset": dataset}
+    given = (word for option, value in options.items() if value for word in (option, value))
+    return ("ndcg-track", "labels", "sample", *runs, *given)

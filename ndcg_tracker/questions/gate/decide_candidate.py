@@ -67,6 +67,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     if is_open and results is not None and results.tie_effect is not None:
         notes.append(ties_note(results.tie_effect))
     comparison = replace(comparison, notes=tuple(notes))
+    n_labels, outcome = _labels_needed(decision, comparison)
     return Gated(
         _without_inference(comparison) if question.scope == "set" else comparison,
         decision,
@@ -79,18 +80,19 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         ties_could_change_decision=is_open,
         regressed_slices=regressed,
         judge_alone=basis.judge_alone,
-        labels_to_decide=_labels_to_decide(decision, comparison),
+        n_labels_needed=n_labels,
+        n_labels_needed_for=outcome,
     )
 
 
-def _labels_to_decide(decision: GateDecision, comparison: Comparison) -> tuple[int, Decision] | None:
+def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int, Decision] | tuple[None, None]:
     """Return about how many answers more would decide, and how, if the mean stays as it is; None where not known.
 
     A bound at q standard errors decides once these are so small that it clears the margin, or 0.
     """
     check, delta = comparison.metrics[0].check, decision.delta
     if check is None or delta is None or decision.decision != "inconclusive":
-        return None
+        return None, None
     lower, upper = decision.t_lower, decision.t_upper
     ways: list[tuple[int, Decision]] = []
     levels = 1 - (decision.pass_level or 0.0), decision.fail_alpha or 0.0
@@ -102,7 +104,7 @@ def _labels_to_decide(decision: GateDecision, comparison: Comparison) -> tuple[i
         n = None if not now or room <= 0 else check.labels_for(room / now, enough)
         if n is not None:
             ways.append((n, "pass" if outcome == "pass" else "fail"))
-    return min(ways, default=None)
+    return min(ways, default=(None, None))
 
 
 def told_with(decision: GateDecision) -> set[Kind]:

@@ -127,7 +127,8 @@ class Gated:
     of items of equal score could. ``candidate_means``: metric and mean of everything
     the candidate was evaluated under with these labels. ``regressed_slices``: of all attributes of the groups, where
     the whole passes; none where it does not. ``judge_alone``: the named judge whose labels nobody checks, "" where
-    there is none. ``labels_to_decide``: about how many answers more would decide, and how.
+    there is none. ``n_labels_needed``: about how many answers more would decide,
+    ``n_labels_needed_for`` what.
     """
 
     comparison: Comparison
@@ -142,7 +143,8 @@ class Gated:
     ties_could_change_decision: bool = False
     regressed_slices: tuple[RegressedSlice, ...] = ()
     judge_alone: str = ""
-    labels_to_decide: tuple[int, Decision] | None = None
+    n_labels_needed: int | None = None
+    n_labels_needed_for: Decision | None = None
 
     @property
     def metric(self) -> MetricComparison:

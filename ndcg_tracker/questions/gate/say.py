@@ -77,7 +77,7 @@ _DECISION_KEYS = paths(
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone labels_to_decide"
+    "acknowledged=acknowledgement judge_alone n_labels_needed n_labels_needed_for"
 )
 _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
@@ -452,10 +452,9 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {number} decision of this gate"
         pairs.append(("alpha", spent))
     by_labels = []
-    if gated.labels_to_decide is not None:
-        n_labels, outcome = gated.labels_to_decide
-        planned = f"with about {n_labels:,} answers more, planned from the start"
-        by_labels = [f"{planned}, it would {outcome.upper()}"]
+    if gated.n_labels_needed is not None and gated.n_labels_needed_for is not None:
+        planned = f"with about {gated.n_labels_needed:,} answers more, planned from the start"
+        by_labels = [f"{planned}, it would {gated.n_labels_needed_for.upper()}"]
     ways = ", ".join(filter(None, (*by_labels, to_decide(decision))))
     if ways:
         pairs.append(("to decide", ways))

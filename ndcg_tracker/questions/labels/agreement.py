@@ -48,6 +48,7 @@ from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.similarity import Kappa, SignedError, signed_error, weighted_kappa
 from ndcg_tracker.storage.records import MEANS_AGREE
 from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import sample_command
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import GroupWeights
@@ -341,8 +342,7 @@ def _notes(
     """Return what else to know of the pairs."""
     notes = []
     if drawn is None and not pairs.lists[0].n_items:
-        words = ("ndcg-track", "labels", "sample", "A", "B", "--judge", judge or "JUDGE", "--budget", "N")
-        notes.append(Note("no_common_pair", {}, (*words, "--dataset", dataset)))
+        notes.append(Note("no_common_pair", {}, sample_command(["A", "B"], judge or "JUDGE", dataset)))
     if drawn is not None and drawn.answers.n_open:
         n = drawn.answers.n_open
         notes.append(Note("agreement_open", {"n": n, "n_drawn": n + drawn.answers.n}))

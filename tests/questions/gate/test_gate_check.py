@@ -95,7 +95,7 @@ def test_below_a_hundred_answers_that_differ_nothing_is_decided(shop: CommandLin
     assert ", and below 100 a t bound is not trusted, and no other applies note: " in text
     found = shop.rows(*CHECKED, "--margin", "0.5", "--on-inconclusive", "pass")
     assert (found["lower"], found["lower_method"]) == (None, None)
-    assert found["labels_to_decide"][1] == "pass"
+    assert found["n_labels_needed_for"] == "pass"
 
 
 def test_slices_are_decided_by_their_own_answers(shop: CommandLine) -> None:

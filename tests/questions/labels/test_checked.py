@@ -17,11 +17,6 @@ COMPARE = ("compare", "dense", "stylish", "--judge", "llama", "--check-with", "h
 SAMPLE = ("labels", "sample", "dense", "stylish", "--judge", "llama")
 
 
-def true_labels() -> Frame:
-    groups, items = zip(*TRUE, strict=True)
-    return {"group": list(groups), "item": list(items), "label": list(TRUE.values())}
-
-
 def fill_world(url: str) -> None:
     with Tracker(url) as tracker:
         for name, frame in RUNS.items():

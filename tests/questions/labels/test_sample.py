@@ -7,22 +7,15 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
-from judged_worlds import world
+from judged_worlds import RUNS, TRUE, fill_world
 from small_shop import write_csv
 
 from ndcg_tracker import Tracker
 
 pytestmark = pytest.mark.both_engines
-RUNS, LABELS, TRUE = world()
 SAMPLE = ("labels", "sample", "dense", "stylish", "other", "--judge", "llama")
 ADD = ("labels", "add", "answers.csv", "--judge", "human", "--design", "1", "--dataset", "shop")
 TITLE, TEXT = 'Tent, "green"', "=a tent,\nfor two"
-
-
-def fill_world(url: str) -> None:
-    with Tracker(url) as tracker:
-        for name, frame in RUNS.items():
-            tracker.ingest(frame, labels=LABELS, judge="llama", name=name, dataset="shop")
 
 
 @pytest.fixture
