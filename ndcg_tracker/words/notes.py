@@ -165,18 +165,20 @@ def low_information(
     interval: str = T_INTERVAL,
 ) -> str:
     """Return a warning of low information; ``interval``: which one may be too narrow, "" for none."""
+    warned = _OF_GATE.get(decides, f"{interval} may be too narrow")
+    if of_labels and decides:
+        warned = "a t bound is not trusted, and no other applies"
     if n_nonzero is not None:
         reason = f"{n_nonzero:,} of {n:,} {'clusters differ' if of_clusters else 'differences are nonzero'}"
         if of_labels:
             reason = f"{counted(n_nonzero, 'answer')} that differ{'s' if n_nonzero == 1 else ''} from the judge"
         if as_equal:
             reason = f"of {n:,} clusters those that differ count as {n_nonzero:,} equal ones"
-        of_gate = "a t bound is not trusted, and no other applies" if of_labels and decides else _OF_GATE.get(decides)
-        narrow = f", and below {enough} {of_gate or f'{interval} may be too narrow'}"
+        narrow = f", and below {enough} {warned}"
     else:
         units = "clusters" if of_clusters else "groups"
         reason = f"the differences are very skewed (skewness {skewness:.1f} over {n:,} {units})"
-        narrow = f", and {_OF_GATE.get(decides, f'{interval} may be too narrow')}"
+        narrow = f", and {warned}"
     return f"low information: {reason}" + (narrow if interval else "")
 
 

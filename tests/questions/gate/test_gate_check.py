@@ -14,6 +14,7 @@ from ndcg_tracker.compare.inference import Chance
 from ndcg_tracker.compare.slices import Slicing
 from ndcg_tracker.questions.gate.decide import population_decision, with_slices
 from ndcg_tracker.statistics.t_test import paired_t, t_lower_bound, t_upper_bound
+from ndcg_tracker.words.notes import sentence
 
 RUNS, LABELS, TRUE = world(n_groups=200)
 GATE = ("gate", "stylish", "--baseline", "dense", "--dataset", "shop")
@@ -160,3 +161,14 @@ def test_a_gate_on_a_suite_says_so_too(shop: CommandLine) -> None:
         "labels sample A B --judge llama --budget N"
     ) in text
     assert shop.rows(*suite, "--dry-run")["judge_alone"] == "llama"
+
+
+def test_where_few_groups_pull_most_no_bound_decides() -> None:
+    """Of a checked judge no betting bound stands in for t, and the warning says so."""
+    delta = np.append(np.random.default_rng(3).normal(0, 0.01, 99), -1.0)
+    decision = population_decision(delta, 0.05, chance=Chance(informative=np.full(100, 2)))
+    assert (decision.decision, decision.lower, decision.upper) == ("inconclusive", None, None)
+    assert decision.low_information is not None
+    assert sentence(decision.low_information).endswith(", and a t bound is not trusted, and no other applies")
+    by_betting = population_decision(delta, 0.05)
+    assert by_betting.lower_method == "betting"
