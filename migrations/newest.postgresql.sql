@@ -1,4 +1,4 @@
--- 0018
+-- 0019
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,
@@ -75,10 +75,22 @@ CREATE VIEW gate_decisions AS
     c.unjudged,
     c.delta_low,
     c.delta_high,
-    c.checked_by
+    c.checked_by,
+    c.budget,
+    c.looks,
+    c.look
    FROM ((decisions c
      JOIN datasets d ON ((d.id = c.dataset_id)))
      JOIN label_sets s ON ((s.id = c.label_set_id)));
+;
+CREATE VIEW gate_resets AS
+ SELECT d.name AS dataset,
+    r.baseline_run AS baseline,
+    r.reason,
+    r.reset_by,
+    r.created_at_utc
+   FROM (budget_resets r
+     JOIN datasets d ON ((d.id = r.dataset_id)));
 ;
 CREATE VIEW group_attributes AS
  SELECT d.name AS dataset,

@@ -99,7 +99,7 @@ CREATE TABLE aliases (
 	name TEXT NOT NULL, 
 	run_id INTEGER NOT NULL, 
 	created_at_utc TEXT NOT NULL, 
-	updated_at_utc TEXT NOT NULL, 
+	updated_at_utc TEXT NOT NULL, budget DOUBLE, looks INTEGER, 
 	CONSTRAINT pk_aliases PRIMARY KEY (dataset_id, name), 
 	CONSTRAINT fk_aliases_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT fk_aliases_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
@@ -125,7 +125,7 @@ CREATE TABLE decisions (
 	reason TEXT NOT NULL, 
 	acknowledged_reason TEXT, 
 	acknowledged_by TEXT, 
-	created_at_utc TEXT NOT NULL, repeats TEXT, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, checked_by TEXT, 
+	created_at_utc TEXT NOT NULL, repeats TEXT, unjudged TEXT, delta_low DOUBLE, delta_high DOUBLE, checked_by TEXT, budget DOUBLE, looks INTEGER, look INTEGER, baseline_lists TEXT, 
 	CONSTRAINT ck_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive')), 
 	CONSTRAINT fk_decisions_baseline_run_id FOREIGN KEY(baseline_run_id) REFERENCES runs (id), 
 	CONSTRAINT fk_decisions_candidate_run_id FOREIGN KEY(candidate_run_id) REFERENCES runs (id), 
@@ -538,6 +538,38 @@ CREATE TABLE drawn_items (
 	CONSTRAINT fk_drawn_items_group_id FOREIGN KEY(group_id) REFERENCES groups (id)
 )
 ;
+CREATE VIEW drawn_labels AS SELECT d.name AS dataset, e.number AS design, s.judge AS judge, s.version AS label_set_version,
+               e.metric AS metric, e.checked_by AS checked_by, g.key AS group_key, i.item_key AS item_key,
+               i.probability AS probability, i.grade AS grade, i.answered_at_utc AS answered_at_utc
+        FROM drawn_items i
+        JOIN designs e ON e.id = i.design_id
+        JOIN datasets d ON d.id = e.dataset_id
+        JOIN label_sets s ON s.id = e.label_set_id
+        JOIN groups g ON g.id = i.group_id
+;
+CREATE TABLE budget_resets (
+	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
+	dataset_id INTEGER NOT NULL, 
+	baseline_run TEXT NOT NULL, 
+	baseline_lists TEXT NOT NULL, 
+	reason TEXT NOT NULL, 
+	reset_by TEXT NOT NULL, 
+	after_decision_id INTEGER NOT NULL, 
+	created_at_utc TEXT NOT NULL, 
+	CONSTRAINT fk_budget_resets_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
+)
+;
+CREATE TABLE seals (
+	dataset_id INTEGER NOT NULL, 
+	is_sealed BOOLEAN NOT NULL, 
+	budget DOUBLE, 
+	looks INTEGER, 
+	split TEXT, 
+	created_at_utc TEXT NOT NULL, 
+	CONSTRAINT pk_seals PRIMARY KEY (dataset_id), 
+	CONSTRAINT fk_seals_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
+)
+;
 CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
                c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
                s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
@@ -549,19 +581,18 @@ CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.c
                c.unjudged AS unjudged,
                c.delta_low AS delta_low,
                c.delta_high AS delta_high,
-               c.checked_by AS checked_by
+               c.checked_by AS checked_by,
+               c.budget AS budget,
+               c.looks AS looks,
+               c.look AS look
         FROM decisions c
         JOIN datasets d ON d.id = c.dataset_id
         JOIN label_sets s ON s.id = c.label_set_id
 ;
-CREATE VIEW drawn_labels AS SELECT d.name AS dataset, e.number AS design, s.judge AS judge, s.version AS label_set_version,
-               e.metric AS metric, e.checked_by AS checked_by, g.key AS group_key, i.item_key AS item_key,
-               i.probability AS probability, i.grade AS grade, i.answered_at_utc AS answered_at_utc
-        FROM drawn_items i
-        JOIN designs e ON e.id = i.design_id
-        JOIN datasets d ON d.id = e.dataset_id
-        JOIN label_sets s ON s.id = e.label_set_id
-        JOIN groups g ON g.id = i.group_id
+CREATE VIEW gate_resets AS SELECT d.name AS dataset, r.baseline_run AS baseline, r.reason AS reason, r.reset_by AS reset_by,
+               r.created_at_utc AS created_at_utc
+        FROM budget_resets r
+        JOIN datasets d ON d.id = r.dataset_id
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
@@ -593,4 +624,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0018')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0019')

@@ -146,6 +146,8 @@ class AliasRecord:
     run: str
     created_at_utc: str
     updated_at_utc: str
+    budget: float | None = None
+    looks: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,6 +379,10 @@ class DecisionRecord:
     delta_low: float | None = None
     delta_high: float | None = None
     checked_by: str | None = None
+    budget: float | None = None
+    looks: int | None = None
+    look: int | None = None
+    baseline_lists: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

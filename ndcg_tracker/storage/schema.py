@@ -5,92 +5,20 @@ Every table's comment is a sentence "One row per ...", and every column has a co
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 from sqlalchemy import (
-    ARRAY,
-    BigInteger,
     Boolean,
     CheckConstraint,
     Column,
-    Dialect,
-    Double,
     ForeignKey,
     Identity,
     Index,
-    Integer,
-    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     Table,
-    Text,
-    TypeDecorator,
     UniqueConstraint,
 )
-from sqlalchemy.types import TypeEngine
 
-from ndcg_tracker.errors import DatabaseError
-
-JsonObject = dict[str, Any]
-_LARGEST_COUNT = 2**53
-
-IDENTIFIER = BigInteger().with_variant(Integer(), "sqlite")
-"""An integer id; SQLite makes its row number of a column only when it is declared INTEGER."""
-COUNT = IDENTIFIER
-"""A number of things."""
-REAL: Double[float] = Double()
-"""A double-precision number, never NaN and never infinite."""
-TEXT = Text().with_variant(Text(collation="C"), "postgresql")
-"""Text that both engines order by its bytes."""
-BYTES = LargeBinary()
-"""Bytes that only this program reads."""
-KEY_LIST = Text().with_variant(ARRAY(Text(collation="C")), "postgresql")
-"""The ids of a list: an array on Postgres, JSON text on SQLite."""
-NUMBER_LIST = Text().with_variant(ARRAY(Double()), "postgresql")
-"""The numbers of a list: an array on Postgres, JSON text on SQLite."""
-
-
-class JsonText(TypeDecorator[JsonObject]):
-    """A JSON object: JSONB on Postgres, its text on SQLite."""
-
-    impl = Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """Return the type that this engine stores."""
-        if dialect.name != "postgresql":
-            return dialect.type_descriptor(Text())
-        from sqlalchemy.dialects.postgresql import JSONB  # here, because SQLite does not need it
-
-        return dialect.type_descriptor(JSONB(none_as_null=True))
-
-    def process_bind_param(self, value: JsonObject | None, dialect: Dialect) -> Any:
-        """Return what the driver is given."""
-        if value is None or dialect.name == "postgresql":
-            return value
-        return json.dumps(value, ensure_ascii=False, allow_nan=False, sort_keys=True)
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> JsonObject | None:
-        """Return the object that came from the driver, its keys in order, with numbers as both engines have them."""
-        if value == "{}":  # as most are
-            return {}
-        try:
-            parsed = json.loads(value) if isinstance(value, str) else value
-        except (ValueError, RecursionError):
-            parsed = value
-        if not isinstance(parsed, dict | None):
-            raise DatabaseError(
-                f"the database holds {str(value)[:20]!r} where a JSON object should be",
-                advice="see what is damaged with: ndcg-track db check",
-            )
-        return None if parsed is None else {key: _number(parsed[key]) for key in sorted(parsed)}
-
-
-def _number(value: Any) -> Any:
-    """Return a value, but a whole number that a double cannot count to as one: JSONB writes 1e300 out in digits."""
-    return float(value) if type(value) is int and abs(value) > _LARGEST_COUNT else value
-
+from ndcg_tracker.storage.column_types import BYTES, COUNT, IDENTIFIER, KEY_LIST, NUMBER_LIST, REAL, TEXT, JsonText
 
 VERSION_TABLE = "ndcg_tracker_version"
 """Alembic's table of the present revision; our own name, so that it differs from other programs'."""
@@ -352,6 +280,8 @@ aliases = Table(
     Column("run_id", IDENTIFIER, ForeignKey("runs.id"), nullable=False, comment="Run that the alias stands for."),
     Column("created_at_utc", TEXT, nullable=False, comment="When the alias was made, ISO 8601 in UTC."),
     Column("updated_at_utc", TEXT, nullable=False, comment="When the alias was last pointed at a run."),
+    Column("budget", REAL, comment="Budget of the gates against it; NULL where they name their own, or have none."),
+    Column("looks", COUNT, comment="How many looks share that budget; NULL where there is no end."),
     PrimaryKeyConstraint("dataset_id", "name"),
     comment="One row per alias of a dataset: a name such as baseline that may move from run to run.",
 )
@@ -419,9 +349,40 @@ decisions = Table(
     Column("delta_low", REAL, comment="Least delta that unjudged items left open; NULL where that is not known."),
     Column("delta_high", REAL, comment="Greatest delta that unjudged items left open; NULL where that is not known."),
     Column("checked_by", TEXT, comment="Who answered the sample that checks the judge; NULL where nobody did."),
+    Column("budget", REAL, comment="Chance of any false PASS, or FAIL, that its looks share; NULL without a budget."),
+    Column("looks", COUNT, comment="How many looks share the budget; NULL where there is no end, or no budget."),
+    Column("look", COUNT, comment="Which look it is at the baseline's lists, from 1; NULL without a budget."),
+    Column("baseline_lists", JsonText, comment="JSON object that knows the baseline's lists; NULL without a budget."),
     CheckConstraint("decision IN ('pass', 'fail', 'inconclusive')", name="decision"),
     comment="One row per decision of a gate, and who overrode it with which reason.",
     sqlite_autoincrement=True,
+)
+
+budget_resets = Table(
+    "budget_resets",
+    metadata,
+    Column("id", IDENTIFIER, Identity(), primary_key=True, comment="Number of the reset."),
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), nullable=False, comment="Dataset of the baseline."),
+    Column("baseline_run", TEXT, nullable=False, comment="Name of the baseline at that time."),
+    Column("baseline_lists", JsonText, nullable=False, comment="JSON object that knows the baseline's lists."),
+    Column("reason", TEXT, nullable=False, comment="Why they no longer count."),
+    Column("reset_by", TEXT, nullable=False, comment="Who said so."),
+    Column("after_decision_id", IDENTIFIER, nullable=False, comment="Last decision that no longer counts."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When that was, ISO 8601 in UTC."),
+    comment="One row per time that somebody began a budget anew: looks at a baseline's lists that no longer count.",
+    sqlite_autoincrement=True,
+)
+
+seals = Table(
+    "seals",
+    metadata,
+    Column("dataset_id", IDENTIFIER, ForeignKey("datasets.id"), primary_key=True, comment="Dataset."),
+    Column("is_sealed", Boolean, nullable=False, comment="Whether only gates read it; else it is an open part."),
+    Column("budget", REAL, comment="Chance of any false PASS over all looks; NULL of an open part."),
+    Column("looks", COUNT, comment="How many looks share the budget; NULL where there is no end."),
+    Column("split", JsonText, comment="JSON object: other part, share, cluster, key; NULL where nothing was split."),
+    Column("created_at_utc", TEXT, nullable=False, comment="When it was sealed or split, ISO 8601 in UTC."),
+    comment="One row per sealed dataset, and per open part of a dataset that was split.",
 )
 
 texts = Table(

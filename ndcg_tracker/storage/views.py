@@ -207,7 +207,23 @@ VIEWS = (
             "baseline_alias, scope, judge and checked_by.",
         }
         | _OPEN
-        | {"checked_by": "Who answered the sample that checks the judge; NULL where nobody did."},
+        | {"checked_by": "Who answered the sample that checks the judge; NULL where nobody did."}
+        | {
+            "budget": "Chance of any false PASS, or FAIL, that its looks share; NULL without a budget.",
+            "looks": "How many looks share the budget; NULL where there is no end, or no budget.",
+            "look": "Which look it is at the baseline's lists, from 1; NULL without a budget.",
+        },
+    ),
+    View(
+        "gate_resets",
+        "One row per time that somebody began a budget anew: looks at a baseline's lists that no longer count.",
+        _DATASET
+        | {
+            "baseline": "Name of the baseline at that time.",
+            "reason": "Why they no longer count.",
+            "reset_by": "Who said so.",
+            "created_at_utc": "When that was, ISO 8601 in UTC.",
+        },
     ),
     View(
         "drawn_labels",

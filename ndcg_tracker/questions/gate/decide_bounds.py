@@ -215,3 +215,43 @@ def spent_alpha(decision_number: int, alpha: float) -> float:
     if not 0 < alpha < 0.5:
         raise InputError(f"an alpha budget must lie between 0 and 0.5, not at {alpha}", advice="give for example 0.05")
     return alpha * 6 / (math.pi * decision_number) ** 2
+
+
+def look_level(look: int, budget: float, looks: int | None = None) -> float:
+    """Return the level of the i-th look under a budget, for PASS and likewise for FAIL.
+
+    a_i = budget / looks, or without a number of looks budget * 6 / (pi^2 i^2). All of them add up to the budget at
+    most, so that with probability 1 - budget no candidate that is worse by its margin PASSes at any look, if the
+    candidates do not depend on these groups.
+
+    Parameters: ``look``: i, from 1 (to ``looks``). ``budget``: in (0, .5). ``looks``: >= 1. Raises: InputError for any
+    other. Source: Bonferroni 1936; Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section 2.
+
+    >>> look_level(17, 0.05, 40), round(look_level(17, 0.05), 6)
+    (0.00125, 0.000105)
+    """
+    if not 0 < budget < 0.5:
+        raise InputError(f"a budget must lie between 0 and 0.5, not at {budget}", advice="give for example 0.05")
+    if looks is None:
+        return spent_alpha(look, budget)
+    if looks < 1:
+        raise InputError(f"a budget is shared by 1 look or more, not by {looks}")
+    return budget / looks
+
+
+def sealed_level(look: int, n_passed: int, budget: float, looks: int | None = None) -> float:
+    """Return the level of the i-th look at sealed data after j of the looks before it PASSed.
+
+    w_j a_i / C(i - 1, j), a_i = ``look_level``, w_j = 6 / (pi^2 (j + 1)^2). Who sees PASS and NOT PASSED alone knows
+    i - 1 bits before look i; there are C(i - 1, j) ways that j of them are PASS, and on each the candidate is fixed.
+    So P(any false PASS) <= sum over i and j of C(i - 1, j) * level <= budget, however the candidates are chosen.
+
+    Parameters: ``look``: i, from 1. ``n_passed``: j, from 0 to i - 1. The rest: see ``look_level``. Source: Blum and
+    Hardt, "The Ladder", ICML 2015, section 3 (the count of transcripts).
+
+    >>> round(sealed_level(1, 0, 0.05, 40), 6), f"{sealed_level(20, 3, 0.05):.0e}"
+    (0.00076, '3e-09')
+    """
+    if not 0 <= n_passed < look:
+        raise InputError(f"look {look} comes after {look - 1} others, of which {n_passed} cannot have passed")
+    return look_level(look, budget, looks) * 6 / (math.pi * (n_passed + 1)) ** 2 / math.comb(look - 1, n_passed)
