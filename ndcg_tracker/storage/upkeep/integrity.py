@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Connection, FromClause, Select
 
 from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage.bulk.protocol import Bulk
+from ndcg_tracker.storage.column_types import JsonText
 from ndcg_tracker.storage.schema import (
-    JsonText,
     alias_moves,
     aliases,
     datasets,
