@@ -151,6 +151,7 @@ class Tracker:
     plot_runs = of_plot.plot_runs
     gate = of_gate.gate
     gate_report = of_gate.gate_report
+    reset_gate = of_gate.reset_gate
     history = of_history.history
     history_report = of_history.history_report
     history_of_suite = of_history.history_of_suite
@@ -375,11 +376,26 @@ class Tracker:
                 tx.datasets.known(dataset)
             return tx.aliases.all(dataset)
 
-    def set_alias(self, alias: str, reference: str, dataset: str | None = None) -> RunRecord:
-        """Point an alias, given with or without @, at a run and return the run."""
+    def set_alias(
+        self,
+        alias: str,
+        reference: str,
+        dataset: str | None = None,
+        *,
+        budget: float | None = None,
+        looks: int | None = None,
+    ) -> RunRecord:
+        """Point an alias, given with or without @, at a run and return the run.
+
+        ``budget``, ``looks``: of every gate against these lists from now on (see ``gate``); without one as it was.
+        """
+        from ndcg_tracker.questions.gate.question import refuse_budget
+
+        refuse_budget(budget, looks)
         with self.store().write("marks") as tx:
             run = tx.runs.resolve(reference, dataset)
-            tx.write.aliases.set(run.dataset_id, alias.removeprefix("@"), run.id)
+            shared = None if budget is None else (budget, looks)
+            tx.write.aliases.set(run.dataset_id, alias.removeprefix("@"), run.id, shared)
             return run
 
     def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:

@@ -216,11 +216,18 @@ Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or w
 def set_alias(
     alias: Alias,
     run: Annotated[str, typer.Argument(metavar="RUN", help="The run it points to.")],
+    budget: Annotated[
+        float | None,
+        typer.Option(metavar="A", help="Budget of every gate against it, see gate --budget.", show_default="as it was"),
+    ] = None,
+    looks: Annotated[
+        int | None, typer.Option(metavar="N", help="How many looks share the budget.", show_default="no end")
+    ] = None,
     dataset: options.AnyDataset = None,
 ) -> None:
     """Point an alias at a run; create it if it does not exist."""
     with options.tracker() as tracker:
-        target = tracker.set_alias(alias, run, dataset)
+        target = tracker.set_alias(alias, run, dataset, budget=budget, looks=looks)
     options.say(f"@{alias.removeprefix('@')} is run {target.name!r} ({target.id}) of dataset {target.dataset!r}")
 
 
@@ -230,8 +237,9 @@ def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "t
 
     with options.tracker() as tracker:
         stored_aliases = tracker.aliases(dataset)
-    rows = [(alias.name, alias.run, alias.run_id, alias.dataset, alias.updated_at_utc) for alias in stored_aliases]
-    columns = ["alias", "run", "run_id", "dataset", "updated_at_utc"]
+    columns = ["run", "run_id", "dataset", "updated_at_utc", "budget", "looks"]
+    rows = [(alias.name, *(getattr(alias, column) for column in columns)) for alias in stored_aliases]
+    columns.insert(0, "alias")
     options.show_rows(format, columns, rows)
 
 

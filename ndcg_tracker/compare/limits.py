@@ -116,14 +116,13 @@ class HarmLimit:
             return int(is_harmed.sum()), gain.size
         return np.unique(clusters[is_harmed]).size, np.unique(clusters).size
 
-    @property
-    def fewest(self) -> int:
-        """The fewest groups that can show it, when none of them loses so much.
+    def fewest(self, level: float = 0.95) -> int:
+        """Return the fewest groups that can show it at a level, when none of them loses so much.
 
-        >>> HarmLimit(0.3, 0.02).fewest
-        149
+        >>> HarmLimit(0.3, 0.02).fewest(), HarmLimit(0.3, 0.02).fewest(0.99875)
+        (149, 331)
         """
-        return math.ceil(math.log(0.05) / math.log1p(-self.share) - 1e-9)
+        return math.ceil(math.log(1 - level) / math.log1p(-self.share) - 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +132,8 @@ class HarmRow:
     ``value``: of the attribute that slices, None for the whole. ``n``: the independent groups, or clusters.
     ``n_harmed``: how many lose more than the limit allows; of clusters, have a group that does; ``n_harmed_least``: the
     same where unjudged items are worth what harms least. ``lower``, ``upper``: the exact bounds of their share among
-    groups like these, at 1 - ``alpha`` and at 95%. ``status``: "within" if ``upper`` is at most the share that is
-    allowed, "fails" if ``lower`` lies above it, else "open".
+    groups like these, at 1 - ``alpha`` and at ``Harm.pass_level``. ``status``: "within" if ``upper`` is at most the
+    share that is allowed, "fails" if ``lower`` lies above it, else "open".
     """
 
     value: str | None
@@ -152,7 +151,7 @@ class Harm:
     """Whether few enough groups lose much: of all, and of the slices that were asked for, the most harmed first.
 
     ``of_clusters``: whether clusters are counted, those with a group that loses so much. ``is_strict``: whether an open
-    slice blocks PASS.
+    slice blocks PASS. ``pass_level``: of the upper bounds.
     """
 
     limit: HarmLimit
@@ -160,6 +159,7 @@ class Harm:
     slices: tuple[HarmRow, ...] = ()
     of_clusters: bool = False
     is_strict: bool = False
+    pass_level: float = 0.95
 
     def between(self, better: Harm) -> Harm:
         """Return what holds whatever unjudged items are worth: this one with them at the worse end, and the other."""
@@ -173,26 +173,32 @@ def _between(worse: HarmRow, better: HarmRow) -> HarmRow:
     return replace(worse, lower=better.lower, status=status, n_harmed_least=better.n_harmed)
 
 
-def checked_harm(limit: HarmLimit, gains: Sequence[tuple[str | None, Floats, Index | None]], fail_alpha: float) -> Harm:
+def checked_harm(
+    limit: HarmLimit,
+    gains: Sequence[tuple[str | None, Floats, Index | None]],
+    fail_alpha: float,
+    pass_level: float = 0.95,
+) -> Harm:
     """Return the check of how many groups lose much.
 
     The bounds are exact for independent groups that count alike. Parameters: ``gains``: of all groups, then of the
     slices: the value of each, its gains (float64, shape (n,)) and their clusters (int64, shape (n,), or None).
     ``fail_alpha``: how often "fails" may strike anywhere where nothing is above the limit, in (0, 1), shared by Holm's
-    method. Raises: InputError where all groups are too few to show the share, even if none of them loses so much.
-    Source: Clopper and Pearson, Biometrika 26, 1934; Holm, Scand. J. Statist. 6, 1979.
+    method. ``pass_level``: of the bound that PASS takes. Raises: InputError where all groups are too few to show the
+    share, even if none of them loses so much. Source: Clopper and Pearson, Biometrika 26, 1934; Holm, Scand. J.
+    Statist. 6, 1979.
 
     >>> found = checked_harm(HarmLimit.of(".3:2%"), [(None, np.zeros(149), None)], 0.01).whole
     >>> found.status, round(found.upper, 4)
     ('within', 0.0199)
     """
     counts = [(value, *limit.count(gain, clusters)) for value, gain, clusters in gains]
-    if counts[0][2] < limit.fewest:
+    if counts[0][2] < limit.fewest(pass_level):
         n, unit = counts[0][2], "group" if gains[0][2] is None else "cluster"
-        share = math.ceil(share_upper_bound(0, n) * 1000) / 10
+        share = math.ceil(share_upper_bound(0, n, level=pass_level) * 1000) / 10
         raise InputError(
             f"{argument('max_harm', limit)} cannot PASS with {counted(n, unit)}, even if none loses so much: "
-            f"that takes {limit.fewest:,}",
+            f"that takes {limit.fewest(pass_level):,}",
             advice=f"allow {share:g}% of them or more, or leave it out",
         )
     p_values = [share_p_value(n_harmed, n, limit.share) for _, n_harmed, n in counts]
@@ -201,12 +207,13 @@ def checked_harm(limit: HarmLimit, gains: Sequence[tuple[str | None, Floats, Ind
     for number, place in enumerate(sorted(range(len(counts)), key=p_values.__getitem__)):
         value, n_harmed, n = counts[place]
         alpha = fail_alpha / (len(counts) - number)
-        lower, upper = share_lower_bound(n_harmed, n, level=1 - alpha), share_upper_bound(n_harmed, n)
+        lower, upper = share_lower_bound(n_harmed, n, level=1 - alpha), share_upper_bound(n_harmed, n, level=pass_level)
         is_open = is_open or lower <= limit.share
         status: SliceStatus = "within" if upper <= limit.share else "open" if is_open else "fails"
         rows[place] = HarmRow(value, n, n_harmed, lower, upper, alpha, status, n_harmed)
     whole, *slices = (rows[place] for place in range(len(counts)))
-    return Harm(limit, whole, tuple(sorted(slices, key=lambda row: -row.n_harmed / row.n)), gains[0][2] is not None)
+    worst_first = tuple(sorted(slices, key=lambda row: -row.n_harmed / row.n))
+    return Harm(limit, whole, worst_first, gains[0][2] is not None, pass_level=pass_level)
 
 
 @dataclass(frozen=True, slots=True)

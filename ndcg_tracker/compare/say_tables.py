@@ -286,7 +286,7 @@ def harm_words(harm: Harm, attribute: str = "") -> str:
     lose = f"{_who_loses('these', of_clusters=harm.of_clusters)} more than {harm.limit.loss:g}"
     whole, most = harm.whole, f"{harm.whole.upper * 100:.2g}%"
     if whole.status == "within":
-        clauses = [f"with 95% confidence at most {limit} {lose}: {_counts(whole)} do"]
+        clauses = [f"with {percent_of(harm.pass_level)} confidence at most {limit} {lose}: {_counts(whole)} do"]
     elif whole.status == "fails":
         told = f"but with {percent_of(1 - whole.alpha)} confidence at least {whole.lower * 100:.2g}% {lose}"
         clauses = [f"{told}, and {limit} may: {_counts(whole)} do"]

@@ -130,7 +130,11 @@ TABLES = {
     "groups": Table(_columns(name="dataset", key="group_key", number="weight", json="attributes")),
     "texts": Table(_columns(name="dataset", text="group_key item_key text title url"), part="texts"),
     "datasets": Table(_columns(name="dataset", text="created_at_utc"), part="record"),
-    "aliases": Table(_columns(name="dataset alias run", time="created_at_utc updated_at_utc"), part="record"),
+    "aliases": Table(
+        _columns(name="dataset alias run", time="created_at_utc updated_at_utc", number="budget", count="looks"),
+        part="record",
+        later=("budget", "looks"),
+    ),
     "alias_moves": Table(_columns(name="dataset alias", text="run present_run", time="created_at_utc"), part="record"),
     "decisions": Table(
         _columns(name="dataset", text="baseline_run present_baseline candidate_run present_candidate baseline_alias")
@@ -139,9 +143,15 @@ TABLES = {
         | _DECIDED
         | _columns(json="repeats")
         | _OPEN
-        | _columns(text="checked_by"),
+        | _columns(text="checked_by", number="budget", count="looks look", json="baseline_lists"),
         part="record",
-        later=("repeats", *_OPEN, "checked_by"),
+        later=("repeats", *_OPEN, "checked_by", "budget", "looks", "look", "baseline_lists"),
+    ),
+    "budget_resets": Table(
+        _columns(name="dataset baseline_run", json="baseline_lists", text="reason reset_by")
+        | _columns(time="covered_until_utc created_at_utc"),
+        part="record",
+        needed=("baseline_lists", "reason", "reset_by", "covered_until_utc"),
     ),
     "designs": Table(
         _columns(name="dataset", count="design label_set_version", text="metric seed", flag="not_tuned")

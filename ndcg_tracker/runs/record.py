@@ -137,8 +137,14 @@ class ExportedRecord:
                 "present_candidate": self._names.get(decision.candidate_run_id or 0),
                 "label_set_version": versions[decision.label_set_id],
                 "repeats": [None if decision.repeats is None else self._named(decision.repeats)],
+                "baseline_lists": [decision.baseline_lists],
             }
             writer.add("decisions", columns, records=[decision])
+        times = {decision.id: decision.created_at_utc for decision in self._decisions}
+        for reset in self._tx.decisions.resets():
+            if reset.dataset_id in self._whole and (until := times.get(reset.after_decision_id)) is not None:
+                of_reset: dict[str, Column] = {"dataset": names[reset.dataset_id], "covered_until_utc": until}
+                writer.add("budget_resets", of_reset | {"baseline_lists": [reset.baseline_lists]}, records=[reset])
         for suite in self._tx.suites.all():  # those whose datasets are all exported whole
             if whole.issuperset(suite.datasets):
                 places: dict[str, Column] = {"dataset": list(suite.datasets), "place": range(len(suite.datasets))}
@@ -258,8 +264,8 @@ class BroughtRecord:
         run_id = self._run_id(row["run"], dataset)
         if run_id is None:
             raise self._reader.error("aliases", f"points @{row['alias']} at run {row['run']!r}, which is not there")
-        times = row["created_at_utc"], row["updated_at_utc"]
-        return AliasRecord(dataset.id, dataset.name, row["alias"], run_id, row["run"], *times)
+        columns = row["created_at_utc"], row["updated_at_utc"], row["budget"], row["looks"]
+        return AliasRecord(dataset.id, dataset.name, row["alias"], run_id, row["run"], *columns)
 
     def _decisions(self) -> int:
         keys = {
@@ -279,7 +285,20 @@ class BroughtRecord:
             }
             there = ("dataset", "present_baseline", "present_candidate", "label_set_version")
             self._tx.write.decisions.take_over({name: row[name] for name in row if name not in there} | ids)
+        self._resets()
         return len(new)
+
+    def _resets(self) -> None:
+        """Store that budgets began anew, which covers the decisions up to the same time here."""
+        here = {(reset.dataset_id, reset.created_at_utc) for reset in self._tx.decisions.resets()}
+        for row in self._rows("budget_resets"):
+            dataset = self._datasets[row["dataset"]]
+            made, until = (self._time("budget_resets", row[name]) for name in ("created_at_utc", "covered_until_utc"))
+            covered = [of.id for of in self._tx.decisions.all(dataset.id) if of.created_at_utc <= until]
+            if (dataset.id, made) not in here and covered:
+                known = row["baseline_run"], row["baseline_lists"]
+                facts = {"reason": row["reason"], "reset_by": row["reset_by"], "created_at_utc": made}
+                self._tx.write.decisions.reset(dataset.id, *known, after=max(covered), **facts)
 
     def _suites(self) -> list[Note]:
         notes = []

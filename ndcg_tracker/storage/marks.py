@@ -19,6 +19,7 @@ from ndcg_tracker.storage.checks import (
 from ndcg_tracker.storage.records import (
     AliasMoveRecord,
     AliasRecord,
+    BudgetResetRecord,
     DecisionRecord,
     RunRecord,
     SuiteDecisionRecord,
@@ -79,8 +80,13 @@ class AliasWrites:
         self._aliases = aliases
         self._run_of = run_of
 
-    def set(self, dataset_id: int, name: str, run_id: int) -> AliasRecord:
-        """Point an alias, created if missing, at a run of the same dataset and return its record."""
+    def set(
+        self, dataset_id: int, name: str, run_id: int, budget: tuple[float, int | None] | None = None
+    ) -> AliasRecord:
+        """Point an alias, created if missing, at a run of the same dataset and return its record.
+
+        ``budget``: of the gates against it, and how many looks share it; None: as it was.
+        """
         checked_name("alias", name)
         run = self._run_of(run_id)
         if run.dataset_id != dataset_id:
@@ -88,10 +94,11 @@ class AliasWrites:
         table, now = schema.aliases, utc_now()
         key = (table.c.dataset_id == dataset_id, table.c.name == name)
         before = self._session.execute(sa.select(table.c.run_id).where(*key)).scalar()
-        changed = self._session.execute(table.update().where(*key).values(run_id=run_id, updated_at_utc=now))
+        shared = {} if budget is None else dict(zip(("budget", "looks"), budget, strict=True))
+        changed = self._session.execute(table.update().where(*key).values(run_id=run_id, updated_at_utc=now, **shared))
         if not changed.rowcount:
             row = {"dataset_id": dataset_id, "name": name, "run_id": run_id, "created_at_utc": now}
-            self._session.execute(table.insert(), {**row, "updated_at_utc": now})
+            self._session.execute(table.insert(), {**row, "updated_at_utc": now, **shared})
         if before != run_id:
             self._moved(dataset_id, name, run_id, run.name)
         return next(alias for alias in self._aliases.all(run.dataset) if alias.name == name)
@@ -111,6 +118,7 @@ class AliasWrites:
         self._session.execute(table.delete().where(*key))
         if alias is not None:
             row = {"dataset_id": alias.dataset_id, "name": checked_name("alias", alias.name), "run_id": alias.run_id}
+            row |= {"budget": alias.budget, "looks": alias.looks}
             times = {name: checked_time(getattr(alias, name)) for name in ("created_at_utc", "updated_at_utc")}
             self._session.execute(table.insert(), row | times)
 
@@ -142,6 +150,17 @@ class DecisionReads:
         table = schema.decisions
         query = sa.select(table).where(table.c.dataset_id == dataset_id).order_by(table.c.id)
         return self._session.records(DecisionRecord, query)
+
+    def under_budget(self, after: int = 0) -> list[DecisionRecord]:
+        """Return the decisions under a budget on all datasets that come after the one of a number, oldest first."""
+        table = schema.decisions
+        chosen = sa.select(table).where(table.c.look.is_not(None), table.c.id > after)
+        return self._session.records(DecisionRecord, chosen.order_by(table.c.id))
+
+    def resets(self) -> list[BudgetResetRecord]:
+        """Return each time that a budget began anew, on all datasets, oldest first."""
+        table = schema.budget_resets
+        return self._session.records(BudgetResetRecord, sa.select(table).order_by(table.c.id))
 
     def on_suite(self, suite: str | None) -> list[SuiteDecisionRecord]:
         """Return the decisions of gates on a suite (None: on all), oldest first."""
@@ -182,12 +201,14 @@ class DecisionWrites:
         unjudged: str | None = None,
         open_delta: tuple[float | None, float | None] = (None, None),
         checked_by: str | None = None,
+        budget: tuple[float, int | None, int, Mapping[str, Any]] | None = None,
     ) -> DecisionRecord:
         """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record.
 
         ``arms``: where one side is an arm of several runs the names of both, and the ids of their runs. ``unjudged``:
         what an unjudged item was worth, ``open_delta`` the least and the greatest delta that such items left open.
-        ``checked_by``: who answered the sample that checks the judge.
+        ``checked_by``: who answered the sample that checks the judge. ``budget``: that its looks share, how many they
+        are, which look it is, and a JSON object that knows the baseline's lists.
         """
         names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))
@@ -211,10 +232,27 @@ class DecisionWrites:
             "repeats": None if arms is None else {f"{side}_id": list(ids) for side, (_, ids) in runs.items()},
             "unjudged": unjudged,
             "checked_by": checked_by,
+            **dict(zip(("budget", "looks", "look", "baseline_lists"), budget or [None] * 4, strict=True)),
         }
         record = DecisionRecord(id=self._session.insert(schema.decisions, values), **values)
         self._made.decision_ids.add(record.id)
         return record
+
+    def reset(
+        self,
+        dataset_id: int,
+        baseline_run: str,
+        baseline_lists: Mapping[str, Any],
+        *,
+        reason: str,
+        reset_by: str,
+        after: int,
+        created_at_utc: str | None = None,
+    ) -> None:
+        """Store that the looks at a baseline's lists, up to the decision ``after``, no longer count."""
+        of_baseline = {"dataset_id": dataset_id, "baseline_run": baseline_run, "baseline_lists": baseline_lists}
+        said = {"reason": reason, "reset_by": reset_by, "created_at_utc": checked_time(created_at_utc)}
+        self._session.insert(schema.budget_resets, of_baseline | said | {"after_decision_id": after})
 
     def take_over(self, values: Mapping[str, Any]) -> None:
         """Store a decision that another database has, given by columns."""

@@ -386,6 +386,20 @@ class DecisionRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetResetRecord:
+    """Looks at a baseline's lists that no longer count: those up to the decision ``after_decision_id``."""
+
+    id: int
+    dataset_id: int
+    baseline_run: str
+    baseline_lists: Mapping[str, Any]
+    reason: str
+    reset_by: str
+    after_decision_id: int
+    created_at_utc: str
+
+
+@dataclass(frozen=True, slots=True)
 class GroupResultColumns:
     """All group results of an evaluation, by ascending group id.
 

@@ -21,6 +21,7 @@ from ndcg_tracker.questions.report import report
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.gather import GateResult
+    from ndcg_tracker.questions.gate.gather_looks import ResetBudget
     from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.store import HasStore
 
@@ -64,6 +65,11 @@ Alike = Annotated[
     Option("Learn --margin auto from the runs tagged aa=NAME.", metavar="NAME", default="the baseline's"),
 ]
 AlphaBudget = Annotated[float | None, Option("Chance of a false FAIL over all decisions of this gate.", metavar="A")]
+Budget = Annotated[
+    float | None,
+    Option("Chance of any false PASS, and of any false FAIL, over all looks at these lists.", metavar="A"),
+]
+Looks = Annotated[int | None, Option("How many looks share the budget.", metavar="N", default="no end")]
 Acknowledge = Annotated[str | None, Option("Override the decision; the reason is recorded.", metavar="REASON")]
 DryRun = Annotated[bool, Option("Record nothing.")]
 BySlices = Annotated[str | None, Option("FAIL as well if a slice drops by its margin.", metavar="ATTRIBUTE")]
@@ -96,6 +102,8 @@ def gate(
     repeats: Repeats = (),
     aa: Alike = None,
     alpha_budget: AlphaBudget = None,
+    budget: Budget = None,
+    looks: Looks = None,
     missing: MissingGroups = "error",
     dataset: AnyDataset = None,
     acknowledge: Acknowledge = None,
@@ -119,9 +127,12 @@ def gate(
     drop that is allowed in scope "population", or "auto" to learn it from ``repeats`` (run references) or from the runs
     with the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way non-inferiority) or "set"
     (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the probability of a false FAIL over all
-    decisions of this gate, in the place of 1% for each. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
-    ``acknowledged_by`` by whom. ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``:
-    see ``compare``. ``by``: a group attribute: FAIL where one of its slices, of 25 groups or more, is shown to have
+    decisions of this gate, in the place of 1% for each. ``budget``: the probability that any candidate worse by the
+    margin PASSes, and likewise of any false FAIL, over all looks at the lists of this baseline, whatever they are
+    called: ``looks`` share it alike, without a number look i takes 6 / (pi^2 i^2) of it; the budget of an alias holds
+    for its run by any name. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom.
+    ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``: see ``compare``.
+    ``by``: a group attribute: FAIL where one of its slices, of 25 groups or more, is shown to have
     dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS either where one is not shown to have
     dropped by less. ``max_harm``: such as ".3:2%": PASS only if at most 2% of groups like these lose more than .3 (an
     exact bound at 95%), FAIL if more do, in all or in a slice (Holm). ``limits``: on measures of the runs, which are
@@ -144,6 +155,8 @@ def gate(
         repeats=tuple(repeats),
         aa=aa,
         alpha_budget=alpha_budget,
+        budget=budget,
+        looks=looks,
         missing=missing,
         dataset=dataset,
         top=top,
@@ -160,6 +173,20 @@ def gate(
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return GateResult(gated(self.store(), question, override, dry_run=dry_run))
+
+
+def reset_gate(
+    self: HasStore, baseline: str, *, reason: str, dataset: str | None = None, reset_by: str | None = None
+) -> ResetBudget:
+    """Begin the budget of the gates against a baseline anew, on the record, and return what no longer counts.
+
+    Parameters: ``baseline``: a run reference. ``reason``: why. ``reset_by``: who says so. Raises: InputError for an
+    empty reason and where no look counts; ReferenceNotFoundError.
+    """
+    from ndcg_tracker.questions.gate.gather_looks import reset_budget
+
+    with self.store().write("marks") as tx:
+        return reset_budget(tx, baseline, dataset, reason, reset_by)
 
 
 def gate_report(self: HasStore, result: GateResult, *, output: str = "report.html") -> ReportResult:

@@ -16,6 +16,7 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.gate import gate as ask_gate
+from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
@@ -59,6 +60,10 @@ def gate(
         str | None,
         typer.Option(metavar="FILE", help="Write the report page; Markdown gets its picture.", show_default=False),
     ] = None,
+    reason: Annotated[
+        str | None,
+        typer.Option(metavar="REASON", help="With gate reset: why looks no longer count.", show_default=False),
+    ] = None,
     format: options.Output = "text",
 ) -> None:
     """Decide whether a candidate may replace the baseline.
@@ -68,11 +73,16 @@ def gate(
 
     --suite decides on the macro mean of a suite, in which each dataset counts once. --by dataset with --slice-margin
     lets no dataset drop by more.
+
+    gate reset --baseline RUN --reason REASON begins the budget of looks at this baseline anew, on the record.
     """
     from ndcg_tracker.questions.gate.say import told_gate
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import appended_summary, artifact_link, whole_file
 
+    if reason is not None or (asked.positional == ("reset",) and "margin" not in asked.named):
+        reset(asked, reason)
+        return
     options.belongs_to_one_dataset(suite, by_tag=by_tag, top=top is not None)
     summary = summary_path() if github_summary else None
     with ExitStack() as files:
@@ -109,6 +119,21 @@ def gate(
         code,
         is_unneeded="acknowledge" in asked.named and told.gated.acknowledgement is None,
     )
+
+
+def reset(asked: Asked, reason: str | None) -> None:
+    """Begin the budget of a baseline anew (InputError for anything else that was asked)."""
+    if reason is None:
+        raise InputError("gate reset needs --reason REASON", advice="say why the looks so far no longer count")
+    if asked.positional != ("reset",) or not asked.named.keys() <= {"baseline", "dataset"}:
+        raise InputError(
+            "--reason belongs to: ndcg-track gate reset --baseline RUN --reason REASON",
+            advice="why a decision is overridden is said with --acknowledge",
+        )
+    with options.tracker() as tracker:
+        done = tracker.reset_gate(**asked.named, reason=reason, reset_by=person())
+    looks = counted(done.n_looks, "look")
+    options.say(f"the budget of {done.baseline!r} on {done.dataset!r} begins anew; {looks} no longer count")
 
 
 def _gate_on_suite(tracker: Tracker, asked: Asked, suite: str, **further: object) -> SuiteGateResult:

@@ -244,7 +244,8 @@ def with_harm(
     if limit is None or decision.delta is None or decision.is_identical or not gains[0][1].size:
         return decision
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
-    harm = replace(checked_harm(limit, counted, alpha), is_strict=is_strict)
+    level = PASS_LEVEL if decision.pass_level is None else decision.pass_level
+    harm = replace(checked_harm(limit, counted, alpha, level), is_strict=is_strict)
     statuses = {row.status for row in harm.slices}
     after = decision.decision
     if harm.whole.status == "fails" or "fails" in statuses:
@@ -273,6 +274,7 @@ def population_decision(
     *,
     weights: Floats | None = None,
     fail_alpha: float = FAIL_ALPHA,
+    pass_level: float = PASS_LEVEL,
     limits: tuple[float, float] | None = None,
     chance: Chance = GROUPS_ONLY,
     runs: RunVariance | None = None,
@@ -280,7 +282,7 @@ def population_decision(
 ) -> GateDecision:
     """Return whether the candidate may replace the baseline on all groups like these.
 
-    PASS if the one-sided 95% lower bound of the mean difference lies above -margin (a "small but real drop" if the
+    PASS if the one-sided lower bound (95%) of the mean difference lies above -margin (a "small but real drop" if the
     upper bound below also lies under 0); FAIL if not PASS and the one-sided 1 - ``fail_alpha`` upper bound lies below
     0; else INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds, but where
     information is too low for their level (``Information.is_low_at``) the betting bound decides PASS, and FAIL needs it
@@ -289,7 +291,8 @@ def population_decision(
 
     Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
     finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
-    often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``limits``: between
+    often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``pass_level``: of the
+    lower bound, in (.5, 1); 1 - ``look_level`` for the looks of a budget. ``limits``: between
     which numbers any difference lies, None for -1 to 1: no bound lies beyond. ``chance``: clusters of the groups, or
     repeats, which no betting bound covers: where information is low the decision is INCONCLUSIVE. ``runs``: how
     trainings of one system differ, if known: all bounds then cover another training of both as well, and a drop within
@@ -317,13 +320,13 @@ def population_decision(
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not delta.any() and are_same(same_lists):
         return GateDecision("pass", "population", margin, test.n, 0.0, is_identical=True)
-    bounds = bounds_of(test, delta, weights, fail_alpha, limits=limits, chance=chance, runs=runs)
-    is_repeated, alpha = chance.repeats is not None, fail_alpha / chance.n_looks
-    decision = by_bounds(test, bounds, margin, alpha, runs, plans_groups=chance.may_bet)
-    decision = replace(decision, pass_level=1 - (1 - PASS_LEVEL) / chance.n_looks)
+    of_level = partial(bounds_of, limits=limits, chance=chance, runs=runs, pass_level=pass_level)
+    bounds, is_repeated = of_level(test, delta, weights, fail_alpha), chance.repeats is not None
+    alphas = (1 - pass_level) / chance.n_looks, fail_alpha / chance.n_looks
+    decision = by_bounds(test, bounds, margin, alphas, runs, plans_groups=chance.may_bet)
     if decision.decision == "inconclusive" and not delta.any() and weights is None and chance.is_plain:
         reach = reach_of(delta, limits)
-        n_needed = zeros_needed(margin / reach, level=PASS_LEVEL)
+        n_needed = zeros_needed(margin / reach, level=pass_level)
         decision = replace(decision, n_needed=n_needed, n_needed_for=None if n_needed is None else "pass")
     return replace(decision, of_repeats=is_repeated)
 
@@ -333,6 +336,7 @@ def sums_decision(
     margin: float,
     *,
     fail_alpha: float = FAIL_ALPHA,
+    pass_level: float = PASS_LEVEL,
     limits: tuple[float, float] | None = None,
 ) -> GateDecision:
     """Return what ``population_decision`` decides, from sums: by t bounds alone.
@@ -350,8 +354,10 @@ def sums_decision(
     if test.mean is None:
         return GateDecision("inconclusive", "population", margin, 0, None)
     if not sums.differences.n_nonzero:  # the groups are known after all
-        return population_decision(np.zeros(sums.differences.n), margin, fail_alpha=fail_alpha, limits=limits)
-    decision = by_bounds(test, bounds_of_sums(sums, fail_alpha), margin, fail_alpha, None)
+        of_zeros = partial(population_decision, np.zeros(sums.differences.n), margin, limits=limits)
+        return of_zeros(fail_alpha=fail_alpha, pass_level=pass_level)
+    bounds = bounds_of_sums(sums, fail_alpha, pass_level)
+    decision = by_bounds(test, bounds, margin, (1 - pass_level, fail_alpha), None)
     return replace(decision, of_sums=True)
 
 
@@ -359,19 +365,27 @@ def by_bounds(
     test: TTest,
     bounds: Bounds,
     margin: float,
-    fail_alpha: float,
+    alphas: tuple[float, float],
     runs: RunVariance | None,
     *,
     plans_groups: bool = True,
 ) -> GateDecision:
-    """Return what the bounds of a mean difference decide, and with ``plans_groups`` how many groups would."""
+    """Return what the bounds of a mean difference decide, and with ``plans_groups`` how many groups would.
+
+    ``alphas``: the levels of PASS and of FAIL.
+    """
     assert test.mean is not None
+    pass_alpha, fail_alpha = alphas
     passes = bounds.lower is not None and bounds.lower > -margin
     fail_below = 0.0 if runs is None else -margin
     fails = not passes and bounds.upper is not None and bounds.upper < 0 and test.mean < fail_below
     would_fail = not passes and bounds.t_upper is not None and bounds.t_upper < 0
     is_known = passes or fails or runs is not None or bounds.information.of_clusters or not plans_groups
-    n_needed, purpose = (None, None) if is_known else groups_needed(test, bounds.information, margin, fail_alpha)
+    n_needed, purpose = (
+        (None, None)
+        if is_known
+        else groups_needed(test, bounds.information, margin, fail_alpha, pass_level=1 - pass_alpha)
+    )
     return GateDecision(
         decision="pass" if passes else "fail" if fails else "inconclusive",
         scope="population",
@@ -386,9 +400,9 @@ def by_bounds(
         betting_lower=bounds.betting_lower,
         t_upper=bounds.t_upper,
         betting_upper=bounds.betting_upper,
-        pass_level=PASS_LEVEL,
+        pass_level=1 - pass_alpha,
         fail_alpha=fail_alpha,
-        low_information=_low_information(bounds.information, 1 - PASS_LEVEL, "passed" if passes else "pass")
+        low_information=_low_information(bounds.information, pass_alpha, "passed" if passes else "pass")
         or (_low_information(bounds.information, fail_alpha, "fail") if would_fail and not fails else None),
         is_small_drop=passes and bounds.upper is not None and bounds.upper < 0,
         n_needed=n_needed,
@@ -431,11 +445,13 @@ def with_slices(
     """
     checked_margin(margin, "the margin of slices")
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
+    pass_level = PASS_LEVEL if decision.pass_level is None else 1 - (1 - decision.pass_level) * chance.n_looks
     tests = []
     for value, places in slicing.places(weights):
         own, w, of_slice = delta[places], None if weights is None else weights[places], chance.of(places)
         test, _ = of_slice.test(own, w)
-        bounds = partial(_bounds_of_slice, test, own, w, limits=limits, chance=of_slice, runs=runs)
+        at_level = partial(bounds_of, pass_level=pass_level, limits=limits, chance=of_slice, runs=runs)
+        bounds = partial(_bounds_of_slice, at_level, of_slice.n_looks, test, own, w)
         is_same = not own.any() and are_same(None if same_lists is None else same_lists[places])
         tests.append((SliceTest(slicing.attribute, value, test, of_slice.information(own, w), is_same), bounds))
     asked = GateSlices(slicing.attribute, margin, is_strict, (), 0, decision.decision)
@@ -443,17 +459,10 @@ def with_slices(
 
 
 def _bounds_of_slice(
-    test: TTest,
-    delta: Floats,
-    weights: Floats | None,
-    alpha: float,
-    *,
-    limits: tuple[float, float] | None,
-    chance: Chance,
-    runs: RunVariance | None,
+    at_level: Callable[..., Bounds], n_looks: int, test: TTest, delta: Floats, weights: Floats | None, alpha: float
 ) -> Bounds:
     """Return the bounds of a slice; ``alpha``: its share of FAIL's level, of which looks have taken theirs."""
-    return bounds_of(test, delta, weights, alpha * chance.n_looks, limits=limits, chance=chance, runs=runs)
+    return at_level(test, delta, weights, alpha * n_looks)
 
 
 def are_same(same_lists: Mask | None) -> bool:
@@ -477,8 +486,9 @@ def with_summed_slices(
     """Return a decision on all groups as ``with_slices`` does, from the sums of the slices."""
     checked_margin(margin, "the margin of slices")
     alpha = FAIL_ALPHA if decision.fail_alpha is None else decision.fail_alpha
+    level = PASS_LEVEL if decision.pass_level is None else decision.pass_level
     tests = [
-        (SliceTest(attribute, value, sums.test(), sums.information()), partial(bounds_of_sums, sums))
+        (SliceTest(attribute, value, sums.test(), sums.information()), partial(bounds_of_sums, sums, pass_level=level))
         for value, sums in slices.items()
         if sums.differences.n
     ]

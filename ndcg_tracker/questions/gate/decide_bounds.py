@@ -120,11 +120,11 @@ def bounds_of(
     return Bounds.deciding(information, (t_lower, t_upper), by_betting, (1 - pass_level, fail_alpha))
 
 
-def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA) -> Bounds:
+def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA, pass_level: float = PASS_LEVEL) -> Bounds:
     """Return the bounds that a gate decides by where only sums are known, of which one at least is not 0."""
     test, information = sums.test(), sums.information()
-    t_lower, t_upper = t_lower_bound(test, level=PASS_LEVEL), t_upper_bound(test, level=1 - fail_alpha)
-    return Bounds.deciding(information, (t_lower, t_upper), lambda: (None, None), (1 - PASS_LEVEL, fail_alpha))
+    t_lower, t_upper = t_lower_bound(test, level=pass_level), t_upper_bound(test, level=1 - fail_alpha)
+    return Bounds.deciding(information, (t_lower, t_upper), lambda: (None, None), (1 - pass_level, fail_alpha))
 
 
 def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:

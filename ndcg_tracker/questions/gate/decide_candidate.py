@@ -82,6 +82,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
         judge_alone=basis.judge_alone,
         n_labels_needed=n_labels,
         n_labels_needed_for=outcome,
+        look=basis.look,
     )
 
 
@@ -216,15 +217,17 @@ def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices
 def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
     """Return what the arithmetic decides, on the gains of all groups or on their sums."""
     results, sums, learned = facts.results, facts.sums, facts.basis.learned
-    budget, tolerance = question.alpha_budget, question.tolerance or 0.0
-    alpha = FAIL_ALPHA if budget is None else spent_alpha(number, budget)
+    budget, tolerance, look = question.alpha_budget, question.tolerance or 0.0, facts.basis.look
+    alphas = {"fail_alpha": FAIL_ALPHA if budget is None else spent_alpha(number, budget)}
+    if look is not None:
+        alphas = {"fail_alpha": look.level, "pass_level": 1 - look.level}
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     if sums is not None:
         gains = facts.gains(sums.whole)
         if question.scope == "population":
             span = question.metric.limits
             limits = UNBOUNDED if span is None else (span[0] - span[1], span[1] - span[0])
-            return sums_decision(gains, margin, fail_alpha=alpha, limits=limits)
+            return sums_decision(gains, margin, limits=limits, **alphas)
         return replace(set_decision(np.array([gains.differences.mean]), tolerance), n=gains.differences.n)
     assert results is not None
     if question.scope == "set":
@@ -238,7 +241,7 @@ def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
             advice=f"use {argument('scope', 'set')}, which judges the stored means of these groups",
             joint=": ",
         )
-    return _of_groups(facts, population_decision)(results.gain, margin, fail_alpha=alpha)
+    return _of_groups(facts, population_decision)(results.gain, margin, **alphas)
 
 
 def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callable[..., GateDecision]:

@@ -100,8 +100,9 @@ def macro_decision(
 
     # of a dataset of equal values t would have it that its mean is known to be 0
     are_known = all(delta.any() or not unlike for unlike, delta in zip(is_unlike, deltas, strict=True))
-    bounds = Bounds.deciding(information, by_t, by_betting, (1 - PASS_LEVEL, fail_alpha), is_t_valid=are_known)
-    decision = by_bounds(macro, bounds, margin, fail_alpha, None, plans_groups=False)
+    alphas = (1 - PASS_LEVEL, fail_alpha)
+    bounds = Bounds.deciding(information, by_t, by_betting, alphas, is_t_valid=are_known)
+    decision = by_bounds(macro, bounds, margin, alphas, None, plans_groups=False)
     if not are_known:
         decision = replace(decision, low_information=Note("equal_values"))
     return replace(decision, of_repeats=is_repeated)

@@ -20,6 +20,7 @@ from ndcg_tracker.compare.sums import refuse_groups, summed_results, summed_slic
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.questions.gate.decide_bounds import FEWEST_REPEATS, LearnedMargin, learned_margin
 from ndcg_tracker.questions.gate.decide_candidate import decided
+from ndcg_tracker.questions.gate.gather_looks import look_of
 from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Acknowledgement, Basis, Gated, GateFacts, decided_and_recorded, of_gate
 from ndcg_tracker.questions.gate.say import gate_row, gate_said, reason, recorded_reason
@@ -59,14 +60,14 @@ def gated(
             question = replace(question, metric=known_metric(tx, dataset_id, question.metric))
     return decided_and_recorded(
         store,
-        lambda tx: _basis(tx, question),
+        lambda tx: _basis(tx, question, dry_run=dry_run),
         lambda tx, basis: decided(question, _facts(tx, question, basis), acknowledgement),
         lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
         dry_run=dry_run,
     )
 
 
-def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
+def _basis(tx: ReadTransaction, question: GateQuestion, *, dry_run: bool) -> Basis:
     """Return what the decision rests on as the database has it now; no group results are read."""
     arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
     check_arms(arms[0], arms[1], question.options)
@@ -95,6 +96,7 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
         _learned(tx, question, runs) if question.margin == "auto" else None,
         1 + sum((of.scope, judge_of[of.label_set_id], of.checked_by) == gate for of in earlier),
         judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
+        look_of(tx, question, runs, dry_run=dry_run),
     )
 
 
@@ -126,7 +128,7 @@ def _facts(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFac
 def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcome: Gated) -> Gated:
     """Record a decision and return it with its number in the database."""
     decision, runs = outcome.decision, basis.runs
-    acknowledgement = outcome.acknowledgement
+    acknowledgement, look = outcome.acknowledgement, basis.look
     record = tx.write.decisions.insert(
         runs.dataset_id,
         runs.baseline.run.id,
@@ -147,6 +149,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         unjudged=decision.worth or question.unjudged,
         open_delta=decision.open_delta,
         checked_by=runs.samples[0].checked_by if runs.samples else None,
+        budget=None if look is None else (look.budget, look.looks, look.number, look.lists),
     )
     return replace(outcome, decision_id=record.id)
 

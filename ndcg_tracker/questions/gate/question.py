@@ -13,7 +13,7 @@ from ndcg_tracker.compare.limits import HarmLimit, Limit
 from ndcg_tracker.compare.options import Margin, Missing, Scope, Unjudged, Version
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
+from ndcg_tracker.questions.gate.decide_bounds import look_level, spent_alpha
 from ndcg_tracker.questions.gate.result import Acknowledgement
 from ndcg_tracker.statistics.t_test import checked_margin
 from ndcg_tracker.words.notes import Note, sentence
@@ -32,6 +32,8 @@ class GateQuestion:
     repeats: Sequence[str] = ()
     aa: str | None = None
     alpha_budget: float | None = None
+    budget: float | None = None
+    looks: int | None = None
     missing: Missing = "error"
     dataset: str | None = None
     top: int = 10
@@ -55,8 +57,10 @@ class GateQuestion:
             raise InputError(f"a gate decides nothing on {self.metric}: {sentence(Note(self.metric.shown_only))}")
         if self.scope not in get_args(Scope):
             raise InputError(f"unknown scope {self.scope!r}", advice="choose population or set", joint=": ")
+        refuse_budget(self.budget, self.looks, self.alpha_budget)
         if self.scope == "set":
-            for value, name in ((self.margin, "margin"), (self.alpha_budget, "alpha_budget")):
+            named = "margin", "alpha_budget", "budget"
+            for value, name in ((getattr(self, name), name) for name in named):
                 if value is not None:
                     raise InputError(
                         f"{argument(name)} belongs to {argument('scope', 'population')}; {argument('scope', 'set')} "
@@ -170,6 +174,19 @@ def refuse_any_drop(metric: Metric, harm: HarmLimit | None = None, **margins: fl
             where=metric.requested_as,
             advice=f"give the loss in absolute points, such as {argument('max_harm', '.3:2%')}",
         )
+
+
+def refuse_budget(budget: float | None, looks: int | None, alpha_budget: float | None = None) -> None:
+    """Refuse a budget that is none, looks without one, and two budgets (InputError)."""
+    if budget is not None and alpha_budget is not None:
+        raise InputError(
+            f"{argument('budget')} covers a false FAIL as well, so {argument('alpha_budget')} does not go with it",
+            advice="leave one out",
+        )
+    if budget is None and looks is not None:
+        raise InputError(f"{argument('looks')} says how many looks share {argument('budget')}", advice="give both")
+    if budget is not None:
+        look_level(1, budget, looks)
 
 
 def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -> Acknowledgement | None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
@@ -34,6 +34,7 @@ class Basis:
     otherwise. ``learned``: None for a margin that was given. ``number``: that of the decision among those of this gate
     in its scope under labels of the same judge, checked by the same people, which share an alpha budget.
     ``judge_alone``: the named judge on whose labels alone it rests, "" where somebody checks it, or nobody is named.
+    ``look``: which one of a budget it is, None without one.
     """
 
     runs: RunPair
@@ -42,6 +43,22 @@ class Basis:
     learned: LearnedMargin | None
     number: int = 1
     judge_alone: str = ""
+    look: Look | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A look under a budget: which one it is at these lists of the baseline, and its level, of PASS and of FAIL.
+
+    ``number``: from 1. ``budget``: that all looks share, ``looks`` of them, None for ever. ``level``: of this one.
+    ``lists``: a JSON object that knows the lists of the baseline again (see ``gather_looks.known_lists``).
+    """
+
+    number: int
+    budget: float
+    looks: int | None
+    level: float
+    lists: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +145,7 @@ class Gated:
     the candidate was evaluated under with these labels. ``regressed_slices``: of all attributes of the groups, where
     the whole passes; none where it does not. ``judge_alone``: the named judge whose labels nobody checks, "" where
     there is none. ``n_labels_needed``: about how many answers more would decide,
-    ``n_labels_needed_for`` what.
+    ``n_labels_needed_for`` what. ``look``: which one of a budget it is, None without one.
     """
 
     comparison: Comparison
@@ -145,6 +162,7 @@ class Gated:
     judge_alone: str = ""
     n_labels_needed: int | None = None
     n_labels_needed_for: Decision | None = None
+    look: Look | None = None
 
     @property
     def metric(self) -> MetricComparison:

@@ -29,6 +29,7 @@ from ndcg_tracker.questions.gate.decide import (
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
 from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
+from ndcg_tracker.questions.gate.say_looks import spending
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
@@ -67,7 +68,8 @@ _CSV_COLUMNS = {
         "alpha_budget decision_id decision_number acknowledged_by=acknowledged.by "
         "acknowledged_reason=acknowledged.reason unjudged=unjudged.worth delta_low=unjudged.low "
         "delta_high=unjudged.high judge=label_set.judge max_harm=harm.limit n_harmed=harm.n_harmed "
-        "harm_lower=harm.lower harm_upper=harm.upper checked_by=of_metric.check.checked_by judge_alone"
+        "harm_lower=harm.lower harm_upper=harm.upper checked_by=of_metric.check.checked_by judge_alone "
+        "budget=look.budget looks=look.looks look=look.number"
     ),
 }
 _DECISION_KEYS = paths(
@@ -77,7 +79,7 @@ _DECISION_KEYS = paths(
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone n_labels_needed n_labels_needed_for"
+    "acknowledged=acknowledgement judge_alone n_labels_needed n_labels_needed_for look"
 )
 _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
@@ -447,10 +449,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         )
         for check in decision.limits
     ]
-    if gated.alpha_budget is not None and decision.fail_alpha is not None:
-        number = ordinal(gated.number)
-        spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {number} decision of this gate"
-        pairs.append(("alpha", spent))
+    pairs += spending(gated, gated.look)
     by_labels = []
     if gated.n_labels_needed is not None and gated.n_labels_needed_for is not None:
         planned = f"with about {gated.n_labels_needed:,} answers more, planned from the start"

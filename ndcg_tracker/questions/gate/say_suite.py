@@ -23,6 +23,7 @@ from ndcg_tracker.questions.gate.say import (
     to_decide,
     unjudged_fact,
 )
+from ndcg_tracker.questions.gate.say_looks import spending
 from ndcg_tracker.render.formats import Said, as_object, paths, picked, shape_of
 from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import Painted
@@ -94,9 +95,7 @@ def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
         ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}, each of which counts once"),
     ]
     pairs += rare_loss_fact(comparison)
-    if gated.alpha_budget is not None and decision.fail_alpha is not None:
-        spent = f"{decision.fail_alpha:.3g} of {gated.alpha_budget:g}, for the {ordinal(gated.number)} decision"
-        pairs.append(("alpha", f"{spent} of this gate"))
+    pairs += spending(gated)
     if to_decide(decision):
         pairs.append(("to decide", to_decide(decision)))
     if gated.decision_id is None:

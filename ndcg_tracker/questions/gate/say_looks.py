@@ -1,0 +1,39 @@
+"""In words: the looks of a gate, and what each may spend."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.questions.gate.result import Look
+from ndcg_tracker.render.formats import fields_of, shape_of
+from ndcg_tracker.words.texts import ordinal
+
+if TYPE_CHECKING:
+    from ndcg_tracker.questions.gate.decide_suite import SuiteGated
+    from ndcg_tracker.questions.gate.result import Gated
+
+
+@shape_of(Look)
+def _look_shape(look: Look) -> Mapping[str, object]:
+    return fields_of(look, "lists")
+
+
+def spending(gated: Gated | SuiteGated, look: Look | None = None) -> list[tuple[str, str]]:
+    """Return what a decision spends of a budget, as pairs of a name and its value; none without one."""
+    alpha = gated.decision.fail_alpha
+    if look is not None:
+        return [("look", look_words(look))]
+    if gated.alpha_budget is None or alpha is None:
+        return []
+    return [("alpha", f"{alpha:.3g} of {gated.alpha_budget:g}, for the {ordinal(gated.number)} decision of this gate")]
+
+
+def look_words(look: Look) -> str:
+    """Return which look it is, and its level.
+
+    >>> look_words(Look(17, 0.05, 40, 0.00125, {})), look_words(Look(2, 0.05, None, 0.0076, {}))
+    ('17 of 40, level 0.00125 of a budget of 0.05', '2, level 0.0076 of a budget of 0.05')
+    """
+    of_looks = "" if look.looks is None else f" of {look.looks}"
+    return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
