@@ -70,8 +70,10 @@ def _budget(
     digests = {run.digest for run in baselines}
     held = [
         alias
-        for alias in tx.aliases.all(baselines[0].dataset)
-        if alias.budget is not None and tx.runs.with_id(alias.run_id).digest in digests
+        for alias in tx.aliases.all(question.dataset)
+        if alias.dataset_id == baselines[0].dataset_id
+        and alias.budget is not None
+        and tx.runs.with_id(alias.run_id).digest in digests
     ]
     asked = question.budget, question.looks
     if not held or question.scope == "set":
