@@ -122,12 +122,14 @@ def betting_refutes(rows: Floats, mean: float, alpha: float) -> Mask:
     return found
 
 
-def passes(rows: Floats, margin: float, rule: Rule = NEW, columns: Columns | None = None) -> Mask:
-    """Return whether the gate passes each row; one of zeros counts as of lists that differ."""
+def passes(
+    rows: Floats, margin: float, rule: Rule = NEW, columns: Columns | None = None, *, alpha: float = PASS_ALPHA
+) -> Mask:
+    """Return whether the gate passes each row at level ``alpha``; one of zeros counts as of lists that differ."""
     columns = columns or Columns.of(rows)
-    by_t = columns.trusted(PASS_ALPHA, rule)
-    found = by_t & columns.t_refutes(-margin, PASS_ALPHA)
-    found[~by_t] = betting_refutes(rows[~by_t], -margin, PASS_ALPHA)
+    by_t = columns.trusted(alpha, rule)
+    found = by_t & columns.t_refutes(-margin, alpha)
+    found[~by_t] = betting_refutes(rows[~by_t], -margin, alpha)
     return found
 
 

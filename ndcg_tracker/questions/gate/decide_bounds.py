@@ -13,11 +13,11 @@ import numpy as np
 from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.rankings import Floats
-from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound
+from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betting_upper_bound, groups_to_bet
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums
-from ndcg_tracker.statistics.t_distribution import quantile, two_sided_t
-from ndcg_tracker.statistics.t_test import Information, TTest, t_lower_bound, t_upper_bound
+from ndcg_tracker.statistics.t_distribution import normal_quantile, quantile, two_sided_t
+from ndcg_tracker.statistics.t_test import Information, TTest, groups_with_power, t_lower_bound, t_upper_bound
 
 BoundMethod = Literal["t", "betting"]
 PASS_LEVEL = 0.95
@@ -255,3 +255,76 @@ def sealed_level(look: int, n_passed: int, budget: float, looks: int | None = No
     if not 0 <= n_passed < look:
         raise InputError(f"look {look} comes after {look - 1} others, of which {n_passed} cannot have passed")
     return look_level(look, budget, looks) * 6 / (math.pi * (n_passed + 1)) ** 2 / math.comb(look - 1, n_passed)
+
+
+MOST_GROUPS = 1_000_000
+SINGLE_LOOK = 1 - PASS_LEVEL
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsToPass:
+    """How many groups PASS an unchanged system with a power: ``n``, by the bound ``method``, which decides there.
+
+    ``n_of_one_look``: the same of a single look at 5%, None where a million are not enough.
+    """
+
+    n: int
+    method: BoundMethod
+    n_of_one_look: int | None
+
+
+def groups_to_pass(
+    test: TTest,
+    delta: Floats,
+    weights: Floats | None,
+    margin: float,
+    alpha: float,
+    *,
+    power: float = 0.8,
+    limits: tuple[float, float] | None = None,
+    chance: Chance = GROUPS_ONLY,
+) -> GroupsToPass | None:
+    """Return about how many groups, if further ones are like these, PASS a system as good as the baseline with a power.
+
+    From the number on at which information is enough for ``alpha`` the bound of t decides, which needs about
+    ((z(1 - alpha) + z(power)) sd / margin)^2 groups; before it that of betting, by simulation: the smallest n at which
+    the one that decides passes. Standard deviation, skewness and the share of nonzero differences are taken as they are
+    (and clusters of groups, whose number grows with that of groups). Another training, where a gate covers it, is not.
+
+    Parameters: ``test``, ``delta``, ``weights``, ``limits``, ``chance``: as ``bounds_of``. ``margin``: > 0.
+    ``alpha``: the level of the look, in (0, .5). Returns: None where a million groups are not enough. Sources: see
+    ``groups_with_power`` and ``groups_to_bet``.
+
+    >>> delta = np.tile([0.125, -0.125, 0.0, 0.25, -0.25], 100)
+    >>> groups_to_pass(GROUPS_ONLY.test(delta, None)[0], delta, None, 0.02, 0.05 / 40)
+    GroupsToPass(n=1174, method='t', n_of_one_look=486)
+    """
+
+    def needed(level: float) -> tuple[int, BoundMethod] | None:
+        from_t_on = _trusted_from(information, level) * groups_each if test.t is not None else math.inf
+        before = int(min(MOST_GROUPS, max(0.0, from_t_on - 1)) / groups_each)
+        n = None
+        if before and may_bet:
+            n = groups_to_bet(*bets, margin / reach, level, power, before)
+        if n is not None:
+            return math.ceil(n * groups_each), "betting"
+        by_t = None if from_t_on > MOST_GROUPS else groups_with_power(margin, test, level, power)
+        n = None if by_t is None else max(by_t, math.ceil(from_t_on))
+        return None if n is None or n > MOST_GROUPS else (n, "t")
+
+    information, reach = chance.information(delta, weights), reach_of(delta, limits)
+    may_bet = chance.may_bet and math.isfinite(reach)
+    bets = chance.independent(delta / reach, weights)
+    groups_each = delta.size / bets[0].size
+    found, of_one = needed(alpha / chance.n_looks), needed(SINGLE_LOOK)
+    return None if found is None else GroupsToPass(*found, None if of_one is None else of_one[0])
+
+
+def _trusted_from(information: Information, alpha: float) -> int:
+    """Return from how many groups on, if they are like these, enough differ for t in 85% of samples."""
+    if not information.n_nonzero:
+        return 0
+    share = information.n_nonzero / information.n
+    spread = normal_quantile(0.85) * math.sqrt(share * (1 - share))
+    root = (spread + math.sqrt(spread**2 + 4 * share * information.enough_for(alpha))) / (2 * share)
+    return max(information.groups_for(alpha), math.ceil(root**2 - ROUNDING))
