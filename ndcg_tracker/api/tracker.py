@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.groups import GroupRecord, StoredText
     from ndcg_tracker.runs.prune import Pruned
     from ndcg_tracker.storage.guard.query_result import QueryResult
-    from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord
+    from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord, SealRecord
     from ndcg_tracker.storage.store import Store
 
 # What answers a question is imported where it is asked: most of a small command's time is its start.
@@ -404,6 +404,23 @@ class Tracker:
             found = tx.aliases.known(alias.removeprefix("@"), dataset)
             tx.write.aliases.delete(found.dataset_id, found.name)
             return found
+
+    def seal_dataset(self, dataset: str, *, budget: float = 0.05, looks: int | None = None) -> SealRecord:
+        """Seal a dataset, for ever: from now on only ``gate`` and ``ingest`` take it.
+
+        Nothing else reads it or tells of it, and a gate on it says PASS or NOT PASSED and no more. Seal it before its
+        first run; it may have labels, groups and texts. On SQLite the file is the seal: who can read it can read the
+        labels.
+
+        Parameters: ``budget``: the chance that any candidate that is worse by the margin PASSes, over all looks, in
+        (0, .5). ``looks``: how many looks share it; by default there is no end. Raises: ReferenceNotFoundError;
+        ConflictError for a dataset with recorded results, of a suite, or sealed before; InputError for a wrong budget.
+        """
+        from ndcg_tracker.questions.gate.decide_bounds import look_level
+
+        look_level(1, budget, looks)
+        with self.store().write() as tx:
+            return tx.write.datasets.seal(dataset, budget=budget, looks=looks)
 
     def groups(self, dataset: str = "default") -> list[GroupRecord]:
         """Return the groups of a dataset with their weights and attributes."""

@@ -49,6 +49,7 @@ COMMANDS = {
     "runs": "cli.runs:app",
     "alias": "cli.runs:aliases",
     "labels": "questions.labels.command:app",
+    "datasets": "cli.runs:datasets",
     "groups": "cli.runs:groups",
     "texts": "cli.runs:texts",
     "metrics": "cli.evaluate:metrics",

@@ -1,4 +1,4 @@
-"""``ndcg-track runs``, ``alias``, ``rescore``, ``groups`` and ``texts``: what one does with what is stored."""
+"""The commands ``runs``, ``alias``, ``rescore``, ``datasets``, ``groups`` and ``texts``: for what is stored."""
 
 from __future__ import annotations
 
@@ -306,6 +306,35 @@ def rescore(
     if rows or format == "json":
         judges = [run.judge for run in rescored for _ in run.metrics]
         options.show(options.with_requests(format, names, rows, judges=judges))
+
+
+datasets = options.command_group("Datasets that only gates read: seal.")
+
+
+@datasets.command("seal")
+def seal_dataset(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset with labels and without runs.")],
+    budget: Annotated[
+        float, typer.Option(metavar="A", help="Chance that any worse candidate PASSes, over all looks.")
+    ] = 0.05,
+    looks: Annotated[
+        int | None, typer.Option(metavar="N", help="How many looks share it.", show_default="no end")
+    ] = None,
+) -> None:
+    """Seal a dataset, for ever: only gate and ingest take it.
+
+    A gate on it says PASS or NOT PASSED and nothing else. Every other command refuses it or leaves it out.
+    """
+    with options.tracker() as tracker:
+        sealed = tracker.seal_dataset(name, budget=budget, looks=looks)
+        is_file = tracker.store().dialect == "sqlite"
+    shared = "all looks" if sealed.looks is None else _counted(sealed.looks, "look")
+    options.say(f"sealed dataset {name!r}: {shared} share a budget of {sealed.budget:g}; only gate and ingest take it")
+    if is_file:
+        options.say(
+            "note: who can read the file can read the labels: keep it where CI alone reads it, and name it there with "
+            "NDCG_TRACK_SEALED_DB"
+        )
 
 
 groups = options.command_group("Attributes (for slices) and weights of groups: set, list.")

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.scoring import Scores
-    from ndcg_tracker.storage.records import EvaluationRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 
@@ -141,7 +141,7 @@ def check_database(location: str, progress: Progress | None = None) -> Checked:
     """Check everything in a database of the newest schema; nothing is written."""
     with Store.open(location) as store:
         expected = store.expected_catalogue()
-        with store.read() as tx:
+        with store.read(opens_seals=True) as tx:
             checked = Checked(tx.damage(), has_schema=expected is not None)
             if expected is not None:
                 checked.damage += tx.schema_damage(expected)
@@ -160,24 +160,32 @@ class _Contents:
         self._sources: dict[int, Callable[[], KnownLabels]] = {}
 
     def look(self, progress: Progress | None) -> None:
-        """Compare everything and note the damage."""
+        """Compare everything and note the damage; of sealed datasets, only whether there is some."""
         of_dataset: dict[int, list[RunRecord]] = defaultdict(list)
-        runs = self._tx.runs.without_facts()
-        for run in runs:
+        for run in self._tx.runs.without_facts():
             of_dataset[run.dataset_id].append(run)
-        for dataset in self._tx.datasets.all():
-            for label_set in self._tx.labels.sets(dataset.id, None):
-                self._label_sets[label_set.id] = label_set
-                self._tell(
-                    f"labels version {label_set.version} of dataset {dataset.name!r}", self._of_labels(label_set)
-                )
-            weights = stored_weights(self._tx, dataset.id)
-            for run in of_dataset[dataset.id]:
-                self._tell(f"run {run.name!r} of dataset {dataset.name!r}", self._of_run(run, weights))
-                self._checked.n_runs += 1
-                if progress is not None:
-                    progress(self._checked.n_runs, len(runs))
-            self._sources.clear()
+        datasets = self._tx.datasets.all()
+        sealed = [dataset for dataset in datasets if self._tx.datasets.is_sealed(dataset.name)]
+        n_runs = sum(len(of_dataset[dataset.id]) for dataset in datasets if dataset not in sealed)
+        for dataset in datasets:
+            if dataset not in sealed:
+                self._look_at(dataset, of_dataset[dataset.id], progress, n_runs)
+        told, self._checked = self._checked, Checked()
+        for dataset in sealed:
+            self._look_at(dataset, of_dataset[dataset.id], None, 0)
+        told.damage += ["what is stored of a sealed dataset is damaged"] if self._checked.damage else []
+
+    def _look_at(self, dataset: DatasetRecord, runs: list[RunRecord], progress: Progress | None, n_runs: int) -> None:
+        for label_set in self._tx.labels.sets(dataset.id, None):
+            self._label_sets[label_set.id] = label_set
+            self._tell(f"labels version {label_set.version} of dataset {dataset.name!r}", self._of_labels(label_set))
+        weights = stored_weights(self._tx, dataset.id)
+        for run in runs:
+            self._tell(f"run {run.name!r} of dataset {dataset.name!r}", self._of_run(run, weights))
+            self._checked.n_runs += 1
+            if progress is not None:
+                progress(self._checked.n_runs, n_runs)
+        self._sources.clear()
 
     def _tell(self, where: str, lines: Iterator[str]) -> None:
         try:

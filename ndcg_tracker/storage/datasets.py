@@ -24,11 +24,13 @@ from ndcg_tracker.storage.checks import (
     checked_object,
     checked_time,
     has_nul,
+    utc_now,
 )
 from ndcg_tracker.storage.records import (
     DatasetCounts,
     DatasetRecord,
     GroupWeightsById,
+    SealRecord,
     SuiteRecord,
     TextRecord,
 )
@@ -84,7 +86,8 @@ class DatasetReads:
 
     def all(self) -> list[DatasetRecord]:
         """Return all datasets in id order."""
-        return self._session.records(DatasetRecord, sa.select(schema.datasets).order_by(schema.datasets.c.id))
+        query = sa.select(schema.datasets).where(self._session.is_open(schema.datasets.c.id))
+        return self._session.records(DatasetRecord, query.order_by(schema.datasets.c.id))
 
     def counts(self) -> dict[int, DatasetCounts]:
         """Return how much each dataset holds, by its id."""
@@ -95,15 +98,38 @@ class DatasetReads:
         return {dataset.id: DatasetCounts(*(numbers.get(dataset.id, 0) for numbers in each)) for dataset in self.all()}
 
     def named(self, name: str) -> DatasetRecord | None:
-        """Return the dataset of this name, None if it does not exist."""
-        query = sa.select(schema.datasets).where(schema.datasets.c.name == name)
-        records = self._session.once(("dataset", name), partial(self._session.records, DatasetRecord, query))
-        return records[0] if records else None
+        """Return the dataset of this name, None if it does not exist. Raises: InputError for a sealed one."""
+        rows = self._rows(name, schema.datasets.c.name)
+        return self._opened(rows[0]) if rows else None
 
     def with_id(self, dataset_id: int) -> DatasetRecord:
-        """Return the dataset of this id."""
-        query = sa.select(schema.datasets).where(schema.datasets.c.id == dataset_id)
-        return self._session.once(("dataset", dataset_id), partial(self._session.records, DatasetRecord, query))[0]
+        """Return the dataset of this id. Raises: InputError for a sealed one."""
+        return self._opened(self._rows(dataset_id, schema.datasets.c.id)[0])
+
+    def is_sealed(self, name: str) -> bool:
+        """Return whether there is a dataset of this name that is sealed."""
+        return any(row["is_sealed"] for row in self._rows(name, schema.datasets.c.name))
+
+    def seal_of(self, dataset_id: int) -> SealRecord | None:
+        """Return that a dataset is sealed, or an open part; None where neither is so."""
+        query = sa.select(schema.seals).where(schema.seals.c.dataset_id == dataset_id)
+        records = self._session.records(SealRecord, query)
+        return records[0] if records else None
+
+    def _rows(self, value: str | int, column: sa.Column[Any]) -> list[dict[str, Any]]:
+        """Return the datasets, one at most, with a value in a column, and whether each is sealed."""
+        seals = schema.seals
+        is_sealed = sa.exists().where(seals.c.dataset_id == schema.datasets.c.id, seals.c.is_sealed)
+        query = sa.select(schema.datasets, is_sealed.label("is_sealed")).where(column == value)
+        return self._session.once(("dataset", value), partial(self._session.records, dict, query))
+
+    def _opened(self, row: Mapping[str, Any]) -> DatasetRecord:
+        if row["is_sealed"] and not self._session.opens_seals:
+            raise InputError(
+                f"dataset {row['name']!r} is sealed: only gate and ingest take it",
+                advice="see the open ones with: ndcg-track runs list",
+            )
+        return DatasetRecord(**{name: value for name, value in row.items() if name != "is_sealed"})
 
     def known(self, name: str) -> DatasetRecord:
         """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none."""
@@ -130,6 +156,42 @@ class DatasetWrites:
         values = {"name": name, "created_at_utc": checked_time(created_at_utc)}
         return DatasetRecord(id=self._session.insert(schema.datasets, values), **values)
 
+    def seal(
+        self,
+        name: str,
+        *,
+        budget: float | None,
+        looks: int | None = None,
+        is_sealed: bool = True,
+        split: Mapping[str, Any] | None = None,
+    ) -> SealRecord:
+        """Seal a dataset of which nothing was recorded yet, or mark the open part of one that was split.
+
+        Raises: ConflictError for one with runs, or of which runs were seen, for one of a suite, and for one that was
+        sealed or split before; ReferenceNotFoundError for one that is not there.
+        """
+        before = "sealed" if self._datasets.is_sealed(name) else None
+        dataset = self._datasets.known(name) if before is None else None
+        if dataset is None or self._datasets.seal_of(dataset.id) is not None:
+            raise ConflictError(f"dataset {name!r} is {before or 'split'} already", advice="take another dataset")
+        if is_sealed:
+            self._check_unseen(dataset)
+        values: dict[str, Any] = {"dataset_id": dataset.id, "is_sealed": is_sealed, "budget": budget, "looks": looks}
+        values |= {"split": None if split is None else checked_object("split", split), "created_at_utc": utc_now()}
+        self._session.execute(schema.seals.insert(), values)
+        return SealRecord(**values)
+
+    def _check_unseen(self, dataset: DatasetRecord) -> None:
+        """Raise ConflictError where something shows that runs of a dataset were seen, or where a suite has it."""
+        seen = (schema.runs, schema.decisions, schema.alias_moves, schema.designs, schema.budget_resets)
+        for table in (*seen, schema.suite_datasets):
+            if self._session.rows(sa.select(table.c.dataset_id).where(table.c.dataset_id == dataset.id).limit(1)):
+                if table is schema.suite_datasets:
+                    what, advice = "is part of a suite", "delete the suite first, with: ndcg-track suite delete NAME"
+                else:
+                    what, advice = "has recorded results: it was seen already", "seal one before its first run"
+                raise ConflictError(f"dataset {dataset.name!r} {what}", advice=advice)
+
 
 class SuiteReads:
     """Reads suites."""
@@ -143,6 +205,7 @@ class SuiteReads:
         query = (
             sa.select(table.c.suite, schema.datasets.c.name, table.c.created_at_utc)
             .join_from(table, schema.datasets)
+            .where(self._session.is_open(table.c.dataset_id))
             .order_by(table.c.suite, table.c.place)
         )
         by_suite: dict[str, list[Any]] = {}

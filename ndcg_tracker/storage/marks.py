@@ -16,6 +16,7 @@ from ndcg_tracker.storage.checks import (
     checked_time,
     utc_now,
 )
+from ndcg_tracker.storage.datasets import DatasetReads
 from ndcg_tracker.storage.records import (
     AliasMoveRecord,
     AliasRecord,
@@ -33,11 +34,14 @@ from ndcg_tracker.storage.upkeep.integrity import (
 class AliasReads:
     """Reads aliases."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, datasets: DatasetReads) -> None:
         self._session = session
+        self._datasets = datasets
 
     def all(self, dataset: str | None = None) -> list[AliasRecord]:
         """Return the aliases of a dataset (None: of all), by dataset and name."""
+        if dataset is not None:
+            self._datasets.named(dataset)  # refuses a sealed one
         return self._session.once(("aliases", dataset), partial(self._all, dataset))
 
     def _all(self, dataset: str | None) -> list[AliasRecord]:
@@ -45,6 +49,7 @@ class AliasReads:
             sa.select(schema.aliases, schema.datasets.c.name.label("dataset"), schema.runs.c.name.label("run"))
             .join_from(schema.aliases, schema.datasets)
             .join(schema.runs, schema.runs.c.id == schema.aliases.c.run_id)
+            .where(self._session.is_open(schema.aliases.c.dataset_id))
             .order_by(schema.aliases.c.dataset_id, schema.aliases.c.name)
         )
         chosen = query if dataset is None else query.where(schema.datasets.c.name == dataset)

@@ -34,6 +34,18 @@ class DatasetRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class SealRecord:
+    """That a dataset is sealed, or the open part of one that was split; see ``storage/schema.py``."""
+
+    dataset_id: int
+    is_sealed: bool
+    budget: float | None
+    looks: int | None
+    split: dict[str, Any] | None
+    created_at_utc: str
+
+
+@dataclass(frozen=True, slots=True)
 class DatasetCounts:
     """How much a dataset holds."""
 

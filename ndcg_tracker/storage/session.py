@@ -7,8 +7,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 import sqlalchemy as sa
-from sqlalchemy import Connection, Row, Select
+from sqlalchemy import ColumnElement, Connection, Row, Select
 
+from ndcg_tracker.storage import schema
 from ndcg_tracker.storage.bulk.protocol import (
     Bulk,
 )
@@ -28,11 +29,19 @@ FEW = 500
 class Session:
     """The connection of one transaction, for narrow tables and, as ``bulk``, for wide ones.
 
-    ``locks``: those of a writer.
+    ``locks``: those of a writer. ``opens_seals``: whether what is read of sealed datasets is read as well.
     """
 
-    def __init__(self, connection: Connection, arrow: ArrowChoice, locks: WriterLocks | None = None) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        arrow: ArrowChoice,
+        locks: WriterLocks | None = None,
+        *,
+        opens_seals: bool = False,
+    ) -> None:
         self.connection = connection
+        self.opens_seals = opens_seals
         self.locks = locks or WriterLocks()
         self.bulk = _bulk(connection, arrow)
         self._answers: dict[Hashable, Any] = {}
@@ -76,6 +85,16 @@ class Session:
     def keep(self, question: str, answers: Mapping[int, object]) -> None:
         """Keep the answers for some runs, None where there is none."""
         self._answers.update({(question, run_id): answer for run_id, answer in answers.items()})
+
+    def is_open(self, dataset_id: ColumnElement[int]) -> ColumnElement[bool]:
+        """Return the condition that a row is of no sealed dataset; none for a transaction that opens seals.
+
+        Every query that finds datasets, runs or aliases has it, so that what asks for rows by their ids is given none
+        of a sealed dataset.
+        """
+        if self.opens_seals:
+            return sa.true()
+        return dataset_id.not_in(sa.select(schema.seals.c.dataset_id).where(schema.seals.c.is_sealed))
 
     def records(self, kind: Callable[..., Record], query: Select[Any]) -> list[Record]:
         """Return a record per row, by column names; SQLAlchemy's row mapping takes twice as long."""

@@ -25,7 +25,7 @@ from ndcg_tracker.storage.checks import utc_now
 from ndcg_tracker.storage.connection import database_errors, opened, write_transaction
 from ndcg_tracker.storage.database_url import Location
 from ndcg_tracker.storage.locks import WriterLocks, holders, publishing
-from ndcg_tracker.storage.schema import staged_batches, staged_runs
+from ndcg_tracker.storage.schema import datasets, seals, staged_batches, staged_runs
 
 _GONE = "the staged run was published, given up or cleared; nothing was stored"
 _NO_OWNER = "23503"
@@ -175,10 +175,14 @@ class StagedWrites:
         self._connection.execute(staged_batches.delete().where(staged_batches.c.staged_run_id == staged_id))
 
 
-def all_staged(connection: Connection) -> list[StagedRunRecord]:
-    """Return all staged runs with what is known of them, the oldest first."""
+def all_staged(connection: Connection, *, opens_seals: bool = False) -> list[StagedRunRecord]:
+    """Return all staged runs with what is known of them, the oldest first; of sealed datasets only if asked."""
     runs, batches = staged_runs, staged_batches
-    rows = connection.execute(sa.select(runs).order_by(runs.c.id)).all()
+    query = sa.select(runs).order_by(runs.c.id)
+    if not opens_seals:
+        sealed = sa.select(datasets.c.name).join_from(datasets, seals).where(seals.c.is_sealed)
+        query = query.where(runs.c.dataset.not_in(sealed))
+    rows = connection.execute(query).all()
     if not rows:
         return []
     n_bytes = sa.func.sum(sa.func.octet_length(batches.c.content))
@@ -204,7 +208,7 @@ def all_staged(connection: Connection) -> list[StagedRunRecord]:
 def clear_staged(connection: Connection) -> list[StagedRunRecord]:
     """Delete the staged runs whose driver does not live any more, and return them."""
     cleared = []
-    for staged in all_staged(connection):
+    for staged in all_staged(connection, opens_seals=True):
         lock = f"SELECT pg_try_advisory_xact_lock({publishing(staged.id).sql})"
         if connection.exec_driver_sql(lock).scalar_one() and delete_staged(connection, staged.id):
             cleared.append(staged)

@@ -60,7 +60,7 @@ class ReadTransaction:
         self._session = session
         self.datasets = DatasetReads(session)
         self.groups = GroupReads(session)
-        self.aliases = AliasReads(session)
+        self.aliases = AliasReads(session, self.datasets)
         self.suites = SuiteReads(session)
         self.runs = RunReads(session, self.datasets, self.aliases, self.groups)
         self.labels = LabelReads(session, self.groups)
@@ -221,19 +221,24 @@ class Store:
         self.close()
 
     @contextmanager
-    def read(self) -> Iterator[ReadTransaction]:
-        """Yield one state of the database, unchanged whatever others write meanwhile."""
+    def read(self, *, opens_seals: bool = False) -> Iterator[ReadTransaction]:
+        """Yield one state of the database, unchanged whatever others write meanwhile.
+
+        ``opens_seals``: with what sealed datasets hold, which only gates, ingest and checks may read.
+        """
         with read_transaction(self._engine, self._location) as connection:
-            yield ReadTransaction(Session(connection, self._arrow))
+            yield ReadTransaction(Session(connection, self._arrow, opens_seals=opens_seals))
 
     @contextmanager
-    def write(self, turn: TurnName = "alone", *, run: tuple[str, str] | None = None) -> Iterator[WriteTransaction]:
+    def write(
+        self, turn: TurnName = "alone", *, run: tuple[str, str] | None = None, opens_seals: bool = False
+    ) -> Iterator[WriteTransaction]:
         """Yield a writer: its work is committed at the end, or rolled back completely on any exception.
 
         Other writers wait, up to a minute, then raise DatabaseError: on SQLite all of them; on Postgres those that
         ``turn`` keeps out, or, to store one run, its dataset and name in ``run`` (see ``storage/locks.py``).
         Where the connection is lost with the answer to the commit, the content digest of what was written says whether
-        it is stored (see ``resolve_lost_answer``).
+        it is stored (see ``resolve_lost_answer``). ``opens_seals``: see ``read``.
         """
         if self._read_only:
             raise DatabaseError("it was opened for reading only; nothing was stored", where=self.display_url)
@@ -245,7 +250,7 @@ class Store:
                 state = state_within(connection)
                 if state.kind is not Kind.CURRENT:
                     raise refusal(state, self._location)
-                transaction = WriteTransaction(Session(connection, self._arrow, locks))
+                transaction = WriteTransaction(Session(connection, self._arrow, locks, opens_seals=opens_seals))
                 yield transaction
                 transaction.check()
                 written = transaction.write.made
