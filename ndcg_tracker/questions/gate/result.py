@@ -12,7 +12,7 @@ from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
 from ndcg_tracker.errors import argument
 from ndcg_tracker.questions.gate.decide import Decision, GateDecision
-from ndcg_tracker.questions.gate.decide_bounds import LearnedMargin
+from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass, LearnedMargin
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
@@ -34,7 +34,8 @@ class Basis:
     otherwise. ``learned``: None for a margin that was given. ``number``: that of the decision among those of this gate
     in its scope under labels of the same judge, checked by the same people, which share an alpha budget.
     ``judge_alone``: the named judge on whose labels alone it rests, "" where somebody checks it, or nobody is named.
-    ``look``: which one of a budget it is, None without one.
+    ``look``: which one of a budget it is, None without one;
+    ``groups_to_pass``: how many groups PASS an unchanged system at its level with 80% power, None where not known.
     """
 
     runs: RunPair
@@ -145,7 +146,8 @@ class Gated:
     the candidate was evaluated under with these labels. ``regressed_slices``: of all attributes of the groups, where
     the whole passes; none where it does not. ``judge_alone``: the named judge whose labels nobody checks, "" where
     there is none. ``n_labels_needed``: about how many answers more would decide,
-    ``n_labels_needed_for`` what. ``look``: which one of a budget it is, None without one.
+    ``n_labels_needed_for`` what. ``look``: which one of a budget it is, None without one;
+    ``groups_to_pass``: how many groups PASS an unchanged system at its level with 80% power, None where not known.
     """
 
     comparison: Comparison
@@ -163,6 +165,7 @@ class Gated:
     n_labels_needed: int | None = None
     n_labels_needed_for: Decision | None = None
     look: Look | None = None
+    groups_to_pass: GroupsToPass | None = None
 
     @property
     def metric(self) -> MetricComparison:

@@ -79,7 +79,7 @@ _DECISION_KEYS = paths(
 )
 _GATE_KEYS = paths(
     "learned_margin alpha_budget ties_could_change_decision regressed_slices drift decision_id decision_number=number "
-    "acknowledged=acknowledgement judge_alone n_labels_needed n_labels_needed_for look"
+    "acknowledged=acknowledgement judge_alone n_labels_needed n_labels_needed_for look groups_to_pass"
 )
 _FRAME_COLUMNS = paths(
     "baseline_run=baseline_of.name candidate_run=candidate_of.name dataset metric=of_metric.metric "
@@ -449,7 +449,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         )
         for check in decision.limits
     ]
-    pairs += spending(gated, gated.look)
+    pairs += spending(gated, gated.look, gated.groups_to_pass)
     by_labels = []
     if gated.n_labels_needed is not None and gated.n_labels_needed_for is not None:
         planned = f"with about {gated.n_labels_needed:,} answers more, planned from the start"

@@ -10,6 +10,7 @@ from ndcg_tracker.render.formats import fields_of, shape_of
 from ndcg_tracker.words.texts import ordinal
 
 if TYPE_CHECKING:
+    from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
     from ndcg_tracker.questions.gate.result import Gated
 
@@ -19,11 +20,13 @@ def _look_shape(look: Look) -> Mapping[str, object]:
     return fields_of(look, "lists")
 
 
-def spending(gated: Gated | SuiteGated, look: Look | None = None) -> list[tuple[str, str]]:
+def spending(
+    gated: Gated | SuiteGated, look: Look | None = None, groups: GroupsToPass | None = None
+) -> list[tuple[str, str]]:
     """Return what a decision spends of a budget, as pairs of a name and its value; none without one."""
     alpha = gated.decision.fail_alpha
     if look is not None:
-        return [("look", look_words(look))]
+        return [("look", "; ".join([look_words(look), *power_words(groups)]))]
     if gated.alpha_budget is None or alpha is None:
         return []
     return [("alpha", f"{alpha:.3g} of {gated.alpha_budget:g}, for the {ordinal(gated.number)} decision of this gate")]
@@ -37,3 +40,17 @@ def look_words(look: Look) -> str:
     """
     of_looks = "" if look.looks is None else f" of {look.looks}"
     return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
+
+
+def power_words(groups: GroupsToPass | None) -> list[str]:
+    """Return how many groups PASS an unchanged system; nothing where that is not known.
+
+    >>> from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
+    >>> power_words(GroupsToPass(1174, "t", 486))
+    ['at this level 1,174 groups PASS an unchanged system with 80% power, by the t bound (486 at a single look)']
+    """
+    if groups is None:
+        return []
+    single = "" if groups.n_of_one_look is None else f" ({groups.n_of_one_look:,} at a single look)"
+    bound = f"by the {groups.method} bound{single}"
+    return [f"at this level {groups.n:,} groups PASS an unchanged system with 80% power, {bound}"]
