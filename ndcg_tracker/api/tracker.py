@@ -151,6 +151,7 @@ class Tracker:
     plot_runs = of_plot.plot_runs
     gate = of_gate.gate
     gate_report = of_gate.gate_report
+    gate_sealed = of_gate.gate_sealed
     reset_gate = of_gate.reset_gate
     history = of_history.history
     history_report = of_history.history_report
@@ -404,6 +405,16 @@ class Tracker:
             found = tx.aliases.known(alias.removeprefix("@"), dataset)
             tx.write.aliases.delete(found.dataset_id, found.name)
             return found
+
+    def is_sealed(self, dataset: str) -> bool:
+        """Return whether a dataset of this name is sealed; False where the database is not there."""
+        from ndcg_tracker.storage.database_url import parsed_location
+
+        path = parsed_location(self.location).path
+        if path is not None and not path.exists():
+            return False
+        with self.store().read() as tx:
+            return tx.datasets.is_sealed(dataset)
 
     def seal_dataset(self, dataset: str, *, budget: float = 0.05, looks: int | None = None) -> SealRecord:
         """Seal a dataset, for ever: from now on only ``gate`` and ``ingest`` take it.

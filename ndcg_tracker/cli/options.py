@@ -190,10 +190,20 @@ class Surroundings:
 surroundings = Surroundings()
 
 
-def tracker() -> Tracker:
-    """Return the tracker on the requested database."""
+SEALED_DATABASE = "NDCG_TRACK_SEALED_DB"
+"""The variable that names a database of sealed datasets, which CI alone holds."""
+
+
+def tracker(dataset: str | None = None) -> Tracker:
+    """Return the tracker on the requested database; on that of sealed datasets where ``dataset`` is sealed there."""
     from ndcg_tracker.api.tracker import Tracker
 
+    held = os.environ.get(SEALED_DATABASE)
+    if dataset is not None and held:
+        sealed = Tracker(held)
+        if sealed.is_sealed(dataset):
+            return sealed
+        sealed.close()
     return Tracker(surroundings.database)
 
 

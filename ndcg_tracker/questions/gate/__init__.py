@@ -22,6 +22,7 @@ from ndcg_tracker.questions.report import report
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.gather import GateResult
     from ndcg_tracker.questions.gate.gather_looks import ResetBudget
+    from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult
     from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.store import HasStore
 
@@ -173,6 +174,31 @@ def gate(
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
     return GateResult(gated(self.store(), question, override, dry_run=dry_run))
+
+
+def gate_sealed(
+    self: HasStore,
+    candidate: Candidate,
+    *,
+    baseline: Baseline,
+    dataset: str,
+    margin: float,
+    metric: DecidingMetric = DEFAULT_METRIC,
+    missing: MissingGroups = "error",
+    cluster: ClusterBy = None,
+) -> SealedGateResult:
+    """Decide on a sealed dataset whether a candidate may replace a baseline, record it, and say one bit.
+
+    PASS at the level that the seal has fixed for this look (``decide_bounds.sealed_level``), else NOT PASSED; why is
+    not said. Parameters: see ``gate``. Raises: InputError for a dataset that is not sealed, and where all looks of the
+    seal are spent; ReferenceNotFoundError; NotComparableError where a run lacks the metric or groups.
+    """
+    from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult, sealed_gated
+    from ndcg_tracker.questions.gate.question import GateQuestion
+
+    options = {"margin": margin, "missing": missing, "dataset": dataset, "cluster": cluster}
+    question = GateQuestion(candidate, baseline, parse_metric(metric), **options)  # type: ignore[arg-type]
+    return SealedGateResult(sealed_gated(self.store(), question))
 
 
 def reset_gate(

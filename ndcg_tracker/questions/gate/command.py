@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import inspect
 import os
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from ndcg_tracker.words.texts import counted
 if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
+    from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.gate.result import Gated
     from ndcg_tracker.render.whole_file import Outcome
@@ -84,6 +86,15 @@ def gate(
         reset(asked, reason)
         return
     options.belongs_to_one_dataset(suite, by_tag=by_tag, top=top is not None)
+    own = {"on_inconclusive": on_inconclusive, "top": top, "suite": suite, "by_tag": by_tag, "junit": junit}
+    own |= {"github_summary": github_summary or None, "metrics_json": metrics_json, "report": report}
+    with options.tracker(asked.named.get("dataset")) as tracker:
+        is_sealed = "dataset" in asked.named and tracker.is_sealed(asked.named["dataset"])
+        if is_sealed:
+            sealed = _gate_sealed(tracker, asked, [name for name, value in own.items() if value is not None])
+    if is_sealed:
+        show_decision(_said(sealed, format), 0 if sealed.is_accepted else INCONCLUSIVE, is_unneeded=False)
+        return
     summary = summary_path() if github_summary else None
     with ExitStack() as files:
         write_junit = files.enter_context(whole_file(junit, "--junit"))
@@ -119,6 +130,27 @@ def gate(
         code,
         is_unneeded="acknowledge" in asked.named and told.gated.acknowledgement is None,
     )
+
+
+def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str]) -> SealedGateResult:
+    """Return the bit of a gate on a sealed dataset; refuse whatever could tell more (InputError)."""
+    taken = inspect.signature(tracker.gate_sealed).parameters
+    refused = [*own, *(name for name in asked.named if name not in taken)]
+    if refused:
+        raise InputError(
+            f"{options.as_option(refused[0], '')} does not go with sealed dataset {asked.named['dataset']!r}",
+            advice="leave it out: a gate on sealed data says PASS or NOT PASSED alone",
+        )
+    margin = asked.named.get("margin")
+    if not isinstance(margin, int | float):
+        raise InputError("a gate on sealed data needs --margin X: the drop that is allowed, in absolute points")
+    return asked.of(tracker.gate_sealed)
+
+
+def _said(result: SealedGateResult, format: options.OutputFormat) -> str:
+    from ndcg_tracker.questions.gate.say_looks import sealed_said
+
+    return sealed_said(result.gated).in_format(format, color=options.wants_color())
 
 
 def reset(asked: Asked, reason: str | None) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.questions.gate.decide import Decision
+    from ndcg_tracker.questions.gate.result import Look
     from ndcg_tracker.storage.records import RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
@@ -60,15 +62,18 @@ def gated(
             question = replace(question, metric=known_metric(tx, dataset_id, question.metric))
     return decided_and_recorded(
         store,
-        lambda tx: _basis(tx, question, dry_run=dry_run),
-        lambda tx, basis: decided(question, _facts(tx, question, basis), acknowledgement),
+        lambda tx: basis_of(tx, question, partial(look_of, tx, question, dry_run=dry_run)),
+        lambda tx, basis: decided(question, facts_of(tx, question, basis), acknowledgement),
         lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
         dry_run=dry_run,
     )
 
 
-def _basis(tx: ReadTransaction, question: GateQuestion, *, dry_run: bool) -> Basis:
-    """Return what the decision rests on as the database has it now; no group results are read."""
+def basis_of(tx: ReadTransaction, question: GateQuestion, look_of_runs: Callable[[RunPair], Look | None]) -> Basis:
+    """Return what the decision rests on as the database has it now; no group results are read.
+
+    ``look_of_runs``: returns which look at the runs it is.
+    """
     arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
     check_arms(arms[0], arms[1], question.options)
     runs = asked_pair(tx, arms[0], arms[1], question.options)
@@ -96,7 +101,7 @@ def _basis(tx: ReadTransaction, question: GateQuestion, *, dry_run: bool) -> Bas
         _learned(tx, question, runs) if question.margin == "auto" else None,
         1 + sum((of.scope, judge_of[of.label_set_id], of.checked_by) == gate for of in earlier),
         judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
-        look_of(tx, question, runs, dry_run=dry_run),
+        look_of_runs(runs),
     )
 
 
@@ -107,7 +112,7 @@ def is_unchecked(tx: ReadTransaction, dataset_id: int, judge: str) -> bool:
     return judge not in {design.checked_by for design in tx.designs.all(dataset_id)}
 
 
-def _facts(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFacts:
+def facts_of(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFacts:
     """Return what the decision rests on; the group results of both runs are read once."""
     runs, options = basis.runs, question.options
     baseline = runs.baseline.run

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison
@@ -53,6 +54,7 @@ class Look:
 
     ``number``: from 1. ``budget``: that all looks share, ``looks`` of them, None for ever. ``level``: of this one.
     ``lists``: a JSON object that knows the lists of the baseline again (see ``gather_looks.known_lists``).
+    ``n_passed``: how many of the looks before PASSed, at sealed data; None at open data, where it does not matter.
     """
 
     number: int
@@ -60,6 +62,7 @@ class Look:
     looks: int | None
     level: float
     lists: Mapping[str, Any]
+    n_passed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,40 +194,43 @@ def decided_and_recorded(
     record: Callable[[WriteTransaction, Grounds, Decided], Decided],
     *,
     dry_run: bool = False,
+    opens_seals: bool = False,
 ) -> Decided:
     """Return what is decided, recorded unless ``dry_run``: every decision is the one of its number in the series.
 
     ``basis_of``: what the decision rests on and others may change, without results of groups. ``decide``: reads these
-    and decides. ``record``: writes the decision and returns it with its number.
+    and decides. ``record``: writes the decision and returns it with its number. ``opens_seals``: whether sealed
+    datasets are read.
     """
+    recording_in = partial(recording, store, opens_seals=opens_seals)
     for _ in range(ROUNDS):
-        with store.read() as tx:
+        with store.read(opens_seals=opens_seals) as tx:
             basis = basis_of(tx)
             outcome = decide(tx, basis)
         if dry_run:
             return outcome
-        with recording(store, "marks") as tx:
+        with recording_in("marks") as tx:
             if basis_of(tx) == basis:
                 return record(tx, basis, outcome)
     for _ in range(ROUNDS):  # many gates at once: each would find the decision of another one before its own
-        with recording(store, "marks") as tx:
+        with recording_in("marks") as tx:
             basis = basis_of(tx)
             outcome = decide(tx, basis)
             tx.look_again()
             if basis_of(tx) == basis:  # on Postgres runs may be stored and changed meanwhile
                 return record(tx, basis, outcome)
-    with recording(store, "alone") as tx:
+    with recording_in("alone") as tx:
         basis = basis_of(tx)
         return record(tx, basis, decide(tx, basis))
 
 
 @contextmanager
-def recording(store: Store, turn: TurnName) -> Iterator[WriteTransaction]:
+def recording(store: Store, turn: TurnName, *, opens_seals: bool = False) -> Iterator[WriteTransaction]:
     """Yield a writer for a decision (see ``Store.write``); where nothing may be written, the error says what to do."""
     from ndcg_tracker.storage.connection import ReadOnlyDatabaseError
 
     try:
-        with store.write(turn) as tx:
+        with store.write(turn, opens_seals=opens_seals) as tx:
             yield tx
     except ReadOnlyDatabaseError as error:
         told = error.at("", f"or add {argument('dry_run')}, to record nothing")

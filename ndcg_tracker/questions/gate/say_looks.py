@@ -1,4 +1,4 @@
-"""In words: the looks of a gate, and what each may spend."""
+"""In words: the looks of a gate, what each may spend, and the bit of a gate on sealed data."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.questions.gate.result import Look
-from ndcg_tracker.render.formats import fields_of, shape_of
-from ndcg_tracker.words.texts import ordinal
+from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
+from ndcg_tracker.render.report import Report
+from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.words.notes import Told
+from ndcg_tracker.words.texts import ordinal, points
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
+    from ndcg_tracker.questions.gate.gather_sealed import SealedGated
     from ndcg_tracker.questions.gate.result import Gated
+
+_SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin look=look.number level=look.level")
 
 
 @shape_of(Look)
 def _look_shape(look: Look) -> Mapping[str, object]:
-    return fields_of(look, "lists")
+    return fields_of(look, "lists", *(["n_passed"] if look.n_passed is None else []))
 
 
 def spending(
@@ -39,6 +45,8 @@ def look_words(look: Look) -> str:
     ('17 of 40, level 0.00125 of a budget of 0.05', '2, level 0.0076 of a budget of 0.05')
     """
     of_looks = "" if look.looks is None else f" of {look.looks}"
+    if look.n_passed is not None:
+        of_looks += f", after {look.n_passed} PASSed"
     return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
 
 
@@ -54,3 +62,20 @@ def power_words(groups: GroupsToPass | None) -> list[str]:
     single = "" if groups.n_of_one_look is None else f" ({groups.n_of_one_look:,} at a single look)"
     bound = f"by the {groups.method} bound{single}"
     return [f"at this level {groups.n:,} groups PASS an unchanged system with 80% power, {bound}"]
+
+
+ADVISED_PASSES = 2
+"""After so many a new seal is advised: each PASS tells of the data, and lowers the level for good."""
+
+
+def sealed_said(gated: SealedGated) -> Said:
+    """Return the output for a decision on sealed data."""
+    has_passed = gated.decision == "pass"
+    verdict = Painted("PASS", "good") if has_passed else Painted("NOT PASSED", "bold")
+    asked = f"{gated.candidate} against {gated.baseline} on sealed dataset {gated.dataset}"
+    notes = []
+    if (gated.look.n_passed or 0) + has_passed >= ADVISED_PASSES:
+        notes.append(Told("note", "each PASS lowers the level of later looks: seal fresh data"))
+    facts = [("metric", gated.metric), ("margin", points(gated.margin)), ("look", look_words(gated.look))]
+    report = Report(asked, verdict=verdict, facts=facts, notes=notes)
+    return Said(gated, lambda: [report], lambda: [picked(_SEALED_COLUMNS, as_object(gated))])

@@ -1,0 +1,164 @@
+"""A candidate at the gate of a sealed dataset: one bit, at a level that the seal has fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, ReferenceNotFoundError, argument
+from ndcg_tracker.questions.gate.decide_bounds import sealed_level
+from ndcg_tracker.questions.gate.decide_candidate import decided
+from ndcg_tracker.questions.gate.gather import basis_of, facts_of
+from ndcg_tracker.questions.gate.question import GateQuestion
+from ndcg_tracker.questions.gate.result import Basis, Look, decided_and_recorded
+from ndcg_tracker.questions.gate.say_looks import sealed_said
+from ndcg_tracker.render.formats import Answer, Said
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
+
+SealedDecision = Literal["pass", "not_passed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SealedGated:
+    """What a gate on a sealed dataset says: one bit, and what was known before.
+
+    ``look``: which look at the sealed data it is, and its level.
+    """
+
+    decision: SealedDecision
+    candidate: str
+    baseline: str
+    dataset: str
+    metric: str
+    margin: float
+    look: Look
+
+
+def sealed_gated(store: Store, question: GateQuestion) -> SealedGated:
+    """Return PASS or NOT PASSED of a candidate on a sealed dataset, and record it.
+
+    Whatever stops the arithmetic is NOT PASSED, too: an error would be a bit that no level pays for. Raises: InputError
+    for a dataset that is not sealed, and for runs that lack the metric or groups, which no label decides;
+    ReferenceNotFoundError for a run that is not there. No look is spent then.
+    """
+    name = question.dataset or ""
+    with store.read() as tx:
+        if not tx.datasets.is_sealed(name):
+            tx.datasets.known(name)
+            raise InputError(f"dataset {name!r} is not sealed", advice="ask the gate of open data, Tracker.gate")
+    return decided_and_recorded(
+        store,
+        lambda tx: _named_alone(question, lambda: _basis(tx, question)),
+        lambda tx, basis: _outcome(question, basis, lambda: _passes(tx, question, basis)),
+        lambda tx, basis, outcome: _recorded(tx, question, basis, outcome),
+        opens_seals=True,
+    )
+
+
+def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
+    basis = basis_of(tx, question, lambda runs: _look(tx, runs.dataset_id))
+    text = str(basis.runs.metric)
+    lacking = [
+        side.run.name
+        for side in basis.runs.sides
+        if (found := side.evaluations.get(text)) is None or (question.missing == "error" and found.n_missing)
+    ]
+    if lacking:
+        raise NotComparableError(f"run {lacking[0]!r} lacks {text} or groups")
+    return basis
+
+
+def _look(tx: ReadTransaction, dataset_id: int) -> Look:
+    """Return which look at sealed data comes next. Raises: InputError where the seal has no more."""
+    seal, looks = tx.datasets.seal_of(dataset_id), tx.decisions.all(dataset_id)
+    assert seal is not None
+    assert seal.budget is not None
+    number, n_passed = len(looks) + 1, sum(look.decision == "pass" for look in looks)
+    if seal.looks is not None and number > seal.looks:
+        raise SpentSealError(f"all {seal.looks} looks of the seal are spent", advice="seal fresh data")
+    return Look(number, seal.budget, seal.looks, sealed_level(number, n_passed, seal.budget, seal.looks), {}, n_passed)
+
+
+class SpentSealError(InputError):
+    """A seal that has no look left."""
+
+
+def _named_alone(question: GateQuestion, ask: Callable[[], Basis]) -> Basis:
+    """Return what was asked for; an error says only what the caller has named."""
+    runs = f"{question.candidate!r} and {question.baseline!r}"
+    try:
+        return ask()
+    except SpentSealError:
+        raise
+    except ReferenceNotFoundError:
+        told: NdcgTrackerError = ReferenceNotFoundError(
+            f"{runs} are not both runs of sealed dataset {question.dataset!r}",
+            advice=f"ingest them with: ndcg-track ingest FILE --dataset {question.dataset}",
+        )
+    except NdcgTrackerError:
+        told = NotComparableError(
+            f"{runs} do not both have {question.metric} for all groups of sealed dataset {question.dataset!r}; no look "
+            "was spent",
+            advice=f"ingest both whole and with this metric, or give {argument('missing', 'zero')}",
+        )
+    raise told from None
+
+
+def _passes(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> bool:
+    return decided(question, facts_of(tx, question, basis), None).decision.decision == "pass"
+
+
+def _outcome(question: GateQuestion, basis: Basis, passes: Callable[[], bool]) -> SealedGated:
+    try:
+        has_passed = passes()
+    except NdcgTrackerError:
+        has_passed = False
+    look = basis.look
+    assert look is not None
+    decision: SealedDecision = "pass" if has_passed else "not_passed"
+    asked = question.candidate, question.baseline, question.dataset or "", str(question.metric)
+    return SealedGated(decision, *asked, float(question.margin or 0.0), look)
+
+
+def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcome: SealedGated) -> SealedGated:
+    """Record the bit, and nothing that it was decided by."""
+    runs, look = basis.runs, outcome.look
+    has_passed = outcome.decision == "pass"
+    tx.write.decisions.insert(
+        runs.dataset_id,
+        runs.baseline.run.id,
+        runs.candidate.run.id,
+        metric=outcome.metric,
+        label_set_id=runs.baseline.label_set.id,
+        scope="population",
+        decision="pass" if has_passed else "inconclusive",
+        reason="PASS" if has_passed else "NOT PASSED",
+        baseline_alias=question.alias,
+        margin=outcome.margin,
+        alpha=look.level,
+        budget=(look.budget, look.looks, look.number, {}),
+    )
+    return outcome
+
+
+@dataclass(frozen=True, repr=False)
+class SealedGateResult(Answer):
+    """PASS or NOT PASSED of a candidate on a sealed dataset; ``gated``: with the look and its level."""
+
+    gated: SealedGated
+
+    @property
+    def decision(self) -> SealedDecision:
+        """What was decided: "pass" or "not_passed"."""
+        return self.gated.decision
+
+    @property
+    def is_accepted(self) -> bool:
+        """Whether the candidate may replace the baseline."""
+        return self.decision == "pass"
+
+    def _said(self) -> Said:
+        return sealed_said(self.gated)
