@@ -148,7 +148,8 @@ def live_views() -> dict[str, str]:
         "SELECT relname, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' "
         "AND relnamespace = quote_ident(current_schema())::regnamespace ORDER BY oid"
     )
-    return {name: text.strip(" ;\n") for name, text in rows}
+    # Postgres shows a name that stands for two relations with a number.
+    return {name: text.strip(" ;\n").replace("vb_1", "vb") for name, text in rows}
 
 
 def show(name: str, query: str, *, is_new: bool = True) -> None:
