@@ -16,7 +16,10 @@ CREATE VIEW alias_history AS
             m.created_at_utc AS since_utc,
             lead(m.created_at_utc) OVER (PARTITION BY m.dataset_id, m.alias ORDER BY m.id) AS until_utc
            FROM (alias_moves m
-             JOIN datasets d ON ((d.id = m.dataset_id)))) h
+             JOIN datasets d ON ((d.id = m.dataset_id)))
+          WHERE (NOT (m.dataset_id IN ( SELECT z.dataset_id
+                   FROM seals z
+                  WHERE z.is_sealed)))) h
   WHERE (run IS NOT NULL);
 ;
 CREATE VIEW dataset_list AS
@@ -30,7 +33,10 @@ CREATE VIEW dataset_list AS
     ( SELECT max(s.version) AS max
            FROM label_sets s
           WHERE ((s.dataset_id = d.id) AND (s.judge = ''::text))) AS label_set_version
-   FROM datasets d;
+   FROM datasets d
+  WHERE (NOT (id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW drawn_labels AS
  SELECT d.name AS dataset,
@@ -48,7 +54,10 @@ CREATE VIEW drawn_labels AS
      JOIN designs e ON ((e.id = i.design_id)))
      JOIN datasets d ON ((d.id = e.dataset_id)))
      JOIN label_sets s ON ((s.id = e.label_set_id)))
-     JOIN groups g ON ((g.id = i.group_id)));
+     JOIN groups g ON ((g.id = i.group_id)))
+  WHERE (NOT (s.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW gate_decisions AS
  SELECT c.id AS decision_id,
@@ -81,7 +90,10 @@ CREATE VIEW gate_decisions AS
     c.look
    FROM ((decisions c
      JOIN datasets d ON ((d.id = c.dataset_id)))
-     JOIN label_sets s ON ((s.id = c.label_set_id)));
+     JOIN label_sets s ON ((s.id = c.label_set_id)))
+  WHERE (NOT (c.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW gate_resets AS
  SELECT d.name AS dataset,
@@ -90,7 +102,10 @@ CREATE VIEW gate_resets AS
     r.reset_by,
     r.created_at_utc
    FROM (budget_resets r
-     JOIN datasets d ON ((d.id = r.dataset_id)));
+     JOIN datasets d ON ((d.id = r.dataset_id)))
+  WHERE (NOT (r.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW group_attributes AS
  SELECT d.name AS dataset,
@@ -106,7 +121,10 @@ CREATE VIEW group_attributes AS
         END AS number
    FROM ((groups g
      JOIN datasets d ON ((d.id = g.dataset_id)))
-     CROSS JOIN LATERAL jsonb_each(g.attributes) e(key, value));
+     CROSS JOIN LATERAL jsonb_each(g.attributes) e(key, value))
+  WHERE (NOT (g.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW group_diff AS
  SELECT eb.dataset,
@@ -131,7 +149,10 @@ CREATE VIEW group_diff AS
            FROM group_results vb_1
           WHERE ((vb_1.evaluation_id = eb.id) AND (vb_1.group_id = vc.group_id))
          OFFSET 0) vb)
-     JOIN groups g ON (((g.id = vc.group_id) AND (g.dataset_id = eb.dataset_id))));
+     JOIN groups g ON (((g.id = vc.group_id) AND (g.dataset_id = eb.dataset_id))))
+  WHERE (NOT (eb.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW group_history AS
  SELECT e.run,
@@ -150,7 +171,10 @@ CREATE VIEW group_history AS
           WHERE ((n.run_id = e.run_id) AND (n.metric_id = e.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > e.label_set_version)))))) AS is_newest_labels
    FROM ((evaluations e
      JOIN group_results v ON ((v.evaluation_id = e.id)))
-     JOIN groups g ON (((g.id = v.group_id) AND (g.dataset_id = e.dataset_id))));
+     JOIN groups g ON (((g.id = v.group_id) AND (g.dataset_id = e.dataset_id))))
+  WHERE (NOT (e.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW items AS
  SELECT r.name AS run,
@@ -165,7 +189,10 @@ CREATE VIEW items AS
      JOIN groups g ON (((g.id = l.group_id) AND (g.dataset_id = r.dataset_id))))
      CROSS JOIN LATERAL ( SELECT generate_series((1)::bigint, (cardinality(l.item_keys))::bigint) AS rank,
             unnest(l.item_keys) AS item_key,
-            unnest(l.scores) AS score) i);
+            unnest(l.scores) AS score) i)
+  WHERE (NOT (r.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW label_coverage AS
  SELECT r.name AS run,
@@ -182,7 +209,10 @@ CREATE VIEW label_coverage AS
    FROM (((coverages c
      JOIN runs r ON ((r.id = c.run_id)))
      JOIN datasets d ON ((d.id = r.dataset_id)))
-     JOIN label_sets s ON ((s.id = c.label_set_id)));
+     JOIN label_sets s ON ((s.id = c.label_set_id)))
+  WHERE (NOT (r.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW labels AS
  SELECT s.dataset,
@@ -205,7 +235,10 @@ CREATE VIEW labels AS
          OFFSET 0) s
      JOIN label_lists l ON ((l.label_set_id = s.id)))
      JOIN groups g ON (((g.id = l.group_id) AND (g.dataset_id = s.dataset_id))))
-     CROSS JOIN LATERAL UNNEST(l.item_keys, l.grades) i(item_key, grade));
+     CROSS JOIN LATERAL UNNEST(l.item_keys, l.grades) i(item_key, grade))
+  WHERE (NOT (s.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW metric_list AS
  SELECT dataset,
@@ -213,6 +246,9 @@ CREATE VIEW metric_list AS
     max(COALESCE(requested_as, metric)) AS requested_as,
     count(DISTINCT run_id) AS n_runs
    FROM evaluations e
+  WHERE (NOT (dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)))
   GROUP BY dataset, metric;
 ;
 CREATE VIEW run_aliases AS
@@ -223,7 +259,10 @@ CREATE VIEW run_aliases AS
     a.updated_at_utc,
     (a.updated_at_utc)::timestamp with time zone AS updated_at
    FROM (aliases a
-     JOIN runs r ON ((r.id = a.run_id)));
+     JOIN runs r ON ((r.id = a.run_id)))
+  WHERE (NOT (r.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW run_details AS
  SELECT name AS run,
@@ -238,7 +277,10 @@ CREATE VIEW run_details AS
     ( SELECT p.created_at_utc
            FROM prunings p
           WHERE (p.run_id = r.id)) AS pruned_at_utc
-   FROM runs r;
+   FROM runs r
+  WHERE (NOT (dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW run_list AS
  SELECT dataset,
@@ -250,7 +292,10 @@ CREATE VIEW run_list AS
           WHERE ((a.run_id = r.id) AND (a.dataset_id = r.dataset_id))) AS aliases,
     created_at_utc,
     (created_at_utc)::timestamp with time zone AS created_at
-   FROM runs r;
+   FROM runs r
+  WHERE (NOT (dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW run_parameters AS
  SELECT r.name AS run,
@@ -259,7 +304,10 @@ CREATE VIEW run_parameters AS
     (e.key COLLATE "C") AS name,
     (e.value COLLATE "C") AS value
    FROM (runs r
-     CROSS JOIN LATERAL jsonb_each_text(r.parameters) e(key, value));
+     CROSS JOIN LATERAL jsonb_each_text(r.parameters) e(key, value))
+  WHERE (NOT (r.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW run_regressions AS
  SELECT p.dataset,
@@ -350,7 +398,10 @@ CREATE VIEW run_regressions AS
            FROM group_results vb_1
           WHERE ((vb_1.evaluation_id = p.baseline_id) AND (vb_1.group_id = vc.group_id))
          OFFSET 0) vb)
-     JOIN groups g ON ((g.id = vc.group_id)));
+     JOIN groups g ON ((g.id = vc.group_id)))
+  WHERE (NOT (p.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW run_summary AS
  SELECT run,
@@ -369,7 +420,10 @@ CREATE VIEW run_summary AS
     ((judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (NOT (EXISTS ( SELECT 1
            FROM evaluations n
           WHERE ((n.run_id = e.run_id) AND (n.metric_id = e.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > e.label_set_version)))))) AS is_newest_labels
-   FROM evaluations e;
+   FROM evaluations e
+  WHERE (NOT (dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW run_tags AS
  SELECT r.name AS run,
@@ -378,7 +432,10 @@ CREATE VIEW run_tags AS
     (e.key COLLATE "C") AS name,
     (e.value COLLATE "C") AS value
    FROM (runs r
-     CROSS JOIN LATERAL jsonb_each_text(r.tags) e(key, value));
+     CROSS JOIN LATERAL jsonb_each_text(r.tags) e(key, value))
+  WHERE (NOT (r.dataset_id IN ( SELECT z.dataset_id
+           FROM seals z
+          WHERE z.is_sealed)));
 ;
 CREATE VIEW suite_gate_decisions AS
  SELECT id AS decision_id,

@@ -133,13 +133,6 @@ CREATE TABLE decisions (
 	CONSTRAINT fk_decisions_label_set_id FOREIGN KEY(label_set_id) REFERENCES label_sets (id)
 )
 ;
-CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.key AS attribute,
-                   CASE WHEN e.type = 'text' THEN e.value END AS value,
-                   CASE WHEN e.type IN ('integer', 'real') THEN CAST(e.value AS REAL) END AS number
-            FROM groups g
-            JOIN datasets d ON d.id = g.dataset_id
-            JOIN json_each(g.attributes) e
-;
 CREATE TABLE texts (
 	dataset_id INTEGER NOT NULL, 
 	group_id INTEGER NOT NULL, 
@@ -218,62 +211,7 @@ CREATE TABLE alias_moves (
 	CONSTRAINT fk_alias_moves_run_id FOREIGN KEY(run_id) REFERENCES runs (id)
 )
 ;
-CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, g.key AS group_key, i.key + 1 AS rank,
-               i.value AS item_key, CAST(json_extract(l.scores, '$[' || i.key || ']') AS REAL) AS score
-        FROM runs r
-        JOIN groups g ON g.dataset_id = r.dataset_id
-        JOIN ranked_lists l ON l.run_id = r.id AND l.group_id = g.id
-        JOIN json_each(l.item_keys) i
-;
-CREATE VIEW run_aliases AS SELECT r.dataset AS dataset, a.name AS alias, r.name AS run, r.id AS run_id,
-               a.updated_at_utc AS updated_at_utc, a.updated_at_utc AS updated_at
-        FROM aliases a
-        JOIN runs r ON r.id = a.run_id
-;
-CREATE VIEW alias_history AS SELECT h.dataset AS dataset, h.alias AS alias, h.run AS run, h.run_id AS run_id,
-               h.since_utc AS since_utc, h.until_utc AS until_utc, h.since_utc AS since, h.until_utc AS until
-        FROM (
-            SELECT d.name AS dataset, m.alias, m.run, m.run_id, m.created_at_utc AS since_utc,
-                   lead(m.created_at_utc) OVER (PARTITION BY m.dataset_id, m.alias ORDER BY m.id) AS until_utc
-            FROM alias_moves m
-            JOIN datasets d ON d.id = m.dataset_id
-        ) h
-        WHERE h.run IS NOT NULL
-;
-CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
-               (SELECT count(*) FROM groups g WHERE g.dataset_id = d.id) AS n_groups,
-               (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
-               AS label_set_version
-        FROM datasets d
-;
-CREATE VIEW run_list AS SELECT r.dataset AS dataset, r.name AS run, r.id AS run_id,
-               row_number() OVER (PARTITION BY r.dataset ORDER BY r.created_at_utc DESC, r.id DESC) AS place,
-               (SELECT group_concat('@' || a.name, ' ') FROM aliases a WHERE a.run_id = r.id AND a.dataset_id = r.dataset_id) AS aliases,
-               r.created_at_utc AS created_at_utc, r.created_at_utc AS created_at
-        FROM runs r
-;
-CREATE VIEW metric_list AS SELECT e.dataset AS dataset, e.metric AS metric, max(coalesce(e.requested_as, e.metric)) AS requested_as,
-               count(DISTINCT e.run_id) AS n_runs
-        FROM evaluations e
-        GROUP BY e.dataset, e.metric
-;
-CREATE VIEW run_parameters AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, e.key AS name,
-               CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
-        FROM runs r
-        JOIN json_each(r.parameters) e
-;
-CREATE VIEW run_tags AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, e.key AS name,
-               CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
-        FROM runs r
-        JOIN json_each(r.tags) e
-;
 ANALYZE sqlite_master
-;
-CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
-               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
-               r.created_at_utc AS created_at,
-               (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc
-        FROM runs r
 ;
 CREATE TABLE staged_runs (
 	id INTEGER NOT NULL, 
@@ -361,119 +299,6 @@ CREATE TABLE suite_decisions (
 	CONSTRAINT ck_suite_decisions_decision CHECK (decision IN ('pass', 'fail', 'inconclusive'))
 )
 ;
-CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
-               e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
-               e.n_missing AS n_missing, e.n_undefined AS n_undefined,
-               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
-               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
-                   SELECT 1 FROM evaluations n
-                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
-                         AND n.label_set_version > e.label_set_version
-               )) AS is_newest_labels
-        FROM evaluations e
-;
-CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, g.key AS group_key, e.metric AS metric,
-               e.label_set_version AS label_set_version, v.value AS value, e.run_created_at_utc AS created_at_utc,
-               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
-               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
-                   SELECT 1 FROM evaluations n
-                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
-                         AND n.label_set_version > e.label_set_version
-               )) AS is_newest_labels
-        FROM evaluations e
-        JOIN group_results v ON v.evaluation_id = e.id
-        JOIN groups g ON g.id = v.group_id AND g.dataset_id = e.dataset_id
-;
-CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.run AS candidate, eb.metric AS metric,
-               eb.label_set_version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
-               vc.value AS candidate_value, vc.value - vb.value AS delta,
-               coalesce(ec.requested_as, eb.requested_as, eb.metric) AS requested_as,
-               eb.judge AS judge,
-               (eb.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
-                   SELECT 1 FROM evaluations n
-                   JOIN evaluations m ON m.label_set_id = n.label_set_id AND m.metric_id = n.metric_id
-                   WHERE n.run_id = eb.run_id AND m.run_id = ec.run_id AND n.metric_id = eb.metric_id
-                         AND n.judge IN ('', 'external results', 'sums of other engines') AND n.label_set_version > eb.label_set_version
-               )) AS is_newest_labels
-        FROM evaluations eb
-        JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
-             AND ec.run_id <> eb.run_id
-        JOIN group_results vc ON vc.evaluation_id = ec.id
-        JOIN group_results vb ON vb.evaluation_id = eb.id AND vb.group_id = vc.group_id
-        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = eb.dataset_id
-;
-CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_id AS run_id, p.created_at_utc AS created_at_utc,
-               p.against AS against, p.baseline AS baseline, p.baseline_run_id AS baseline_run_id, p.metric AS metric,
-               p.label_set_version AS label_set_version, p.judge AS judge, g.key AS group_key,
-               vb.value AS baseline_value, vc.value AS value, vc.value - vb.value AS delta,
-               p.created_at_utc AS created_at, p.is_newest_labels AS is_newest_labels
-        FROM (
-            SELECT w.dataset_id, w.dataset, w.run, w.run_id, w.created_at_utc, 'previous' AS against, w.baseline,
-                   w.baseline_run_id, w.metric, w.label_set_version, w.judge, w.evaluation_id, w.baseline_id,
-                   w.is_newest_labels
-            FROM (
-                SELECT x.*, x.is_unnamed AND row_number() OVER (
-                           PARTITION BY x.dataset, x.run_id, x.metric, x.is_unnamed
-                           ORDER BY x.baseline_created_at_utc DESC, x.baseline_run_id DESC, x.label_set_version DESC
-                       ) = 1 AS is_newest_labels
-                FROM (
-                    SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
-                           lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
-                           e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id,
-                           lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
-                           e.judge IN ('', 'external results', 'sums of other engines') AS is_unnamed
-                    FROM evaluations e
-                    WINDOW earlier AS (
-                        PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
-                        ORDER BY e.run_created_at_utc, e.run_id
-                    )
-                ) x
-                WHERE x.baseline_id IS NOT NULL
-            ) w
-            UNION ALL
-            SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc,
-                   '@' || a.name, b.run, b.run_id, e.metric,
-                   e.label_set_version, e.judge, e.id, b.id,
-                   (b.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
-                   SELECT 1 FROM evaluations n
-                   JOIN evaluations m ON m.label_set_id = n.label_set_id AND m.metric_id = n.metric_id
-                   WHERE n.run_id = b.run_id AND m.run_id = e.run_id AND n.metric_id = b.metric_id
-                         AND n.judge IN ('', 'external results', 'sums of other engines') AND n.label_set_version > b.label_set_version
-               ))
-            FROM aliases a
-            JOIN evaluations b ON b.run_id = a.run_id
-            JOIN evaluations e ON e.label_set_id = b.label_set_id AND e.metric_id = b.metric_id
-                 AND e.run_id <> b.run_id
-        ) p
-        JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
-        JOIN group_results vb ON vb.evaluation_id = p.baseline_id AND vb.group_id = vc.group_id
-        JOIN groups g ON g.id = vc.group_id
-;
-CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
-               nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge,
-               c.run_id AS run_id,
-               (s.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
-                   SELECT 1 FROM coverages n
-                   JOIN label_sets t ON t.id = n.label_set_id
-                   WHERE n.run_id = c.run_id AND n.cutoff = c.cutoff AND t.judge IN ('', 'external results', 'sums of other engines') AND t.version > s.version
-               )) AS is_newest_labels
-        FROM coverages c
-        JOIN runs r ON r.id = c.run_id
-        JOIN datasets d ON d.id = r.dataset_id
-        JOIN label_sets s ON s.id = c.label_set_id
-;
-CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, g.key AS group_key, i.value AS item_key,
-                   CAST(json_extract(l.grades, '$[' || i.key || ']') AS REAL) AS grade, s.judge AS judge,
-               (s.judge = '' AND NOT EXISTS (
-                   SELECT 1 FROM label_sets n
-                   WHERE n.dataset_id = s.dataset_id AND n.judge = '' AND n.version > s.version
-               )) AS is_newest_labels
-            FROM label_sets s
-            JOIN datasets d ON d.id = s.dataset_id
-            JOIN groups g ON g.dataset_id = s.dataset_id
-            JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
-            JOIN json_each(l.item_keys) i
-;
 CREATE VIEW suite_gate_decisions AS SELECT id AS decision_id, suite AS suite, created_at_utc AS created_at_utc, baseline AS baseline,
                candidate AS candidate, by_tag AS by_tag, metric AS metric, margin AS margin,
                dataset_margin AS dataset_margin, delta AS delta, ci_low AS ci_low, ci_high AS ci_high, alpha AS alpha,
@@ -538,15 +363,6 @@ CREATE TABLE drawn_items (
 	CONSTRAINT fk_drawn_items_group_id FOREIGN KEY(group_id) REFERENCES groups (id)
 )
 ;
-CREATE VIEW drawn_labels AS SELECT d.name AS dataset, e.number AS design, s.judge AS judge, s.version AS label_set_version,
-               e.metric AS metric, e.checked_by AS checked_by, g.key AS group_key, i.item_key AS item_key,
-               i.probability AS probability, i.grade AS grade, i.answered_at_utc AS answered_at_utc
-        FROM drawn_items i
-        JOIN designs e ON e.id = i.design_id
-        JOIN datasets d ON d.id = e.dataset_id
-        JOIN label_sets s ON s.id = e.label_set_id
-        JOIN groups g ON g.id = i.group_id
-;
 CREATE TABLE budget_resets (
 	id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT, 
 	dataset_id INTEGER NOT NULL, 
@@ -570,6 +386,198 @@ CREATE TABLE seals (
 	CONSTRAINT fk_seals_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 )
 ;
+CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
+               e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
+               e.n_missing AS n_missing, e.n_undefined AS n_undefined,
+               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
+               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
+                         AND n.label_set_version > e.label_set_version
+               )) AS is_newest_labels
+        FROM evaluations e
+        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, g.key AS group_key, e.metric AS metric,
+               e.label_set_version AS label_set_version, v.value AS value, e.run_created_at_utc AS created_at_utc,
+               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
+               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
+                         AND n.label_set_version > e.label_set_version
+               )) AS is_newest_labels
+        FROM evaluations e
+        JOIN group_results v ON v.evaluation_id = e.id
+        JOIN groups g ON g.id = v.group_id AND g.dataset_id = e.dataset_id
+        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW metric_list AS SELECT e.dataset AS dataset, e.metric AS metric, max(coalesce(e.requested_as, e.metric)) AS requested_as,
+               count(DISTINCT e.run_id) AS n_runs
+        FROM evaluations e
+        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+        GROUP BY e.dataset, e.metric
+;
+CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, g.key AS group_key, i.key + 1 AS rank,
+               i.value AS item_key, CAST(json_extract(l.scores, '$[' || i.key || ']') AS REAL) AS score
+        FROM runs r
+        JOIN groups g ON g.dataset_id = r.dataset_id
+        JOIN ranked_lists l ON l.run_id = r.id AND l.group_id = g.id
+        JOIN json_each(l.item_keys) i
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
+               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
+               r.created_at_utc AS created_at,
+               (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc
+        FROM runs r
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW run_list AS SELECT r.dataset AS dataset, r.name AS run, r.id AS run_id,
+               row_number() OVER (PARTITION BY r.dataset ORDER BY r.created_at_utc DESC, r.id DESC) AS place,
+               (SELECT group_concat('@' || a.name, ' ') FROM aliases a WHERE a.run_id = r.id AND a.dataset_id = r.dataset_id) AS aliases,
+               r.created_at_utc AS created_at_utc, r.created_at_utc AS created_at
+        FROM runs r
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW run_parameters AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, e.key AS name,
+               CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
+        FROM runs r
+        JOIN json_each(r.parameters) e
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW run_tags AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, e.key AS name,
+               CASE WHEN e.type IN ('true', 'false') THEN e.type ELSE CAST(e.value AS TEXT) END AS value
+        FROM runs r
+        JOIN json_each(r.tags) e
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW run_aliases AS SELECT r.dataset AS dataset, a.name AS alias, r.name AS run, r.id AS run_id,
+               a.updated_at_utc AS updated_at_utc, a.updated_at_utc AS updated_at
+        FROM aliases a
+        JOIN runs r ON r.id = a.run_id
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW label_coverage AS SELECT r.name AS run, d.name AS dataset, s.version AS label_set_version,
+               nullif(c.cutoff, 0) AS cutoff, c.judged_share AS judged_share, s.judge AS judge,
+               c.run_id AS run_id,
+               (s.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM coverages n
+                   JOIN label_sets t ON t.id = n.label_set_id
+                   WHERE n.run_id = c.run_id AND n.cutoff = c.cutoff AND t.judge IN ('', 'external results', 'sums of other engines') AND t.version > s.version
+               )) AS is_newest_labels
+        FROM coverages c
+        JOIN runs r ON r.id = c.run_id
+        JOIN datasets d ON d.id = r.dataset_id
+        JOIN label_sets s ON s.id = c.label_set_id
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW gate_resets AS SELECT d.name AS dataset, r.baseline_run AS baseline, r.reason AS reason, r.reset_by AS reset_by,
+               r.created_at_utc AS created_at_utc
+        FROM budget_resets r
+        JOIN datasets d ON d.id = r.dataset_id
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW group_diff AS SELECT eb.dataset AS dataset, eb.run AS baseline, ec.run AS candidate, eb.metric AS metric,
+               eb.label_set_version AS label_set_version, g.key AS group_key, vb.value AS baseline_value,
+               vc.value AS candidate_value, vc.value - vb.value AS delta,
+               coalesce(ec.requested_as, eb.requested_as, eb.metric) AS requested_as,
+               eb.judge AS judge,
+               (eb.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   JOIN evaluations m ON m.label_set_id = n.label_set_id AND m.metric_id = n.metric_id
+                   WHERE n.run_id = eb.run_id AND m.run_id = ec.run_id AND n.metric_id = eb.metric_id
+                         AND n.judge IN ('', 'external results', 'sums of other engines') AND n.label_set_version > eb.label_set_version
+               )) AS is_newest_labels
+        FROM evaluations eb
+        JOIN evaluations ec ON ec.label_set_id = eb.label_set_id AND ec.metric_id = eb.metric_id
+             AND ec.run_id <> eb.run_id
+        JOIN group_results vc ON vc.evaluation_id = ec.id
+        JOIN group_results vb ON vb.evaluation_id = eb.id AND vb.group_id = vc.group_id
+        JOIN groups g ON g.id = vc.group_id AND g.dataset_id = eb.dataset_id
+        WHERE eb.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW run_regressions AS SELECT p.dataset AS dataset, p.run AS run, p.run_id AS run_id, p.created_at_utc AS created_at_utc,
+               p.against AS against, p.baseline AS baseline, p.baseline_run_id AS baseline_run_id, p.metric AS metric,
+               p.label_set_version AS label_set_version, p.judge AS judge, g.key AS group_key,
+               vb.value AS baseline_value, vc.value AS value, vc.value - vb.value AS delta,
+               p.created_at_utc AS created_at, p.is_newest_labels AS is_newest_labels
+        FROM (
+            SELECT w.dataset_id, w.dataset, w.run, w.run_id, w.created_at_utc, 'previous' AS against, w.baseline,
+                   w.baseline_run_id, w.metric, w.label_set_version, w.judge, w.evaluation_id, w.baseline_id,
+                   w.is_newest_labels
+            FROM (
+                SELECT x.*, x.is_unnamed AND row_number() OVER (
+                           PARTITION BY x.dataset, x.run_id, x.metric, x.is_unnamed
+                           ORDER BY x.baseline_created_at_utc DESC, x.baseline_run_id DESC, x.label_set_version DESC
+                       ) = 1 AS is_newest_labels
+                FROM (
+                    SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc AS created_at_utc,
+                           lag(e.run) OVER earlier AS baseline, lag(e.run_id) OVER earlier AS baseline_run_id, e.metric,
+                           e.label_set_version, e.judge, e.id AS evaluation_id, lag(e.id) OVER earlier AS baseline_id,
+                           lag(e.run_created_at_utc) OVER earlier AS baseline_created_at_utc,
+                           e.judge IN ('', 'external results', 'sums of other engines') AS is_unnamed
+                    FROM evaluations e
+                    WINDOW earlier AS (
+                        PARTITION BY e.label_set_id, e.metric_id, e.dataset, e.metric, e.label_set_version, e.judge
+                        ORDER BY e.run_created_at_utc, e.run_id
+                    )
+                ) x
+                WHERE x.baseline_id IS NOT NULL
+            ) w
+            UNION ALL
+            SELECT e.dataset_id, e.dataset, e.run, e.run_id, e.run_created_at_utc,
+                   '@' || a.name, b.run, b.run_id, e.metric,
+                   e.label_set_version, e.judge, e.id, b.id,
+                   (b.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   JOIN evaluations m ON m.label_set_id = n.label_set_id AND m.metric_id = n.metric_id
+                   WHERE n.run_id = b.run_id AND m.run_id = e.run_id AND n.metric_id = b.metric_id
+                         AND n.judge IN ('', 'external results', 'sums of other engines') AND n.label_set_version > b.label_set_version
+               ))
+            FROM aliases a
+            JOIN evaluations b ON b.run_id = a.run_id
+            JOIN evaluations e ON e.label_set_id = b.label_set_id AND e.metric_id = b.metric_id
+                 AND e.run_id <> b.run_id
+        ) p
+        JOIN group_results vc ON vc.evaluation_id = p.evaluation_id
+        JOIN group_results vb ON vb.evaluation_id = p.baseline_id AND vb.group_id = vc.group_id
+        JOIN groups g ON g.id = vc.group_id
+        WHERE p.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW alias_history AS SELECT h.dataset AS dataset, h.alias AS alias, h.run AS run, h.run_id AS run_id,
+               h.since_utc AS since_utc, h.until_utc AS until_utc, h.since_utc AS since, h.until_utc AS until
+        FROM (
+            SELECT d.name AS dataset, m.alias, m.run, m.run_id, m.created_at_utc AS since_utc,
+                   lead(m.created_at_utc) OVER (PARTITION BY m.dataset_id, m.alias ORDER BY m.id) AS until_utc
+            FROM alias_moves m
+            JOIN datasets d ON d.id = m.dataset_id
+        WHERE m.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+        ) h
+        WHERE h.run IS NOT NULL
+;
+CREATE VIEW labels AS SELECT d.name AS dataset, s.version AS label_set_version, g.key AS group_key, i.value AS item_key,
+                   CAST(json_extract(l.grades, '$[' || i.key || ']') AS REAL) AS grade, s.judge AS judge,
+               (s.judge = '' AND NOT EXISTS (
+                   SELECT 1 FROM label_sets n
+                   WHERE n.dataset_id = s.dataset_id AND n.judge = '' AND n.version > s.version
+               )) AS is_newest_labels
+            FROM label_sets s
+            JOIN datasets d ON d.id = s.dataset_id
+            JOIN groups g ON g.dataset_id = s.dataset_id
+            JOIN label_lists l ON l.label_set_id = s.id AND l.group_id = g.id
+            JOIN json_each(l.item_keys) i
+        WHERE s.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW drawn_labels AS SELECT d.name AS dataset, e.number AS design, s.judge AS judge, s.version AS label_set_version,
+               e.metric AS metric, e.checked_by AS checked_by, g.key AS group_key, i.item_key AS item_key,
+               i.probability AS probability, i.grade AS grade, i.answered_at_utc AS answered_at_utc
+        FROM drawn_items i
+        JOIN designs e ON e.id = i.design_id
+        JOIN datasets d ON d.id = e.dataset_id
+        JOIN label_sets s ON s.id = e.label_set_id
+        JOIN groups g ON g.id = i.group_id
+        WHERE s.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
 CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.created_at_utc AS created_at_utc, c.baseline_run AS baseline,
                c.candidate_run AS candidate, c.baseline_alias AS baseline_alias, c.metric AS metric,
                s.version AS label_set_version, c.scope AS scope, c.margin AS margin, c.delta AS delta,
@@ -588,11 +596,22 @@ CREATE VIEW gate_decisions AS SELECT c.id AS decision_id, d.name AS dataset, c.c
         FROM decisions c
         JOIN datasets d ON d.id = c.dataset_id
         JOIN label_sets s ON s.id = c.label_set_id
+        WHERE c.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
-CREATE VIEW gate_resets AS SELECT d.name AS dataset, r.baseline_run AS baseline, r.reason AS reason, r.reset_by AS reset_by,
-               r.created_at_utc AS created_at_utc
-        FROM budget_resets r
-        JOIN datasets d ON d.id = r.dataset_id
+CREATE VIEW group_attributes AS SELECT d.name AS dataset, g.key AS group_key, e.key AS attribute,
+                   CASE WHEN e.type = 'text' THEN e.value END AS value,
+                   CASE WHEN e.type IN ('integer', 'real') THEN CAST(e.value AS REAL) END AS number
+            FROM groups g
+            JOIN datasets d ON d.id = g.dataset_id
+            JOIN json_each(g.attributes) e
+        WHERE g.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs r WHERE r.dataset_id = d.id) AS n_runs,
+               (SELECT count(*) FROM groups g WHERE g.dataset_id = d.id) AS n_groups,
+               (SELECT max(s.version) FROM label_sets s WHERE s.dataset_id = d.id AND s.judge = '')
+               AS label_set_version
+        FROM datasets d
+        WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;

@@ -6,6 +6,7 @@ Revises: 0018
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import sqlalchemy as sa
@@ -40,6 +41,28 @@ GATE_RESETS = """
         FROM budget_resets r
         JOIN datasets d ON d.id = r.dataset_id
 """
+DATASET_OF = {
+    "e": ("run_summary", "group_history", "metric_list"),
+    "r": (
+        *("items", "run_details", "run_list", "run_parameters", "run_tags", "run_aliases", "label_coverage"),
+        "gate_resets",
+    ),
+    "eb": ("group_diff",),
+    "p": ("run_regressions",),
+    "m": ("alias_history",),
+    "s": ("labels", "drawn_labels"),
+    "c": ("gate_decisions",),
+    "g": ("group_attributes",),
+    "d": ("dataset_list",),
+}
+"""The relation of each view that says of which dataset a row is. Decisions on suites are of no sealed dataset."""
+BEFORE_IT = {"alias_history": r"\s*\)\s*h\s+WHERE ", "metric_list": r"\s*GROUP BY "}
+"""What comes after the condition, where it is not the last of a view."""
+# Not an anti-join: where the server knows nothing of seals it expects one that leaves one row.
+CONDITION = "WHERE {}.{} NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)"
+_SEALED = r"SELECT z\.dataset_id\s+FROM seals z\s+WHERE z\.is_sealed\)"
+CONDITIONS = rf"\s*WHERE (\w+\.\w+ NOT IN \({_SEALED}|\(NOT \((?:\w+\.)?\w+ IN \( {_SEALED}\)\))"
+"""As SQLite keeps it, and as Postgres shows it."""
 
 
 def upgrade() -> None:
@@ -83,12 +106,22 @@ def upgrade() -> None:
     newest, query = gate_decisions()
     show("gate_decisions", newest.with_columns(query, FURTHER), is_new=False)
     show("gate_resets", GATE_RESETS)
+    views = live_views()
+    for relation, names in DATASET_OF.items():
+        condition = CONDITION.format(relation, "id" if relation == "d" else "dataset_id")
+        for name in names:
+            end = BEFORE_IT.get(name, r"\s*$")
+            show(name, re.sub(end, lambda rest: f"\n        {condition}{rest[0]}", views[name], count=1), is_new=False)  # noqa: B023
 
 
 def downgrade() -> None:
     """Take them away; what was sealed is open again, and budgets begin anew."""
     op.execute("DROP VIEW gate_resets")
     op.execute("DROP VIEW gate_decisions")
+    for name, query in live_views().items():
+        before = re.sub(CONDITIONS, "", query, count=1)
+        if before != query:
+            show(name, before, is_new=False)
     for name in ("seals", "budget_resets"):
         op.drop_table(name)
     for table, columns in COLUMNS.items():
@@ -103,6 +136,20 @@ def gate_decisions() -> tuple[Any, str]:
     before = op.get_context().opts["script"].get_revision("0018").module
     newest, query = before.gate_decisions()
     return newest, newest.with_columns(query.replace(*before.NUMBERED), {"checked_by": "c.checked_by"})
+
+
+def live_views() -> dict[str, str]:
+    """Return the queries of the views that are there, by name."""
+    bind = op.get_bind()
+    if bind.dialect.name == "sqlite":
+        rows = bind.exec_driver_sql("SELECT name, sql FROM sqlite_master WHERE type = 'view' ORDER BY rowid")
+        return {name: text.partition(" AS ")[2] for name, text in rows}
+    rows = bind.exec_driver_sql(
+        "SELECT relname, pg_get_viewdef(oid) FROM pg_class WHERE relkind = 'v' "
+        "AND relnamespace = quote_ident(current_schema())::regnamespace ORDER BY oid"
+    )
+    # Postgres shows a name that stands for two relations with a number.
+    return {name: text.strip(" ;\n").replace("vb_1", "vb") for name, text in rows}
 
 
 def show(name: str, query: str, *, is_new: bool = True) -> None:

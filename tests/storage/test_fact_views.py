@@ -46,7 +46,7 @@ def test_commits_aliases_and_decisions(both: Stores) -> None:
         assert decided.pop("created_at_utc") == decided.pop("created_at")
         assert tuple(decided.values()) == (
             1, "shop", "one", "other", "prod", "ndcg@10", 1, "population", 0.01, -0.5, -0.75, None, 0.05, "fail",
-            "too low", "known", "me", 1, "", "range", -0.625, -0.25, None,
+            "too low", "known", "me", 1, "", "range", -0.625, -0.25, None, None, None, None,
         )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from stored_samples import BM25, DENSE, LABELS, add_run, labels_of
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError
 from ndcg_tracker.storage.records import DatasetRecord, RunRecord
 from ndcg_tracker.storage.store import ReadTransaction, Store
+from ndcg_tracker.storage.views import VIEWS
 
 pytestmark = pytest.mark.both_engines
 REFUSED = "dataset 'held' is sealed: only gate and ingest take it; see the open ones with: ndcg-track runs list"
@@ -117,3 +118,46 @@ def test_a_seal_is_set_once(store: Store) -> None:
         for name, what in (("half", "split"), ("other", "sealed")):
             again = refusal_of(ConflictError, tx.write.datasets.seal, name, budget=0.05)
             assert again == f"dataset {name!r} is {what} already; take another dataset"
+
+
+OF_TABLES = (
+    "SELECT * FROM runs",
+    'SELECT name FROM "datasets"',
+    "WITH run_list AS (SELECT name FROM runs) SELECT * FROM run_list",
+    "SELECT * FROM (SELECT count(*) FROM evaluations) e",
+    "SELECT v.run FROM run_list v, label_lists",
+)
+
+
+@pytest.mark.parametrize("query", OF_TABLES)
+def test_sql_names_no_table_beside_a_seal(store: Store, query: str) -> None:
+    with store.write() as tx:
+        add_run(tx, "bm25", BM25)
+        name = tx.write.datasets.ensure("held").name
+    assert store.query(query).rows
+    with store.write() as tx:
+        tx.write.datasets.seal(name, budget=0.05)
+    assert "a dataset is sealed, so " in refusal_of(InputError, store.query, query)
+    assert store.query("SELECT run FROM run_list").rows == [("bm25",)]
+
+
+def test_no_view_shows_it(store: Store, held: RunRecord) -> None:
+    with store.read() as tx:
+        shop = tx.datasets.known("shop")
+    assert store.query("SELECT dataset FROM dataset_list").rows == [(shop.name,)]
+    for view in VIEWS:
+        shown = str(store.query(f"SELECT * FROM {view.name}").rows)
+        assert not any(marker in shown for marker in ("held", "hidden", "masked", "cut"))
+
+
+def test_no_function_of_postgres_reads_it_by_a_text(store: Store, held: RunRecord) -> None:
+    if store.dialect == "sqlite":
+        pytest.skip("it has no such functions")
+    for query in (
+        "SELECT table_to_xml('ru' || 'ns', true, false, '')",
+        "SELECT schema_to_xml('public', true, false, '')",
+        "SELECT query_to_xml('SELECT * FROM run' || 's', true, false, '')",
+        "SELECT most_common_vals FROM pg_stats",
+        "SELECT * FROM pg_statistic",
+    ):
+        refusal_of(InputError, store.query, query)

@@ -35,6 +35,7 @@ from ndcg_tracker.storage.guard.query_result import (
     query_error,
     took_too_long,
 )
+from ndcg_tracker.storage.views import VIEWS
 
 MAX_ROW_BYTES = 1 << 27
 """The largest row, as Postgres holds it: three copies of it and a whole result are 1.5 GiB in this program."""
@@ -73,6 +74,21 @@ _REFUSED_FUNCTIONS = """
     SELECT DISTINCT proname::text FROM pg_catalog.pg_proc
     WHERE proname = ANY(%s) AND provolatile = 'v' AND NOT proname = ANY(%s) ORDER BY 1
 """
+
+_CAN_SEE_SEALS = """
+    SELECT coalesce(pg_catalog.has_table_privilege(pg_catalog.to_regclass('seals'), 'SELECT'), false)
+"""
+_UNSEALING = """
+    SELECT relname::text FROM pg_catalog.pg_class WHERE relname = ANY(%(words)s)
+    AND relkind IN ('r', 'v', 'm', 'f', 'p', 't')
+    AND NOT (relname = ANY(%(views)s) AND relkind = 'v'
+        AND relnamespace = pg_catalog.quote_ident(pg_catalog.current_schema())::pg_catalog.regnamespace)
+    AND (relname LIKE 'pg\\_stat%%' OR relnamespace NOT IN (
+        'pg_catalog'::pg_catalog.regnamespace, 'information_schema'::pg_catalog.regnamespace))
+    UNION ALL SELECT proname::text FROM pg_catalog.pg_proc
+    WHERE proname = ANY(%(words)s) AND proname LIKE '%%\\_to\\_xml%%' ORDER BY 1 LIMIT 1
+"""
+"""Among the statistics of a table are values of it; a function such as table_to_xml reads what a text names."""
 
 _IDENTIFIER = re.compile(r"[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_$\u0080-\U0010ffff]*")
 _DOLLAR_TAG = re.compile(r"\$(?:[A-Za-z_\u0080-\U0010ffff][A-Za-z0-9_\u0080-\U0010ffff]*)?\$")
@@ -114,6 +130,7 @@ def run_guarded_postgres(
         try:
             _begin_reading(connection, timeout_seconds)
             _refuse_acting_functions(connection, words)
+            _refuse_sealed_tables(connection, words)
             if explain:
                 for line in _sent(connection, f"EXPLAIN (COSTS) {query}"):
                     builder.add(line)
@@ -181,6 +198,23 @@ def _begin_reading(connection: psycopg.Connection, timeout_seconds: float) -> No
 
 def _set_timeout(connection: psycopg.Connection, seconds: float) -> None:
     connection.execute(f"SET LOCAL statement_timeout = {max(1, round(seconds * 1000))}".encode())
+
+
+def _refuse_sealed_tables(connection: psycopg.Connection, words: set[str]) -> None:
+    """Refuse every name of a relation but the views and the catalogue's, where this role could read a sealed dataset.
+
+    A table is read by its name, or by that of a view of somebody's own, of statistics, or of a function that is given
+    one as a text. What is only named like a table, such as a column, is refused with it.
+    """
+    if connection.execute(_CAN_SEE_SEALS).fetchone() != (True,):
+        return
+    if connection.execute("SELECT EXISTS (SELECT FROM seals WHERE is_sealed)").fetchone() != (True,):
+        return
+    rows = connection.execute(_UNSEALING, {"words": list(words), "views": [view.name for view in VIEWS]})
+    for (name,) in rows:
+        raise InputError(
+            f"a dataset is sealed, so {name} cannot be named", where="sql", advice="ask the views; call nothing alike"
+        )
 
 
 def _refuse_acting_functions(connection: psycopg.Connection, words: set[str]) -> None:

@@ -94,7 +94,7 @@ def answers(
         next(stops)
         try:
             _restrict(connection, cache_kib)
-            authorizer = _Authorizer(connection)
+            authorizer = _Authorizer(connection, query)
             if is_alone:
                 _limit_this_process(connection)
         except sqlite3.Error as error:
@@ -177,9 +177,18 @@ class _Watch:
 class _Authorizer:
     """SQLite asks it about every action of a statement while compiling it; it remembers the refusal."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        names = connection.execute("SELECT lower(name) FROM sqlite_master WHERE type IN ('table', 'view')")
-        self._readable = {name for (name,) in names} | _TABLE_FUNCTIONS | _SCHEMA_TABLES
+    def __init__(self, connection: sqlite3.Connection, query: str) -> None:
+        rows = connection.execute("SELECT type, lower(name) FROM sqlite_master WHERE type IN ('table', 'view')")
+        named: dict[str, set[str]] = {"table": set(), "view": set()}
+        for kind, name in rows:
+            named[kind].add(name)
+        self._readable = named["table"] | named["view"] | _TABLE_FUNCTIONS | _SCHEMA_TABLES
+        self._sealed: set[str] = set()
+        if "seals" in named["table"] and connection.execute("SELECT 1 FROM seals WHERE is_sealed LIMIT 1").fetchone():
+            # By name, wherever it stands: a WITH may bear the name of a view, so SQLite's own word for who reads a
+            # table proves nothing. Without its name nobody reads a table but through a view.
+            words = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in query.lower()).split()
+            self._sealed = named["table"].intersection(words)
         for name in _TABLE_FUNCTIONS:  # their first use asks for an UPDATE of sqlite_master before SQLite 3.41
             connection.execute(f"SELECT key FROM {name}('[]')")
         self.refusal: str | None = None
@@ -201,6 +210,8 @@ class _Authorizer:
             return None if name in _FUNCTIONS else f"the function {name} is not among those allowed"
         if action == sqlite3.SQLITE_READ:
             table = (first or "").lower()
+            if table in self._sealed:
+                return f"a dataset is sealed, so tables such as {table} cannot be named; ask the views"
             # No column is named for count(*) over anything, also over a WITH name or a subquery.
             if database != "temp" and (table in self._readable or (not second and not _is_internal(table))):
                 return None

@@ -8,7 +8,7 @@ import psycopg
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from migrated import DAMAGING, NEWEST, PLANTED, SECOND, folder_with, migrate, rows_of
+from migrated import DAMAGING, NEWEST, PLANTED, SECOND, catalogue_of, folder_with, migrate, rows_of
 from postgres_server import PostgresServer
 from stored_samples import BM25, DENSE, add_run, outputs_of, started
 
@@ -16,6 +16,7 @@ from ndcg_tracker.errors import DatabaseError
 from ndcg_tracker.storage import database
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.storage.upkeep import handshake as revisions
+from ndcg_tracker.storage.upkeep.catalogue import differing_things
 from ndcg_tracker.storage.upkeep.handshake import Kind, State
 
 UPGRADE = "import sys; from ndcg_tracker.storage import database; database.upgrade(sys.argv[1])"
@@ -93,6 +94,16 @@ def test_down_and_up_again(database_url: str) -> None:
     assert database.upgrade(database_url).before is None
     fill(database_url)
     assert database.check(database_url) == []
+
+
+def test_the_views_are_as_they_were_before_seals(database_url: str) -> None:
+    database.upgrade(database_url)
+    migrate(database_url, "downgrade", "0018")
+    back = catalogue_of(database_url)
+    migrate(database_url, "downgrade", "base")
+    migrate(database_url, "upgrade", "0018")
+    assert differing_things(back, catalogue_of(database_url)) == []
+    assert "seals" not in str(back)
 
 
 def test_a_further_revision_keeps_every_row(database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
