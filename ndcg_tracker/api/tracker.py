@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.show.gather import Convention
     from ndcg_tracker.runs.exchange import Exported
     from ndcg_tracker.runs.groups import GroupRecord, StoredText
+    from ndcg_tracker.runs.parts import SplitDataset
     from ndcg_tracker.runs.prune import Pruned
     from ndcg_tracker.storage.guard.query_result import QueryResult
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord, SealRecord
@@ -415,6 +416,41 @@ class Tracker:
             return False
         with self.store().read() as tx:
             return tx.datasets.is_sealed(dataset)
+
+    def split_dataset(
+        self,
+        dataset: str,
+        *,
+        seal: float,
+        cluster: str | None = None,
+        sealed: str | None = None,
+        budget: float = 0.05,
+        looks: int | None = None,
+        held: str | os.PathLike[str] | None = None,
+    ) -> SplitDataset:
+        """Move a share of the groups of a dataset, with their labels, to a new dataset that is sealed.
+
+        A keyed hash of its id chooses each group. The other groups stay; runs and labels that come later lose those of
+        the other part. Split it before its first run.
+
+        Parameters: ``seal``: the share that is sealed, in (0, 1). ``cluster``: an attribute of the groups; those of one
+        value stay together. ``sealed``: the name of the sealed part, by default ``DATASET-sealed``. ``budget``,
+        ``looks``: see ``seal_dataset``. ``held``: the database of the sealed part, made where it is not there; None for
+        this one. Raises: ReferenceNotFoundError; ConflictError for a dataset with recorded results, or split before,
+        and where the name is taken; InputError for a share that leaves a part empty, and groups without the attribute.
+        """
+        from ndcg_tracker.questions.gate.decide_bounds import look_level
+        from ndcg_tracker.runs.parts import SplitOptions, split_dataset
+        from ndcg_tracker.storage.database import vacuum
+
+        look_level(1, budget, looks)
+        asked = SplitOptions(seal, cluster, sealed or f"{dataset}-sealed", budget, looks)
+        if held is None:
+            return split_dataset(self.store(), dataset, asked)
+        with type(self)(held) as other:
+            done = split_dataset(self.store(), dataset, asked, other.store(create=True))
+        vacuum(self.location)  # the free pages of a file still have what was moved
+        return done
 
     def seal_dataset(self, dataset: str, *, budget: float = 0.05, looks: int | None = None) -> SealRecord:
         """Seal a dataset, for ever: from now on only ``gate`` and ``ingest`` take it.

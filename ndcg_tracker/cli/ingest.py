@@ -200,7 +200,7 @@ def ingest(
     try:
         with (
             whole_file(metrics_json, "--metrics-json") as write_metrics,
-            options.tracker() as tracker,
+            options.tracker(dataset) as tracker,
             ExitStack() as stack,
         ):
 
@@ -317,7 +317,7 @@ def _head() -> str | None:
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
             result.run,
             result.run_id,
@@ -337,4 +337,7 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
         for metric in under.metrics
     ]
     judges = [under.judge for result in results for under in result.under for _ in under.metrics]
+    sealed = [result for result in results if result.is_sealed]
+    rows += [(of.run, of.run_id, of.dataset, of.outcome, of.n_groups, of.n_items, *[None] * 6) for of in sealed]
+    judges += [""] * len(sealed)
     return options.with_requests(format, _COLUMNS, rows, {"label_set_version": "labels"}, judges=judges)

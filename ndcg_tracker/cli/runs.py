@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -308,18 +310,51 @@ def rescore(
         options.show(options.with_requests(format, names, rows, judges=judges))
 
 
-datasets = options.command_group("Datasets that only gates read: seal.")
+datasets = options.command_group("Datasets that only gates read: split, seal.")
+
+
+SealBudget = Annotated[float, typer.Option(metavar="A", help="Chance that any worse candidate PASSes, over all looks.")]
+SealLooks = Annotated[int | None, typer.Option(metavar="N", help="How many looks share it.", show_default="no end")]
+_FILE_IS_SEAL = (
+    "note: who can read the file can read the labels: keep it where CI alone reads it, and name it there with "
+    "NDCG_TRACK_SEALED_DB"
+)
+
+
+@datasets.command("split")
+def split_dataset(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset with labels and without runs.")],
+    seal: Annotated[float, typer.Option(metavar="SHARE", help="Share of the groups that is sealed, such as .5.")],
+    cluster: Annotated[
+        str | None, typer.Option(metavar="ATTRIBUTE", help="Keep groups with one value together.", show_default=False)
+    ] = None,
+    sealed: Annotated[
+        str | None, typer.Option("--as", metavar="NAME", help="Name of the sealed part.", show_default="NAME-sealed")
+    ] = None,
+    budget: SealBudget = 0.05,
+    looks: SealLooks = None,
+) -> None:
+    """Move a share of the groups of a dataset, with their labels, to a new one that is sealed.
+
+    The sealed part goes to the database that NDCG_TRACK_SEALED_DB names, if it is set: hold that where CI alone reads
+    it.
+    """
+    held = os.environ.get(options.SEALED_DATABASE)
+    with options.tracker() as tracker:
+        split = partial(tracker.split_dataset, name, seal=seal, cluster=cluster, sealed=sealed, held=held)
+        done = split(budget=budget, looks=looks)
+        is_file = tracker.store().dialect == "sqlite"
+    counts = f"{_counted(done.n_sealed, 'group')} in {done.sealed!r}, {done.n_open:,} in {done.dataset!r}"
+    options.say(f"split: {counts}; only gate and ingest take {done.sealed!r}")
+    if is_file and not held:
+        options.say(_FILE_IS_SEAL)
 
 
 @datasets.command("seal")
 def seal_dataset(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset with labels and without runs.")],
-    budget: Annotated[
-        float, typer.Option(metavar="A", help="Chance that any worse candidate PASSes, over all looks.")
-    ] = 0.05,
-    looks: Annotated[
-        int | None, typer.Option(metavar="N", help="How many looks share it.", show_default="no end")
-    ] = None,
+    budget: SealBudget = 0.05,
+    looks: SealLooks = None,
 ) -> None:
     """Seal a dataset, for ever: only gate and ingest take it.
 
@@ -331,10 +366,7 @@ def seal_dataset(
     shared = "all looks" if sealed.looks is None else _counted(sealed.looks, "look")
     options.say(f"sealed dataset {name!r}: {shared} share a budget of {sealed.budget:g}; only gate and ingest take it")
     if is_file:
-        options.say(
-            "note: who can read the file can read the labels: keep it where CI alone reads it, and name it there with "
-            "NDCG_TRACK_SEALED_DB"
-        )
+        options.say(_FILE_IS_SEAL)
 
 
 groups = options.command_group("Attributes (for slices) and weights of groups: set, list.")

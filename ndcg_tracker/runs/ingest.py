@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from dataclasses import replace as replace_fields
 from functools import partial
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
+from ndcg_tracker.errors import ConflictError, InputError, NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged
@@ -26,6 +26,7 @@ from ndcg_tracker.runs.labels import (
     newest_for_run,
     numbered_labels,
 )
+from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.runs.scoring import (
     Scores,
     StoredMetric,
@@ -126,7 +127,8 @@ class IngestResult:
     ``outcome``: "stored", "replaced", "restored" (it was pruned, and has its items again), or "already stored" (nothing
     was added but the metrics marked new). ``metrics``: in the order they were asked for, and by their texts:
     ``metrics["AP"].mean``. ``notes``: what else to know, in words. ``judge``: who gave the labels, "" for no named one.
-    ``further``: the same metrics under the labels of the other judges that were named.
+    ``further``: the same metrics under the labels of the other judges that were named. ``is_sealed``: whether the
+    dataset is sealed, so that nothing else is said.
     """
 
     run: str
@@ -140,6 +142,7 @@ class IngestResult:
     notes: tuple[str, ...]
     judge: str = ""
     further: tuple[MetricsUnder, ...] = ()
+    is_sealed: bool = False
 
     @property
     def under(self) -> tuple[MetricsUnder, ...]:
@@ -285,10 +288,33 @@ def store_run(
     blocks = chain(
         list(islice(coming_blocks, 1)), coming_blocks
     )  # before the lock, so that nobody waits for a silent pipe
-    with store.write(run=(details.dataset, details.name)) as tx:
+    with store.write(run=(details.dataset, details.name), opens_seals=True) as tx:
         dataset = tx.write.datasets.ensure(details.dataset)
+        part = part_of(tx, dataset)
+        if part is not None:
+            blocks, labels, scores = part.blocks(blocks), part.labels(labels), None
         coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source, judges))
-        return _stored(tx, dataset, coming, details, metrics, replace, scores)
+        ask = partial(_stored, tx, dataset, coming, details, metrics, replace, scores)
+        if part is not None and part.is_sealed:
+            return _stored_alone(ask, dataset)
+        result = ask()
+        return result if part is None else replace_fields(result, notes=(*result.notes, *part.notes()))
+
+
+def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> IngestResult:
+    """Return of a run on a sealed dataset that it is stored, and no number that its labels make."""
+    try:
+        result = ask()
+    except ConflictError:  # on its name and its own content
+        raise
+    except NdcgTrackerError:
+        told = InputError(
+            f"the run cannot be stored on sealed dataset {dataset.name!r}; why is not said",
+            advice="ingest one like it on open data, and see",
+        )
+    else:
+        return replace_fields(result, metrics=StoredMetrics([]), further=(), notes=(), is_sealed=True)
+    raise told
 
 
 def publish_run(

@@ -175,13 +175,13 @@ class DatasetWrites:
         if dataset is None or self._datasets.seal_of(dataset.id) is not None:
             raise ConflictError(f"dataset {name!r} is {before or 'split'} already", advice="take another dataset")
         if is_sealed:
-            self._check_unseen(dataset)
+            self.check_unseen(dataset)
         values: dict[str, Any] = {"dataset_id": dataset.id, "is_sealed": is_sealed, "budget": budget, "looks": looks}
         values |= {"split": None if split is None else checked_object("split", split), "created_at_utc": utc_now()}
         self._session.execute(schema.seals.insert(), values)
         return SealRecord(**values)
 
-    def _check_unseen(self, dataset: DatasetRecord) -> None:
+    def check_unseen(self, dataset: DatasetRecord) -> None:
         """Raise ConflictError where something shows that runs of a dataset were seen, or where a suite has it."""
         seen = (schema.runs, schema.decisions, schema.alias_moves, schema.designs, schema.budget_resets)
         for table in (*seen, schema.suite_datasets):
@@ -404,6 +404,14 @@ class GroupWrites:
         self._session.bulk.insert_groups(dataset_id, new_ids, new_keys)
         self._groups.add(dataset_id, new_ids, new_keys)
         return ids
+
+    def delete(self, dataset_id: int, ids: Index) -> None:
+        """Delete groups of a dataset that no run has; their labels and texts must be gone."""
+        table = schema.groups
+        for first in range(0, ids.size, FEW):
+            some = ids[first : first + FEW].tolist()
+            self._session.execute(table.delete().where(table.c.dataset_id == dataset_id, table.c.id.in_(some)))
+        self._session.look_again()
 
     def set_weights(self, dataset_id: int, ids: Index, weights: Floats) -> None:
         """Give groups of a dataset weights (finite, >= 0); NaN removes the weight."""
