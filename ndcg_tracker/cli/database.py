@@ -1,4 +1,4 @@
-"""``ndcg-track db``, ``doctor``, ``sql`` and ``ui``: the database itself, whether it is well, and what is in it."""
+"""``ndcg-track db``, ``doctor``, ``sql``, ``ui`` and ``mcp``: the database, whether it is well, and what is in it."""
 
 from __future__ import annotations
 
@@ -315,3 +315,17 @@ def ui(
 
     with Tracker(options.surroundings.database, read_only=True) as tracker:
         serve(tracker, options.say, host=host, port=port, browser=browser)
+
+
+def mcp() -> None:
+    """Answer an agent, over the Model Context Protocol.
+
+    Its client starts this command and speaks to it on standard input and output. The tools read what the commands of
+    their names print; gate records its decisions, as the command does. Closing the input ends it.
+    """
+    from ndcg_tracker.integrations import library
+
+    library("mcp", "mcp")
+    from ndcg_tracker.integrations.mcp import serve
+
+    serve(options.surroundings.database)
