@@ -274,3 +274,14 @@ def test_a_missing_extra_is_one_line(shop: CommandLine, monkeypatch: pytest.Monk
     for name in [*(name for name in sys.modules if name.partition(".")[0] == "mcp"), "mcp"]:
         monkeypatch.setitem(sys.modules, name, None)  # as if it were not installed
     assert shop.refused("mcp") == "mcp is not installed; install it with: pip install 'ndcg-tracker[mcp]'"
+
+
+def test_the_page_has_a_configuration_that_starts_and_every_tool() -> None:
+    page = (REPOSITORY / "docs" / "agents.md").read_text(encoding="utf-8")
+    configured = json.loads(page.partition("```json\n")[2].partition("```")[0])["mcpServers"]["ndcg-track"]
+    assert (configured["command"], configured["args"], list(configured["env"])) == (
+        "ndcg-track",
+        ["mcp"],
+        ["NDCG_TRACK_DB"],
+    )
+    assert re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE) == list(TOOLS)
