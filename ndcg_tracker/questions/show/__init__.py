@@ -8,7 +8,8 @@ from ndcg_tracker.asked import AnyDataset, Judge, OnlyTagged, Option, Run
 from ndcg_tracker.metrics.language.text import parse_metric
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.show.decide import ListedRuns, ShownRun
+    from ndcg_tracker.questions.show.decide import ShownRun
+    from ndcg_tracker.questions.show.gather import ListedRuns
     from ndcg_tracker.storage.store import HasStore
 
 

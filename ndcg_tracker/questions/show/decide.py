@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.t_test import limited, paired_t, weighted_t
 from ndcg_tracker.words.notes import Note
-
-if TYPE_CHECKING:
-    from ndcg_tracker.storage.records import RunRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +87,6 @@ class ShownRun:
     attribute: str | None
     slices: tuple[ShownSlice, ...]
     notes: tuple[Note, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class ListedRuns:
-    """Stored runs; ``means`` and ``judged``: of ``metric``, by the id of the run."""
-
-    runs: Sequence[RunRecord]
-    metric: str | None
-    means: Mapping[int, float | None]
-    judged: Mapping[int, float | None]
-    notes: tuple[str, ...] = ()
 
 
 def mean_interval(

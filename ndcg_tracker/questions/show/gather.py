@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -22,7 +22,6 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.leaderboard import ranked_runs
 from ndcg_tracker.questions.show.decide import (
-    ListedRuns,
     ShownCoverage,
     ShownGroup,
     ShownMean,
@@ -42,10 +41,20 @@ from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.leaderboard.gather import RankedRun
-    from ndcg_tracker.questions.show import SortBy
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.storage.records import EvaluationRecord, GroupWeightsById, RunRecord
     from ndcg_tracker.storage.store import HasStore, ReadTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRuns:
+    """Stored runs; ``means`` and ``judged``: of ``metric``, by the id of the run."""
+
+    runs: Sequence[RunRecord]
+    metric: str | None
+    means: Mapping[int, float | None]
+    judged: Mapping[int, float | None]
+    notes: tuple[str, ...] = ()
 
 
 def shown_run(
@@ -284,7 +293,7 @@ def listed_runs(
     dataset: str | None,
     tags: Mapping[str, str],
     metric: str | None,
-    sort: SortBy,
+    sort: Literal["time", "mean"],
     top: int | None,
     limit: int | None,
     judge: str | None,

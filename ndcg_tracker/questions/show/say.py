@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ndcg_tracker.compare.say_tables import NO_VALUE
 from ndcg_tracker.ingest.ir_metadata import header_lines
 from ndcg_tracker.metrics.language.dialects import familiar_name
-from ndcg_tracker.questions.show.decide import ListedRuns, ShownRun
+from ndcg_tracker.questions.show.decide import ShownRun
 from ndcg_tracker.render.formats import Said, as_object, rows_as, shown_metric, with_requests
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.json import json_text
@@ -16,6 +16,7 @@ from ndcg_tracker.words.texts import interval, percent, points
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.show import ShowFormat
+    from ndcg_tracker.questions.show.gather import ListedRuns
 
 
 def show_object(shown: ShownRun) -> dict[str, Any]:
