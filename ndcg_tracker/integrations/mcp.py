@@ -35,8 +35,8 @@ from ndcg_tracker.errors import InputError, NdcgTrackerError, NdcgTrackerWarning
 from ndcg_tracker.ingest.detection import default_run_name
 from ndcg_tracker.integrations import library
 from ndcg_tracker.metrics.language.text import metric_texts, read_as
+from ndcg_tracker.questions.history import history_answer, refuse_nothing
 from ndcg_tracker.questions.history.gather import HistoryFilter
-from ndcg_tracker.questions.history.say import history_answer, refuse_nothing
 from ndcg_tracker.questions.show import list_runs
 from ndcg_tracker.questions.show.say import listed_as, show_as
 from ndcg_tracker.render.formats import Answer, rows_as

@@ -10,6 +10,7 @@ from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.history import history as ask_history
+from ndcg_tracker.questions.history import history_answer, refuse_nothing
 
 NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Tell the newest steps first, not the largest.")]
 
@@ -35,7 +36,6 @@ def history(
     --suite shows the macro mean of the systems that have a run on every dataset, by the time of the last one.
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
-    from ndcg_tracker.questions.history.say import history_answer, refuse_nothing
     from ndcg_tracker.render.formats import is_for_people
 
     metric, dataset = asked.named.get("metric", DEFAULT_METRIC), asked.named.get("dataset", DEFAULT_DATASET)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 from datetime import UTC, datetime, time
@@ -10,9 +9,7 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import JudgedSpan
-from ndcg_tracker.errors import InputError, ReferenceNotFoundError, Spelling, argument, in_python, worded
-from ndcg_tracker.metrics.language.dialects import familiar_name
-from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.errors import InputError, Spelling, argument, in_python, worded
 from ndcg_tracker.render.formats import Said, paths, picked
 from ndcg_tracker.render.html import BETTER, WORSE, Spec, chart, layer
 from ndcg_tracker.render.report import Report, Table, columns
@@ -30,7 +27,6 @@ from ndcg_tracker.words.texts import (
 )
 
 if TYPE_CHECKING:
-    from ndcg_tracker.questions.history.gather import History, HistoryResult
     from ndcg_tracker.storage.records import RunRecord
 
 SPARKLINE_BLOCKS = 60
@@ -219,57 +215,6 @@ def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequenc
     sentences = [step_sentence(row) for row in new] or [f"no new step at {newest['run']} (run {newest['run_id']})"]
     report = Report(newest["metric"], remarks=sentences, notes=[told(note) for note in notes])
     return replace(history_said(new), reports=lambda: [report])
-
-
-def history_answer(
-    result: HistoryResult,
-    wanted: HistoryFilter,
-    *,
-    new_only: bool = False,
-    newest_first: bool = False,
-    spelled: Spelling = in_python,
-) -> Said:
-    """Return the output for the answer to a history's question: people know its metric by the name of its tool.
-
-    ``new_only``: only the steps that the newest run brings to light. The rest as ``history_said``.
-    """
-    rows, notes = result.rows, result.history.notes
-    name = familiar_name(rows[0]["metric"], rows[-1].get("requested_as", ""))
-
-    def shown(of_rows: Sequence[HistoryRow]) -> list[HistoryRow]:
-        return [{**row, "metric": name} for row in of_rows]
-
-    if new_only:
-        new = result.new_steps or ()
-        return replace(history_said(new), reports=new_steps_said(shown(new), shown(rows)[-1], notes).reports)
-    for_people = history_said(shown(rows), notes=notes, n_shown=wanted.last, newest_first=newest_first, spelled=spelled)
-    return replace(history_said(rows), reports=for_people.reports)
-
-
-def refuse_nothing(of_dataset: History, metric: str, dataset: str, wanted: HistoryFilter) -> None:
-    """Refuse a history without any run (ReferenceNotFoundError), and say where there would be one."""
-    if not of_dataset.n_in_dataset:
-        begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
-        raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet", advice=f"store one with: {begin}")
-    if not of_dataset.n_without_filter:
-        others = [parse_metric(text) for text in of_dataset.other_metrics]
-        if others and all(other.is_external for other in others):
-            command = shlex.join(["ndcg-track", "history", "--dataset", dataset, "--metric", others[0].measure])
-            raise ReferenceNotFoundError(
-                f"no run of dataset {dataset!r} has {metric}: it has results of other engines alone",
-                advice=f"see them with: {command}",
-            )
-        of_judge = ["--judge", wanted.judge] if wanted.judge else []
-        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *of_judge])
-        raise ReferenceNotFoundError(
-            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
-        )
-    if not of_dataset.rows:
-        listed = shlex.join(["ndcg-track", "runs", "list", "--dataset", dataset])
-        raise ReferenceNotFoundError(
-            f"none of the {of_dataset.n_without_filter:,} runs of dataset {dataset!r} with {metric} has {wanted.words}",
-            advice=f"use fewer filters, or see them with: {listed}",
-        )
 
 
 def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
