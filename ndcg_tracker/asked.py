@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from ndcg_tracker.errors import InputError
 
@@ -54,7 +55,7 @@ class Option:
     spelled: tuple[str, ...] = ()
     metavar: str | None = None
     default: str | None = None
-    least: int | None = None
+    least: float | None = None
     typed: Any = None
     read: Callable[[Any], Any] | None = None
     is_positional: bool = False
@@ -84,6 +85,34 @@ class Pairs:
         return mapping
 
 
+NOTHING = inspect.Parameter.empty
+"""The default of what must be given."""
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An argument of a function, and how it is asked for; ``is_repeated``: it takes any number of values."""
+
+    name: str
+    option: Option
+    type: Any
+    default: Any
+    is_repeated: bool
+
+
+def declared(function: Callable[..., Any]) -> list[Declared]:
+    """Return the arguments of a function whose annotations are names of declared options."""
+    arguments = []
+    for parameter in inspect.signature(function).parameters.values():
+        annotated = function.__globals__.get(parameter.annotation)
+        options_of = [told for told in getattr(annotated, "__metadata__", ()) if isinstance(told, Option)]
+        if options_of:
+            is_repeated = parameter.kind is inspect.Parameter.VAR_POSITIONAL
+            default = () if is_repeated and options_of[0].is_optional else parameter.default
+            arguments.append(Declared(parameter.name, options_of[0], get_args(annotated)[0], default, is_repeated))
+    return arguments
+
+
 Texts = list[str] | None
 """What a repeatable option gives."""
 
@@ -107,3 +136,6 @@ Run = Annotated[
     str, Option("Name, id, @alias, latest, latest~2 or a unique prefix.", metavar="RUN", is_positional=True)
 ]
 RboP = Annotated[float, Option("How much a rank counts beside the one before it.", metavar="P")]
+Query = Annotated[str, Option("One SELECT.", is_positional=True)]
+Timeout = Annotated[float, Option("Seconds after which the query is stopped.", ("--timeout",), least=0.001)]
+Plan = Annotated[bool, Option("Show how the database would answer, without running the query.")]

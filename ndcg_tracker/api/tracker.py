@@ -10,7 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from ndcg_tracker.api import storing
-from ndcg_tracker.asked import DEFAULT_DATASET, SQL_TIMEOUT_SECONDS, AnyDataset, Judge, MetricTexts, database_location
+from ndcg_tracker.asked import (
+    DEFAULT_DATASET,
+    SQL_TIMEOUT_SECONDS,
+    AnyDataset,
+    Judge,
+    MetricTexts,
+    Plan,
+    Query,
+    Timeout,
+    database_location,
+)
 from ndcg_tracker.compare.options import (
     Baseline,
     BySlices,
@@ -108,7 +118,9 @@ class Tracker:
             self._store = Store.open(self.location, create=create, read_only=self._read_only)
         return self._store
 
-    def query(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS, explain: bool = False) -> QueryResult:
+    def query(
+        self, query: Query, *, timeout_seconds: Timeout = SQL_TIMEOUT_SECONDS, explain: Plan = False
+    ) -> QueryResult:
         """Run a read-only SQL query on the public views (see ``sql``) and return columns and rows.
 
         ``explain``: return the engine's plan instead, one line per row, and do not run the query.

@@ -40,6 +40,7 @@ COMMANDS = {
     "report": "questions.report.command:report",
     "plot": "questions.plot.command:app",
     "ui": "cli.database:ui",
+    "mcp": "cli.database:mcp",
     "show": "questions.show.command:show",
     "rescore": "cli.runs:rescore",
     "sql": "cli.database:sql",

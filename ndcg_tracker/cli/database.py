@@ -1,4 +1,4 @@
-"""``ndcg-track db``, ``doctor``, ``sql`` and ``ui``: the database itself, whether it is well, and what is in it."""
+"""``ndcg-track db``, ``doctor``, ``sql``, ``ui`` and ``mcp``: the database, whether it is well, and what is in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.errors import DatabaseError
 
 if TYPE_CHECKING:
@@ -271,12 +273,10 @@ def _open_ties(convention: Convention) -> tuple[float | None, float | None]:
     return (None, None) if ties is None else (ties.low, ties.high)
 
 
+@takes(Tracker.query)
 def sql(
+    asked: Asked,
     query: Annotated[str, typer.Argument(help="One SELECT; - reads it from standard input.")],
-    timeout: Annotated[float, typer.Option(min=0.001, help="Seconds after which the query is stopped.")] = 60.0,
-    explain: Annotated[
-        bool, typer.Option("--explain", help="Show how the database would answer, without running the query.")
-    ] = False,
     format: options.Output = "text",
 ) -> None:
     """Run a read-only query on the public views.
@@ -288,8 +288,8 @@ def sql(
 
     text = sys.stdin.read() if query == "-" else query
     with options.tracker() as tracker:
-        result = tracker.query(text, timeout_seconds=timeout, explain=explain)
-    if explain and format == "text":  # whole lines, however long
+        result = asked.of(tracker.query, query=text)
+    if "explain" in asked.named and format == "text":  # whole lines, however long
         options.show("\n".join(str(line) for (line,) in result.rows))
         return
     options.show_rows(format, result.columns, result.rows)
@@ -307,7 +307,6 @@ def ui(
     Runs, history, comparisons, groups, labels, gates. It only reads, and only this machine can open it, with the
     address that is printed. Ctrl-C ends it.
     """
-    from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.integrations import library
 
     for name in ("starlette", "uvicorn"):
@@ -316,3 +315,17 @@ def ui(
 
     with Tracker(options.surroundings.database, read_only=True) as tracker:
         serve(tracker, options.say, host=host, port=port, browser=browser)
+
+
+def mcp() -> None:
+    """Answer an agent, over the Model Context Protocol.
+
+    Its client starts this command and speaks to it on standard input and output. The tools read what the commands of
+    their names print; gate records its decisions, as the command does. Closing the input ends it.
+    """
+    from ndcg_tracker.integrations import library
+
+    library("mcp", "mcp")
+    from ndcg_tracker.integrations.mcp import serve
+
+    serve(options.surroundings.database)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,9 +12,6 @@ from ndcg_tracker.cli import options
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.evaluation import Evaluation
-    from ndcg_tracker.render.report import Column
-
-_COMMON = ("group", "attribute", "slice", "results")
 
 
 def evaluate(
@@ -48,7 +44,7 @@ def evaluate(
     format: options.Output = "text",
 ) -> None:
     """Compute metrics of runs without storing anything."""
-    from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks
+    from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks, evaluations_as
     from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (
         columns_of,
@@ -109,7 +105,7 @@ def evaluate(
     if by is not None and groups is not None:
         options.show(_slices(evaluations, by, groups, format))
         return
-    options.show(_per_group(evaluations, format) if per_group else _means(evaluations, format))
+    options.show(evaluations_as(format, evaluations, per_group=per_group, color=options.wants_color()))
 
 
 def _metrics_json(evaluation: Evaluation) -> str:
@@ -122,67 +118,16 @@ def _metrics_json(evaluation: Evaluation) -> str:
     return metrics_json(list(means.items()))
 
 
-def _means(evaluations: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.render.report import Column
-
-    names = ("run", "metric", "mean", "n_groups", "n_missing", "n_undefined")
-    columns = [Column(name, digits=4 if name == "mean" else None) for name in names]
-    rows = [
-        (name, text, result.mean, result.n_groups, result.n_missing, result.n_undefined)
-        for name, evaluation in evaluations
-        for text, result in zip(evaluation.texts, evaluation.results, strict=True)
-    ]
-    common = ({"results": [_result(*row[1:3])]} for row in rows)
-    return _shown(columns, [[row[place] for row in rows] for place in range(len(names))], common, format)
-
-
 def _slices(evaluations: list[tuple[str, Evaluation]], by: str, groups: str, format: options.OutputFormat) -> str:
     """Return a row per run, metric and slice."""
-    from ndcg_tracker.api.evaluation import slice_rows
-    from ndcg_tracker.render.report import Column
+    from ndcg_tracker.api.evaluation import columns_of_runs, slice_rows
 
     names = ("run", "metric", by, "n_groups", "mean", "ci_low", "ci_high")
-    columns = [Column(name, digits=4 if name in ("mean", "ci_low", "ci_high") else None) for name in names]
+    columns = [(name, 4 if name in ("mean", "ci_low", "ci_high") else None) for name in names]
     rows = [(name, *row) for name, evaluation in evaluations for row in slice_rows(evaluation, by, groups)]
-    common = ({"attribute": by, "slice": row[2], "results": [_result(row[1], row[4])]} for row in rows)
-    return _shown(columns, [[row[place] for row in rows] for place in range(len(names))], common, format)
-
-
-def _per_group(evaluations: list[tuple[str, Evaluation]], format: options.OutputFormat) -> str:
-    from ndcg_tracker.render.report import Column
-
-    names = [name for name, evaluation in evaluations for _ in range(len(evaluation.results[0].group_keys))]
-    groups = [key for _, evaluation in evaluations for key in evaluation.results[0].group_keys.to_list()]
-    texts = evaluations[0][1].texts
-    values = [
-        [value for _, evaluation in evaluations for value in evaluation.results[place].values.tolist()]
-        for place in range(len(texts))
-    ]
-    columns = [Column("run"), Column("group"), *(Column(text, digits=4) for text in texts)]
-    common = ({"results": list(map(_result, texts, row))} for row in zip(*values, strict=True))
-    return _shown(columns, [names, groups, *values], common, format)
-
-
-def _result(metric: str, value: float | None) -> dict[str, object]:
-    return {"metric": metric, "value": value}
-
-
-def _shown(
-    columns: list[Column], values: list[list[Any]], common: Iterable[Mapping[str, object]], format: options.OutputFormat
-) -> str:
-    """Return columns of values in a format, in JSON with the keys that every row has, whatever it is about.
-
-    ``common``: those of each row, but for the keys that are null in it.
-    """
-    from ndcg_tracker.render.formats import columns_as
-    from ndcg_tracker.render.report import Column
-
-    if format == "json":
-        added = [name for name in _COMMON if name != columns[1].name]
-        columns = [*columns, *map(Column, added)]
-        rows = [[row.get(name) for name in added] for row in common]
-        values = [*values, *([row[place] for row in rows] for place in range(len(added)))]
-    return columns_as(format, columns, values, color=options.wants_color())
+    common = ({"attribute": by, "slice": row[2], "results": [{"metric": row[1], "value": row[4]}]} for row in rows)
+    values = [[row[place] for row in rows] for place in range(len(names))]
+    return columns_of_runs(format, columns, values, common, color=options.wants_color())
 
 
 metrics = options.command_group("The metrics: list, explain, sql.")

@@ -214,7 +214,7 @@ def pull_mlflow(
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
-    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.formats import rows_as, shown_metric
     from ndcg_tracker.render.report import Column
 
     of_run = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"]
@@ -223,7 +223,7 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
         (
             *(getattr(result, name) for name in of_run),
             result.label_set_version,
-            options.shown_metric(format, evaluated.metric),
+            shown_metric(format, evaluated.metric),
             evaluated.mean,
         )
         for result in results

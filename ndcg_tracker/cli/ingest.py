@@ -317,6 +317,8 @@ def _head() -> str | None:
 
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
+    from ndcg_tracker.render.formats import shown_metric, with_requests
+
     rows: list[tuple[object, ...]] = [
         (
             result.run,
@@ -326,7 +328,7 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
             result.n_groups,
             result.n_items,
             under.label_set_version,
-            options.shown_metric(format, metric.metric, metric.requested_as),
+            shown_metric(format, metric.metric, metric.requested_as),
             metric.mean,
             metric.n_missing,
             metric.n_undefined,
@@ -340,4 +342,6 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
     sealed = [result for result in results if result.is_sealed]
     rows += [(of.run, of.run_id, of.dataset, of.outcome, of.n_groups, of.n_items, *[None] * 6) for of in sealed]
     judges += [""] * len(sealed)
-    return options.with_requests(format, _COLUMNS, rows, {"label_set_version": "labels"}, judges=judges)
+    return with_requests(
+        format, _COLUMNS, rows, {"label_set_version": "labels"}, judges=judges, color=options.wants_color()
+    )

@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 
 import typer
@@ -16,7 +15,7 @@ from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
@@ -25,20 +24,6 @@ if TYPE_CHECKING:
 
 OutputFormat = Literal["text", "json", "markdown", "csv"]
 """How results are printed."""
-
-
-def is_for_people(format: OutputFormat) -> bool:
-    """Return whether people read a format, who know metrics by the names of their tools."""
-    return format in ("text", "markdown")
-
-
-def shown_metric(format: OutputFormat, text: str, requested_as: str = "") -> str:
-    """Return a canonical metric text, and the text it was requested as, as a format shows it."""
-    if not is_for_people(format):
-        return text
-    from ndcg_tracker.metrics.language.dialects import familiar_name
-
-    return familiar_name(text, requested_as)
 
 
 def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
@@ -205,37 +190,6 @@ def tracker(dataset: str | None = None) -> Tracker:
             return sealed
         sealed.close()
     return Tracker(surroundings.database)
-
-
-def with_requests(
-    format: OutputFormat,
-    names: Sequence[str],
-    rows: Sequence[Sequence[object]],
-    headings: Mapping[str, str] = MappingProxyType({}),
-    *,
-    judges: Sequence[str] = (),
-) -> str:
-    """Return a table with one metric per row, and the text it was requested as in the last column.
-
-    ``names``: of the columns, "metric" and "mean" among them; the last value of each row, the text that the metric was
-    requested as, has none, and people see it if it differs. ``headings``: what people read over columns. ``judges``:
-    who gave the labels of each row, a column more, which people see where one is named.
-    """
-    from ndcg_tracker.render.formats import rows_as
-    from ndcg_tracker.render.report import Column
-
-    columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
-    told = [(str(row[list(names).index("metric")]), str(row[-1])) for row in rows]
-    if is_for_people(format) and all(metric == asked_for for metric, asked_for in told):
-        rows = [row[:-1] for row in rows]
-    else:
-        columns.append(Column("requested_as", "asked for as" if is_for_people(format) else None))
-        if is_for_people(format):
-            rows = [(*row[:-1], "" if text == metric else text) for row, (metric, text) in zip(rows, told, strict=True)]
-    if any(judges) or (judges and not is_for_people(format)):
-        columns.append(Column("judge"))
-        rows = [(*row, judge) for row, judge in zip(rows, judges, strict=True)]
-    return rows_as(format, columns, rows, color=wants_color())
 
 
 def show(text: str) -> None:

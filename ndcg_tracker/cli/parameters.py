@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar
 
-from ndcg_tracker.asked import Option, Texts
+from ndcg_tracker.asked import NOTHING, Declared, Texts, declared
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 
@@ -18,8 +18,6 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
 """What reads an argument of this name: a note says how a common name of a metric is read."""
 
 Answer = TypeVar("Answer")
-
-NOTHING = inspect.Parameter.empty
 
 
 @dataclass(frozen=True)
@@ -63,48 +61,27 @@ class Asked:
         return function(suite, *self.positional, **{**named, **further})
 
 
-@dataclass(frozen=True)
-class _Declared:
-    """An argument of a function, and how a command asks for it."""
-
-    name: str
-    option: Option
-    type: Any
-    default: Any
-    is_repeated: bool
-
-    def as_typer(self) -> inspect.Parameter:
-        """Return the parameter of the command that typer reads."""
-        typed = self.option.typed or self.type
-        if self.is_repeated:
-            typed = list[str] if self.default is NOTHING else list[str] | None
-        told = options.told(Annotated[typed, self.option], options.as_option(self.name, ""), self.default)
-        default = None if self.default == () or typed == Texts else self.default
-        return inspect.Parameter(
-            self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[typed, told]
-        )
-
-    def given(self, value: Any) -> bool:
-        """Return whether a value was given."""
-        return self.default is NOTHING or value not in (None, self.default, [])
-
-    def read(self, value: Any) -> Any:
-        """Return the argument that a value stands for."""
-        reader = self.option.read or READERS.get(self.name)
-        return value if reader is None else reader(value)
+def _as_typer(argument: Declared) -> inspect.Parameter:
+    """Return the parameter of the command that typer reads."""
+    typed = argument.option.typed or argument.type
+    if argument.is_repeated:
+        typed = list[str] if argument.default is NOTHING else list[str] | None
+    told = options.told(Annotated[typed, argument.option], options.as_option(argument.name, ""), argument.default)
+    default = None if argument.default == () or typed == Texts else argument.default
+    return inspect.Parameter(
+        argument.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[typed, told]
+    )
 
 
-def declared(function: Callable[..., Any]) -> list[_Declared]:
-    """Return the arguments of a function whose annotations are names of declared options."""
-    arguments = []
-    for parameter in inspect.signature(function).parameters.values():
-        annotated = function.__globals__.get(parameter.annotation)
-        options_of = [told for told in getattr(annotated, "__metadata__", ()) if isinstance(told, Option)]
-        if options_of:
-            is_repeated = parameter.kind is inspect.Parameter.VAR_POSITIONAL
-            default = () if is_repeated and options_of[0].is_optional else parameter.default
-            arguments.append(_Declared(parameter.name, options_of[0], get_args(annotated)[0], default, is_repeated))
-    return arguments
+def _is_given(argument: Declared, value: Any) -> bool:
+    """Return whether a value was given."""
+    return argument.default is NOTHING or value not in (None, argument.default, [])
+
+
+def _read(argument: Declared, value: Any) -> Any:
+    """Return the argument that a value stands for."""
+    reader = argument.option.read or READERS.get(argument.name)
+    return value if reader is None else reader(value)
 
 
 def takes(
@@ -125,9 +102,9 @@ def takes(
             named = {}
             for argument in arguments:
                 value = given.pop(argument.name, None)
-                if not argument.given(value):
+                if not _is_given(argument, value):
                     continue
-                value = argument.read(value)
+                value = _read(argument, value)
                 if argument.is_repeated:
                     positional += value
                 elif argument.option.is_positional:
@@ -136,7 +113,7 @@ def takes(
                     named[argument.name] = value
             command(Asked(tuple(positional), named), **given)
 
-        return with_parameters(called, [*(argument.as_typer() for argument in arguments), *own], command)
+        return with_parameters(called, [*(_as_typer(argument) for argument in arguments), *own], command)
 
     return decorate
 

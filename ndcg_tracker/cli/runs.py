@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import shlex
-from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ndcg_tracker.asked import Pairs
 from ndcg_tracker.cli import options
+from ndcg_tracker.cli.parameters import Asked, takes
+from ndcg_tracker.questions.show import list_runs as ask_runs
 from ndcg_tracker.questions.show.command import show
 
 if TYPE_CHECKING:
@@ -20,79 +20,19 @@ if TYPE_CHECKING:
 app = options.command_group("The stored runs: list, show, rename, tag, prune, delete.")
 
 
-SortBy = Literal["time", "mean"]
-"""The order of runs."""
-
-
 app.command("show")(show)
 
 
 @app.command("list")
-def list_runs(
-    dataset: options.AnyDataset = None,
-    tag: options.OnlyTagged = None,
-    metric: Annotated[str | None, typer.Option("--metric", "-m", help="Show the mean of this metric.")] = None,
-    sort: Annotated[SortBy, typer.Option(help="The order: by time, or the best mean of --metric first.")] = "time",
-    top: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the first N.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the newest N of them.")] = None,
-    judge: options.Judge = None,
-    format: options.Output = "text",
-) -> None:
+@takes(ask_runs)
+def list_runs(asked: Asked, format: options.Output = "text") -> None:
     """List the runs, oldest first."""
-    from ndcg_tracker.errors import InputError, NotComparableError
-    from ndcg_tracker.render.report import Column
+    from ndcg_tracker.questions.show.say import listed_as
 
-    if metric is None and sort == "mean":
-        raise InputError("--sort mean needs its metric", advice="add for example --metric ndcg@10")
-    tags = Pairs("--tag")(tag or ())
     with options.tracker() as tracker:
-        chosen = [
-            run
-            for run in tracker.runs(dataset)
-            if all(key in run.tags and str(run.tags[key]) == tags[key] for key in tags)
-        ][-(limit or 0) :]
-        means: dict[int, float | None] = {}
-        judged: dict[int, float | None] = {}
-        notes: tuple[str, ...] = ()
-        if metric is not None and sort == "mean":
-            newest = {run.id for run in chosen}
-            ranked, notes = tracker.ranked_runs(metric, dataset=dataset, tags=tags, judge=judge)
-            chosen = [of_run.run for of_run in ranked if of_run.run.id in newest]
-            means = {of_run.run.id: of_run.mean for of_run in ranked}
-            judged = {of_run.run.id: of_run.judged for of_run in ranked}
-        elif metric is not None:
-            for of_dataset in dict.fromkeys(run.dataset for run in chosen):
-                with suppress(NotComparableError):  # no run of this dataset has the metric
-                    ranked, _ = tracker.ranked_runs(metric, dataset=of_dataset, tags=tags, judge=judge)
-                    means |= {of_run.run.id: of_run.mean for of_run in ranked}
-                    judged |= {of_run.run.id: of_run.judged for of_run in ranked}
-            if chosen and all(means.get(run.id) is None for run in chosen):
-                raise NotComparableError(
-                    f"no run has {metric}",
-                    advice=f"add it with: ndcg-track rescore --all --metric {shlex.quote(metric)}",
-                )
-    chosen = chosen[:top]
-    of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
-    columns: list[Column | str] = ["run", "run_id", "dataset", *of_metric, "created_at_utc", "n_groups", "n_items"]
-    columns += ["git_commit", "tags", *([Column("judged", digits=4)] if metric is not None else [])]
-    as_json = format == "json"
-    rows = [
-        (
-            run.name,
-            run.id,
-            run.dataset,
-            *([means.get(run.id)] if metric is not None else []),
-            run.created_at_utc,
-            run.n_groups,
-            run.n_items,
-            run.git_commit,
-            run.tags if as_json else _pairs(run.tags),
-            *([judged.get(run.id)] if metric is not None else []),
-        )
-        for run in chosen
-    ]
-    options.show_rows(format, columns, rows)
-    for note in notes:
+        listed = asked.of(partial(ask_runs, tracker))
+    options.show(listed_as(format, listed, color=options.wants_color()))
+    for note in listed.notes:
         options.say(f"note: {note}")
 
 
@@ -270,6 +210,7 @@ def rescore(
     already has. rescore --all --judge '*' evaluates every run under the newest labels of every judge.
     """
     from ndcg_tracker.errors import InputError
+    from ndcg_tracker.render.formats import shown_metric, with_requests
 
     if bool(runs) == every:
         raise InputError("name the runs to rescore, or give --all")
@@ -281,7 +222,7 @@ def rescore(
             run.run_id,
             run.dataset,
             run.label_set_version,
-            options.shown_metric(format, new.metric, new.requested_as),
+            shown_metric(format, new.metric, new.requested_as),
             new.mean,
             new.n_missing,
             new.n_undefined,
@@ -307,7 +248,7 @@ def rescore(
     names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
     if rows or format == "json":
         judges = [run.judge for run in rescored for _ in run.metrics]
-        options.show(options.with_requests(format, names, rows, judges=judges))
+        options.show(with_requests(format, names, rows, judges=judges, color=options.wants_color()))
 
 
 datasets = options.command_group("Datasets that only gates read: split, seal.")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ndcg_tracker.render.csv import csv_of_columns, csv_text
@@ -212,6 +213,49 @@ def rows_as(
     if format == "markdown":
         return table_markdown(table)
     return table_text(table, color=color, cell_width=cell_width)
+
+
+def is_for_people(format: str) -> bool:
+    """Return whether people read a format, who know metrics by the names of their tools."""
+    return format in ("text", "markdown")
+
+
+def shown_metric(format: str, text: str, requested_as: str = "") -> str:
+    """Return a canonical metric text, and the text it was requested as, as a format shows it."""
+    if not is_for_people(format):
+        return text
+    from ndcg_tracker.metrics.language.dialects import familiar_name
+
+    return familiar_name(text, requested_as)
+
+
+def with_requests(
+    format: Format,
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    headings: Mapping[str, str] = MappingProxyType({}),
+    *,
+    judges: Sequence[str] = (),
+    color: bool = False,
+) -> str:
+    """Return a table with one metric per row, and the text it was requested as in the last column.
+
+    ``names``: of the columns, "metric" and "mean" among them; the last value of each row, the text that the metric was
+    requested as, has none, and people see it if it differs. ``headings``: what people read over columns. ``judges``:
+    who gave the labels of each row, a column more, which people see where one is named.
+    """
+    columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
+    told = [(str(row[list(names).index("metric")]), str(row[-1])) for row in rows]
+    if is_for_people(format) and all(metric == asked_for for metric, asked_for in told):
+        rows = [row[:-1] for row in rows]
+    else:
+        columns.append(Column("requested_as", "asked for as" if is_for_people(format) else None))
+        if is_for_people(format):
+            rows = [(*row[:-1], "" if text == metric else text) for row, (metric, text) in zip(rows, told, strict=True)]
+    if any(judges) or (judges and not is_for_people(format)):
+        columns.append(Column("judge"))
+        rows = [(*row, judge) for row, judge in zip(rows, judges, strict=True)]
+    return rows_as(format, columns, rows, color=color)
 
 
 def columns_as(

@@ -21,7 +21,7 @@ COMMANDS = [
     ["alias", "list"], ["alias", "delete"], ["labels", "add"], ["groups", "set"], ["groups", "list"],
     ["metrics", "list"], ["metrics", "explain"], ["db", "upgrade"], ["db", "current"], ["db", "check"],
     ["db", "backup"], ["doctor", "conventions"], ["export"], ["import"],
-    ["push", "mlflow"], ["push", "wandb"], ["pull", "mlflow"],
+    ["push", "mlflow"], ["push", "wandb"], ["pull", "mlflow"], ["mcp"],
 ]  # fmt: skip
 PRINTING = [
     ["ingest", "x"], ["evaluate", "x"], ["compare", "a", "b"], ["history"], ["leaderboard"], ["rescore", "a"],

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC, Dataset, Judge, MetricText, OnlyTagged, Option
 from ndcg_tracker.compare.options import Version, labels_version
+from ndcg_tracker.errors import ReferenceNotFoundError, Spelling, in_python
+from ndcg_tracker.metrics.language.text import parse_metric
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ndcg_tracker.questions.history.gather import History, HistoryResult
-    from ndcg_tracker.questions.history.say import HistoryFilter
+    from ndcg_tracker.questions.history.say import HistoryFilter, HistoryRow
+    from ndcg_tracker.render.formats import Said
     from ndcg_tracker.storage.store import HasStore
 
 
@@ -114,3 +120,57 @@ def history_of_suite(
 
         new = new_steps_of(of_suite, without_newest) if new_steps else None
     return HistoryResult(of_suite, new)
+
+
+def history_answer(
+    result: HistoryResult,
+    wanted: HistoryFilter,
+    *,
+    new_only: bool = False,
+    newest_first: bool = False,
+    spelled: Spelling = in_python,
+) -> Said:
+    """Return the output for the answer to a history's question: people know its metric by the name of its tool.
+
+    ``new_only``: only the steps that the newest run brings to light. The rest as ``history_said``.
+    """
+    from ndcg_tracker.metrics.language.dialects import familiar_name
+    from ndcg_tracker.questions.history.say import history_said, new_steps_said
+
+    rows, notes = result.rows, result.history.notes
+    name = familiar_name(rows[0]["metric"], rows[-1].get("requested_as", ""))
+
+    def shown(of_rows: Sequence[HistoryRow]) -> list[HistoryRow]:
+        return [{**row, "metric": name} for row in of_rows]
+
+    if new_only:
+        new = result.new_steps or ()
+        return replace(history_said(new), reports=new_steps_said(shown(new), shown(rows)[-1], notes).reports)
+    for_people = history_said(shown(rows), notes=notes, n_shown=wanted.last, newest_first=newest_first, spelled=spelled)
+    return replace(history_said(rows), reports=for_people.reports)
+
+
+def refuse_nothing(of_dataset: History, metric: str, dataset: str, wanted: HistoryFilter) -> None:
+    """Refuse a history without any run (ReferenceNotFoundError), and say where there would be one."""
+    if not of_dataset.n_in_dataset:
+        begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
+        raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet", advice=f"store one with: {begin}")
+    if not of_dataset.n_without_filter:
+        others = [parse_metric(text) for text in of_dataset.other_metrics]
+        if others and all(other.is_external for other in others):
+            command = shlex.join(["ndcg-track", "history", "--dataset", dataset, "--metric", others[0].measure])
+            raise ReferenceNotFoundError(
+                f"no run of dataset {dataset!r} has {metric}: it has results of other engines alone",
+                advice=f"see them with: {command}",
+            )
+        of_judge = ["--judge", wanted.judge] if wanted.judge else []
+        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *of_judge])
+        raise ReferenceNotFoundError(
+            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
+        )
+    if not of_dataset.rows:
+        listed = shlex.join(["ndcg-track", "runs", "list", "--dataset", dataset])
+        raise ReferenceNotFoundError(
+            f"none of the {of_dataset.n_without_filter:,} runs of dataset {dataset!r} with {metric} has {wanted.words}",
+            advice=f"use fewer filters, or see them with: {listed}",
+        )

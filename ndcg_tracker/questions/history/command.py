@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Annotated
 
 import typer
@@ -11,6 +10,7 @@ from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.history import history as ask_history
+from ndcg_tracker.questions.history import history_answer, refuse_nothing
 
 NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Tell the newest steps first, not the largest.")]
 
@@ -35,10 +35,8 @@ def history(
 
     --suite shows the macro mean of the systems that have a run on every dataset, by the time of the last one.
     """
-    from ndcg_tracker.errors import ReferenceNotFoundError
-    from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.questions.history.gather import HistoryFilter
-    from ndcg_tracker.questions.history.say import history_said, new_steps_said
+    from ndcg_tracker.render.formats import is_for_people
 
     metric, dataset = asked.named.get("metric", DEFAULT_METRIC), asked.named.get("dataset", DEFAULT_DATASET)
     wanted = HistoryFilter(**asked.part(HistoryFilter))
@@ -50,45 +48,11 @@ def history(
             result = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=searched)
         else:
             result = tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted, new_steps=searched)
-    of_dataset = result.history
-    if not of_dataset.n_in_dataset:
-        begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
-        raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet", advice=f"store one with: {begin}")
-    if not of_dataset.n_without_filter:
-        others = [parse_metric(text) for text in of_dataset.other_metrics]
-        if others and all(other.is_external for other in others):
-            command = shlex.join(["ndcg-track", "history", "--dataset", dataset, "--metric", others[0].measure])
-            raise ReferenceNotFoundError(
-                f"no run of dataset {dataset!r} has {metric}: it has results of other engines alone",
-                advice=f"see them with: {command}",
-            )
-        of_judge = ["--judge", wanted.judge] if wanted.judge else []
-        command = shlex.join(["ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *of_judge])
-        raise ReferenceNotFoundError(
-            f"no run of dataset {dataset!r} has {metric}", advice=f"compute it with: {command}"
-        )
-    if not result.rows:
-        n_runs = of_dataset.n_without_filter
-        raise ReferenceNotFoundError(
-            f"none of the {n_runs:,} runs of dataset {dataset!r} with {metric} has {wanted.words}",
-            advice=(
-                "use fewer filters, or see them with: "
-                f"{shlex.join(['ndcg-track', 'runs', 'list', '--dataset', dataset])}"
-            ),
-        )
-    shown_as = options.shown_metric(format, result.rows[0]["metric"], result.rows[-1].get("requested_as", ""))
-    for row in result.rows:
-        row["metric"] = shown_as
-    if not options.is_for_people(format):
+    refuse_nothing(result.history, metric, dataset, wanted)
+    if not is_for_people(format):
         for note in result.notes:
             options.say(f"note: {note}")
-    new, notes = result.new_steps or (), of_dataset.notes
-    if new_steps:
-        said = new_steps_said(new, result.rows[-1], notes)
-    else:
-        said = history_said(
-            result.rows, notes=notes, n_shown=wanted.last, newest_first=newest_first, spelled=options.as_option
-        )
+    said = history_answer(result, wanted, new_only=new_steps, newest_first=newest_first, spelled=options.as_option)
     options.show_answer(said, format)
-    if exit_code and new:
+    if exit_code and result.new_steps:
         raise typer.Exit(NEW_STEP)

@@ -1,20 +1,31 @@
-"""What is this one run?"""
+"""What runs are there, and what is one of them?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from ndcg_tracker.asked import AnyDataset, Option, Run
+from ndcg_tracker.asked import AnyDataset, Judge, OnlyTagged, Option, Run
 from ndcg_tracker.metrics.language.text import parse_metric
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.show.decide import ShownRun
+    from ndcg_tracker.questions.show.gather import ListedRuns
     from ndcg_tracker.storage.store import HasStore
 
+
+ShowFormat = Literal["text", "json", "markdown", "csv", "html", "ir-metadata"]
+"""How a run is printed."""
+
+SortBy = Literal["time", "mean"]
+"""The order of runs."""
 
 FirstMetric = Annotated[str | None, Option("Whose hardest groups and slices.", ("--metric", "-m"), default="the first")]
 BySlices = Annotated[str | None, Option("The means of slices, too.", metavar="ATTRIBUTE")]
 Hardest = Annotated[int, Option("How many of the hardest groups.", metavar="N", least=0)]
+ShownMetric = Annotated[str | None, Option("Show the mean of this metric.", ("--metric", "-m"))]
+Order = Annotated[SortBy, Option("The order: by time, or the best mean of --metric first.")]
+First = Annotated[int | None, Option("Only the first N.", metavar="N", least=1)]
+Newest = Annotated[int | None, Option("Only the newest N of them.", metavar="N", least=1)]
 
 
 def show(
@@ -37,3 +48,25 @@ def show(
     with self.store().read() as tx:
         asked = None if metric is None else parse_metric(metric)
         return shown_run(tx, tx.runs.resolve(reference, dataset), asked, by, top)
+
+
+def list_runs(
+    self: HasStore,
+    *,
+    dataset: AnyDataset = None,
+    tags: OnlyTagged = None,
+    metric: ShownMetric = None,
+    sort: Order = "time",
+    top: First = None,
+    limit: Newest = None,
+    judge: Judge = None,
+) -> ListedRuns:
+    """Return the stored runs, oldest first, with the mean of a metric where one is named.
+
+    Parameters: ``tags``: only runs with these tags. ``sort``: by "time", or the best "mean" of ``metric`` first.
+    ``limit``: only so many of the newest; ``top``: only the first of those. ``judge``: whose labels (see ``compare``).
+    Raises: InputError; ReferenceNotFoundError; NotComparableError where no run has the metric.
+    """
+    from ndcg_tracker.questions.show.gather import listed_runs
+
+    return listed_runs(self, dataset, dict(tags or {}), metric, sort, top, limit, judge)

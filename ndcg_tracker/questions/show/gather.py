@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,12 +14,13 @@ from ndcg_tracker.compare.gather_results import Evaluated
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.run_pair import adding_command, known_metric
 from ndcg_tracker.compare.slices import attribute_values
-from ndcg_tracker.errors import InputError, MetricError, ReferenceNotFoundError
+from ndcg_tracker.errors import InputError, MetricError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.metrics.kernel.mean import aggregated
 from ndcg_tracker.metrics.kernel.values import group_results, values_with_bounds
 from ndcg_tracker.metrics.language.dialects import DIALECTS, differences
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.leaderboard import ranked_runs
 from ndcg_tracker.questions.show.decide import (
     ShownCoverage,
     ShownGroup,
@@ -36,9 +40,21 @@ from ndcg_tracker.words.notes import command_line
 from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
+    from ndcg_tracker.questions.leaderboard.gather import RankedRun
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.storage.records import EvaluationRecord, GroupWeightsById, RunRecord
-    from ndcg_tracker.storage.store import ReadTransaction
+    from ndcg_tracker.storage.store import HasStore, ReadTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRuns:
+    """Stored runs; ``means`` and ``judged``: of ``metric``, by the id of the run."""
+
+    runs: Sequence[RunRecord]
+    metric: str | None
+    means: Mapping[int, float | None]
+    judged: Mapping[int, float | None]
+    notes: tuple[str, ...] = ()
 
 
 def shown_run(
@@ -270,3 +286,40 @@ def _mean_or_none(both: JudgedRanking, metric: Metric, weights: GroupWeights | N
         return group_results(both, [metric], weights)[0].mean
     except MetricError:
         return None
+
+
+def listed_runs(
+    holder: HasStore,
+    dataset: str | None,
+    tags: Mapping[str, str],
+    metric: str | None,
+    sort: Literal["time", "mean"],
+    top: int | None,
+    limit: int | None,
+    judge: str | None,
+) -> ListedRuns:
+    """Return the runs that are asked for (see ``list_runs``)."""
+    if metric is None and sort == "mean":
+        of_metric = argument("metric", "ndcg@10")
+        raise InputError(f"{argument('sort', 'mean')} needs its metric", advice=f"add for example {of_metric}")
+    with holder.store().read() as tx:
+        every = tx.runs.chosen((), dataset)
+    chosen = [
+        run for run in every if all(key in run.tags and str(run.tags[key]) == value for key, value in tags.items())
+    ][-(limit or 0) :]
+    ranked: list[RankedRun] = []
+    notes: tuple[str, ...] = ()
+    if metric is not None and sort == "mean":
+        newest = {run.id for run in chosen}
+        ranked, notes = ranked_runs(holder, metric, dataset=dataset, tags=tags, judge=judge)
+        chosen = [of_run.run for of_run in ranked if of_run.run.id in newest]
+    elif metric is not None:
+        for of_dataset in dict.fromkeys(run.dataset for run in chosen):
+            with suppress(NotComparableError):  # no run of this dataset has the metric
+                ranked += ranked_runs(holder, metric, dataset=of_dataset, tags=tags, judge=judge)[0]
+    means = {of_run.run.id: of_run.mean for of_run in ranked}
+    if metric is not None and sort == "time" and chosen and all(means.get(run.id) is None for run in chosen):
+        raise NotComparableError(
+            f"no run has {metric}", advice=f"add it with: ndcg-track rescore --all --metric {shlex.quote(metric)}"
+        )
+    return ListedRuns(chosen[:top], metric, means, {of_run.run.id: of_run.judged for of_run in ranked}, notes)

@@ -1,17 +1,22 @@
-"""One run for people and for programs."""
+"""The stored runs, and one of them, for people and for programs."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare.say_tables import NO_VALUE
 from ndcg_tracker.ingest.ir_metadata import header_lines
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.show.decide import ShownRun
-from ndcg_tracker.render.formats import as_object
+from ndcg_tracker.render.formats import Said, as_object, rows_as, shown_metric, with_requests
 from ndcg_tracker.render.html import reports_html
-from ndcg_tracker.render.report import Report, Table, columns
+from ndcg_tracker.render.json import json_text
+from ndcg_tracker.render.report import Column, Format, Report, Table, columns
 from ndcg_tracker.words.texts import interval, percent, points
+
+if TYPE_CHECKING:
+    from ndcg_tracker.questions.show import ShowFormat
+    from ndcg_tracker.questions.show.gather import ListedRuns
 
 
 def show_object(shown: ShownRun) -> dict[str, Any]:
@@ -91,3 +96,53 @@ def show_html(shown: ShownRun) -> str:
     means = Table(columns("metric", ">labels", ">mean", ">95% interval", ">groups"), rows)
     told = [(name, str(value)) for name, value in facts(shown)]
     return reports_html([Report(shown.run, tables=[means, *group_tables(shown)], facts=told)]) + "\n"
+
+
+def show_as(format: ShowFormat, shown: ShownRun, *, color: bool = False) -> str:
+    """Return a run in a format."""
+    if format == "json":
+        return json_text(show_object(shown))
+    if format == "ir-metadata":
+        return "\n".join(metadata_lines(shown)) + "\n"
+    if format == "html":
+        return show_html(shown)
+    evaluations = shown.evaluations
+    judge = ("judge",) if any(evaluation.judge for evaluation in evaluations) else ()
+    is_csv = format == "csv"
+    names = ["metric", "label_set_version", *judge, "mean", *([] if is_csv else ["ci"])]
+    names += ["n_groups", "n_missing", "n_undefined"]
+    rows = [
+        (
+            *(shown_metric(format, e.metric, e.requested_as), e.label_set_version, *(e.judge for _ in judge), e.mean),
+            *(() if is_csv else (interval(e.ci),)),
+            *(e.n_groups, e.n_missing, e.n_undefined, e.requested_as),
+        )
+        for e in evaluations
+    ]
+    means = with_requests(format, names, rows, {"ci": "95% interval"}, color=color)
+    if is_csv:
+        return means
+    parts = [rows_as(format, ["", shown.run], facts(shown), color=color), means]
+    tables = group_tables(shown)
+    if tables:
+        parts.append(Said(shown, lambda: [Report(tables=tables)], list).in_format(format, color=color))
+    return "\n".join(parts)
+
+
+def listed_as(format: Format, listed: ListedRuns, *, color: bool = False) -> str:
+    """Return stored runs in a format, a row for each."""
+    metric, is_json = listed.metric, format == "json"
+    of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
+    heads: list[Column | str] = ["run", "run_id", "dataset", *of_metric, "created_at_utc", "n_groups", "n_items"]
+    heads += ["git_commit", "tags", *([Column("judged", digits=4)] if metric is not None else [])]
+    rows = [
+        (
+            *(run.name, run.id, run.dataset),
+            *([listed.means.get(run.id)] if metric is not None else []),
+            *(run.created_at_utc, run.n_groups, run.n_items, run.git_commit),
+            run.tags if is_json else _pairs(run.tags),
+            *([listed.judged.get(run.id)] if metric is not None else []),
+        )
+        for run in listed.runs
+    ]
+    return rows_as(format, heads, rows, color=color)
