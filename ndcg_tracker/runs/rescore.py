@@ -26,6 +26,7 @@ from ndcg_tracker.runs.labels import (
     settled_lists,
     stored_version,
 )
+from ndcg_tracker.runs.parts import part_of
 from ndcg_tracker.runs.scoring import (
     Scores,
     StoredMetric,
@@ -68,12 +69,14 @@ class LabelsAdded(tuple[int, bool]):
 
     ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that new ones were added to, None
     for none. ``judge``: who gave them, "" for no named one. ``further``: the labels of other judges in the same file.
+    ``n_left_out``: how many groups of the other part of a dataset that was split had some.
     """
 
     rescored: tuple[RescoredRun, ...]
     extends: int | None
     judge: str
     further: tuple[LabelsAdded, ...]
+    n_left_out: int
 
     def __new__(
         cls,
@@ -83,18 +86,21 @@ class LabelsAdded(tuple[int, bool]):
         extends: int | None = None,
         judge: str = "",
         further: Sequence[LabelsAdded] = (),
+        n_left_out: int = 0,
     ) -> LabelsAdded:
         """Return the pair, with what became of the runs and what the labels were added to."""
         added = super().__new__(cls, (version, is_new))
         added.rescored, added.extends, added.judge, added.further = tuple(rescored), extends, judge, tuple(further)
+        added.n_left_out = n_left_out
         return added
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.version, self.is_new, self.rescored, self.extends, self.judge, self.further
+        return self.version, self.is_new, self.rescored, self.extends, self.judge, self.further, self.n_left_out
 
     def beside(self, further: Sequence[LabelsAdded]) -> LabelsAdded:
         """Return the same with the labels of other judges in its file."""
-        return LabelsAdded(self.version, self.is_new, self.rescored, self.extends, self.judge, further)
+        of_file = self.version, self.is_new, self.rescored, self.extends, self.judge, further
+        return LabelsAdded(*of_file, self.n_left_out)
 
     @property
     def version(self) -> int:
@@ -150,6 +156,11 @@ def store_labels(
     ``rescore``: also evaluate all runs of the dataset under them, so that nobody sees the labels without these.
     """
     ready: dict[tuple[int, str], ReadyScores] = {}
+    with store.read() as rx:
+        record = rx.datasets.named(dataset)
+        part = None if record is None else part_of(rx, record)
+    n_given = lists.n_groups
+    lists = lists if part is None else part.labels(lists) or lists
     if extend:
         with store.read() as rx:
             if rx.datasets.all():
@@ -167,7 +178,8 @@ def store_labels(
         version = added.label_set.version
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
-    return LabelsAdded(version, added.is_new, rescored, added.extends, origin.judge)
+    n_left_out = n_given - lists.n_groups
+    return LabelsAdded(version, added.is_new, rescored, added.extends, origin.judge, n_left_out=n_left_out)
 
 
 @dataclass(frozen=True, slots=True)

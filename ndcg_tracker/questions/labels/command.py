@@ -101,12 +101,14 @@ def add_labels(
             version, is_new = added
             state = "stored" if is_new else "already stored"
             whose = f" of judge {name!r}" if name else ""
-            labels = f"{lists.n_items} label{'' if lists.n_items == 1 else 's'}"
+            labels = "those of its part" if added.n_left_out else counted(lists.n_items, "label")
             notes = tracker.change_of_labels(version, dataset=dataset, extends=extend) if is_new else ()
             beside = "" if added.extends is None else " added to the version before"
             options.say(f"{state} as version {version} of dataset {dataset!r}: {labels}{whose}{beside}")
             for note in notes:
                 options.say(f"note: {note}")
+            if added.n_left_out:
+                options.say(f"note: those of {counted(added.n_left_out, 'group')} of the sealed part were left out")
             if rescore:
                 n_rescored = sum(bool(run.metrics) for run in added.rescored)
                 options.say(f"rescored {n_rescored} of {len(added.rescored)} runs")
