@@ -35,6 +35,10 @@ class OwnName(str):
 GROUP, SCORE, LABEL = OwnName("group"), OwnName("score"), OwnName("label")
 
 
+SEALED_DATABASE = "NDCG_TRACK_SEALED_DB"
+"""The variable that names a database of sealed datasets, which CI alone holds."""
+
+
 def database_location(location: str | os.PathLike[str] | None = None) -> str:
     """Return where the database is: what was given, else ``NDCG_TRACK_DB``, else ``ndcg-track.db`` here."""
     return os.fspath(location) if location is not None else os.environ.get("NDCG_TRACK_DB") or DEFAULT_DATABASE

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import typer
 
 from ndcg_tracker import asked
-from ndcg_tracker.asked import Option
+from ndcg_tracker.asked import SEALED_DATABASE, Option
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
@@ -173,10 +173,6 @@ class Surroundings:
 
 
 surroundings = Surroundings()
-
-
-SEALED_DATABASE = "NDCG_TRACK_SEALED_DB"
-"""The variable that names a database of sealed datasets, which CI alone holds."""
 
 
 def tracker(dataset: str | None = None) -> Tracker:

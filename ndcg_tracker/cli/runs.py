@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ndcg_tracker.asked import Pairs
+from ndcg_tracker.asked import SEALED_DATABASE, Pairs
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.show import list_runs as ask_runs
@@ -280,7 +280,7 @@ def split_dataset(
     The sealed part goes to the database that NDCG_TRACK_SEALED_DB names, if it is set: hold that where CI alone reads
     it.
     """
-    held = os.environ.get(options.SEALED_DATABASE)
+    held = os.environ.get(SEALED_DATABASE)
     with options.tracker() as tracker:
         split = partial(tracker.split_dataset, name, seal=seal, cluster=cluster, sealed=sealed, held=held)
         done = split(budget=budget, looks=looks)

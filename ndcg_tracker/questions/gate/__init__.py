@@ -90,6 +90,9 @@ Limits = Annotated[
     ),
 ]
 
+SealedDataset = Annotated[str, Option("The sealed dataset, which has both runs.", metavar="NAME")]
+SealedMargin = Annotated[float, Option("The allowed drop, in absolute points.", metavar="X")]
+
 
 def gate(
     self: HasStore,
@@ -181,8 +184,8 @@ def gate_sealed(
     candidate: Candidate,
     *,
     baseline: Baseline,
-    dataset: str,
-    margin: float,
+    dataset: SealedDataset,
+    margin: SealedMargin,
     metric: DecidingMetric = DEFAULT_METRIC,
     missing: MissingGroups = "error",
     cluster: ClusterBy = None,
