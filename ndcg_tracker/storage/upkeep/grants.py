@@ -214,11 +214,11 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
         for table in TABLES:
             if (condition := unsealed(table)) is not None:
                 yield filled("ALTER TABLE {t} ENABLE ROW LEVEL SECURITY", t=name(table))
-                for policy in ("ndcg_tracker_team", "ndcg_tracker_agent"):
+                for policy in ("ndcg_tracker_team", str(roles.agent)):  # of another agent stays
                     yield filled("DROP POLICY IF EXISTS {p} ON {t}", p=sql.Identifier(policy), t=name(table))
                 yield filled("CREATE POLICY ndcg_tracker_team ON {t} USING (true)", t=name(table))
                 yield filled(
-                    "CREATE POLICY ndcg_tracker_agent ON {t} AS RESTRICTIVE TO {agent} USING ({unsealed})",
+                    "CREATE POLICY {agent} ON {t} AS RESTRICTIVE TO {agent} USING ({unsealed})",
                     t=name(table),
                     agent=agents[0],
                     unsealed=sql.SQL(condition),
