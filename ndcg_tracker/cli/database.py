@@ -157,6 +157,9 @@ def grant_rights(
     dashboards: Annotated[
         str | None, typer.Option("--dashboards", metavar="ROLE", help="Reads the public views only.")
     ] = None,
+    agent: Annotated[
+        str | None, typer.Option("--agent", metavar="ROLE", help="Reads what is not sealed, and gates.")
+    ] = None,
     apply: Annotated[bool, typer.Option("--apply", help="Run the statements, all or none.")] = False,
 ) -> None:
     """Print the SQL for the rights of a team on Postgres.
@@ -167,7 +170,7 @@ def grant_rights(
     from ndcg_tracker.storage.database import grant
     from ndcg_tracker.storage.upkeep.grants import Roles
 
-    statements = grant(_location(), Roles(owner, writer, reader, dashboards), apply=apply)
+    statements = grant(_location(), Roles(owner, writer, reader, dashboards, agent), apply=apply)
     options.show("\n".join(f"{statement};" for statement in statements))
     if apply:
         options.say("granted")

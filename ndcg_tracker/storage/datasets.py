@@ -119,7 +119,7 @@ class DatasetReads:
     def _rows(self, value: str | int, column: sa.Column[Any]) -> list[dict[str, Any]]:
         """Return the datasets, one at most, with a value in a column, and whether each is sealed."""
         seals = schema.seals
-        is_sealed = sa.exists().where(seals.c.dataset_id == schema.datasets.c.id, seals.c.is_sealed)
+        is_sealed = sa.exists(seals.c.dataset_id).where(seals.c.dataset_id == schema.datasets.c.id, seals.c.is_sealed)
         query = sa.select(schema.datasets, is_sealed.label("is_sealed")).where(column == value)
         return self._session.once(("dataset", value), partial(self._session.records, dict, query))
 

@@ -93,7 +93,6 @@ PREPARED = (
     "ingest {files}/new.csv --name dense --param latency_ms=2",
     "ingest {files}/other.csv --name step --tag training=bm25 --tag stage=iteration --tag iteration=1",
     "labels add {files}/labels.csv --judge llm",
-    "labels add {files}/labels.csv --dataset fresh",
     "groups set {files}/groups.csv",
     "alias set prod dense",
     "suite create all default",

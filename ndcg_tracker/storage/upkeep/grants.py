@@ -49,6 +49,16 @@ DELETED = (
 brought and that turn out to be stored already, the mark of a pruned run that it ingests again, staged runs that are
 published or given up, suites, and empty texts."""
 
+_OF_DATASET = "{} NOT IN (SELECT dataset_id FROM seals WHERE is_sealed)"
+_OWN = {"datasets": "id", "staged_runs": "", "staged_batches": "", "seals": "", "metrics": "", "suite_decisions": ""}
+"""Tables without a column of the dataset: its own, those that an agent does not read or only in part, and those that
+are of no dataset."""
+_OWNED = {"run_id": "runs", "label_set_id": "label_sets", "evaluation_id": "evaluations", "design_id": "designs"}
+_UNREAD = ("staged_runs", "staged_batches")
+_READ_IN_PART = {"seals": ("dataset_id", "is_sealed")}
+_RECORDED = ("decisions", "suite_decisions")
+"""Where an agent inserts: what gates decided."""
+
 _OWNERS = """
     SELECT CASE relkind WHEN 'v' THEN 'VIEW' ELSE 'TABLE' END, relname, pg_get_userbyid(relowner) FROM pg_class
     WHERE relnamespace = quote_ident(current_schema())::regnamespace AND relname = ANY (%(names)s) ORDER BY 1, 2
@@ -63,17 +73,22 @@ _WITHOUT_EFFECT = ("01006", "01007")
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """The roles of a team: who migrates and deletes, who stores, who reads the tables, and who only the views."""
+    """The roles of a team: who migrates and deletes, who stores, who reads the tables, and who only the views.
+
+    ``agent``: who reads what is open and gates, and of a sealed dataset reads nothing.
+    """
 
     owner: str
     writer: str
     reader: str
     dashboards: str | None = None
+    agent: str | None = None
 
     @property
     def names(self) -> list[str]:
         """The names that are given, the owner's first."""
-        return [self.owner, self.writer, self.reader, *([self.dashboards] if self.dashboards is not None else [])]
+        further = [role for role in (self.dashboards, self.agent) if role is not None]
+        return [self.owner, self.writer, self.reader, *further]
 
 
 def granted(location: Location, roles: Roles, *, apply: bool) -> list[str]:
@@ -122,6 +137,24 @@ def _check_they_exist(connection: Connection, location: Location, roles: Roles) 
         )
 
 
+def unsealed(table: str) -> str | None:
+    """Return the condition that a row of a table is of no sealed dataset; None for a table that has rows of none.
+
+    A row that belongs to a run, labels, an evaluation or a design is open where an agent sees these. Raises: KeyError
+    for a table of which it is not known whose its rows are.
+
+    >>> unsealed("ranked_lists"), unsealed("metrics")
+    ('run_id IN (SELECT id FROM runs)', None)
+    """
+    columns = metadata.tables[table].c
+    if "dataset_id" in columns and table not in _OWN:
+        return _OF_DATASET.format("dataset_id")
+    owner = next((column for column in _OWNED if column in columns and table not in _OWN), None)
+    if owner is not None:
+        return f"{owner} IN (SELECT id FROM {_OWNED[owner]})"
+    return _OF_DATASET.format(_OWN[table]) if _OWN[table] else None
+
+
 def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
     from psycopg import sql
 
@@ -140,7 +173,8 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
 
     owner, writer, reader = map(sql.Identifier, (roles.owner, roles.writer, roles.reader))
     dashboards = [] if roles.dashboards is None else [sql.Identifier(roles.dashboards)]
-    others = listed([writer, reader, *dashboards])
+    agents = [] if roles.agent is None else [sql.Identifier(roles.agent)]
+    others = listed([writer, reader, *dashboards, *agents])
     readers = listed([writer, reader])
     yield filled("REVOKE CREATE ON SCHEMA {s} FROM PUBLIC, {others}", s=in_schema, others=others)
     yield filled("GRANT USAGE, CREATE ON SCHEMA {s} TO {owner}", s=in_schema, owner=owner)
@@ -169,6 +203,26 @@ def _statements(connection: Connection, roles: Roles) -> Iterator[sql.Composed]:
     for function, _ in functions:
         yield filled("REVOKE ALL ON FUNCTION {f}() FROM PUBLIC, {others}", f=name(function), others=others)
         yield filled("GRANT EXECUTE ON FUNCTION {f}() TO {writer}", f=name(function), writer=writer)
+
+    if agents:
+        read = listed(name(table) for table in (VERSION_TABLE, *TABLES) if table not in (*_UNREAD, *_READ_IN_PART))
+        yield filled("GRANT SELECT ON {r} TO {agent}", r=listed([read, all_views]), agent=agents[0])
+        for table, columns in _READ_IN_PART.items():
+            some = listed(map(sql.Identifier, columns))
+            yield filled("GRANT SELECT ({some}) ON {t} TO {agent}", some=some, t=name(table), agent=agents[0])
+        yield filled("GRANT INSERT ON {t} TO {agent}", t=listed(map(name, _RECORDED)), agent=agents[0])
+        for table in TABLES:
+            if (condition := unsealed(table)) is not None:
+                yield filled("ALTER TABLE {t} ENABLE ROW LEVEL SECURITY", t=name(table))
+                for policy in ("ndcg_tracker_team", str(roles.agent)):  # of another agent stays
+                    yield filled("DROP POLICY IF EXISTS {p} ON {t}", p=sql.Identifier(policy), t=name(table))
+                yield filled("CREATE POLICY ndcg_tracker_team ON {t} USING (true)", t=name(table))
+                yield filled(
+                    "CREATE POLICY {agent} ON {t} AS RESTRICTIVE TO {agent} USING ({unsealed})",
+                    t=name(table),
+                    agent=agents[0],
+                    unsealed=sql.SQL(condition),
+                )
 
     later = filled("ALTER DEFAULT PRIVILEGES FOR ROLE {owner} IN SCHEMA {s} ", owner=owner, s=in_schema)
     yield later + filled("REVOKE ALL ON TABLES FROM {others}", others=others)
