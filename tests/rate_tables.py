@@ -6,6 +6,8 @@ The tests measure the same cells; here they stand in rows.
 import sys
 from collections.abc import Callable, Iterable
 
+import attackers
+import budgets as budgeted
 import judged_scenarios as scenarios
 from judged_rates import BIASED, BUDGETS, JUDGES, KINDS, SIZES, UNBIASED, Cell, cells
 from populations import NOISE, RATED, Null, graded
@@ -247,6 +249,36 @@ def answers(worlds: int) -> None:
                 row(f"{n}, {budget}, {name}", " / ".join(map(told, rates)), "", "", "", "")
 
 
+def budget(worlds: int) -> None:
+    """Worlds in which any of 40 candidates PASSes / FAILs falsely: without a budget, by t alone at .05/40, under it."""
+    ways = ("PASS at 5% each", "PASS by t alone", "PASS under the budget", "FAIL at 1% each", "FAIL under the budget")
+    head("differences, candidates, groups", ways)
+    for name, null in budgeted.POPULATIONS.items():
+        for shared, kind in ((0.0, "independent"), (0.7, "sharing groups")):
+            for n in budgeted.SIZES:
+                found = budgeted.any_false(null, n, worlds, shared=shared)
+                rates = (found.without, found.by_t, found.passed, found.failed_without, found.failed)
+                row(f"{name}, {kind}, {n:,}", *map(told, rates))
+
+
+def sealed(worlds: int) -> None:
+    """Worlds in which an author gets a false PASS: on sealed data, the highest of three spreads / open, the lowest."""
+    head("author, looks", (f"n = {n:,}" for n in attackers.SIZES))
+    for author in attackers.AUTHORS:
+        for looks in attackers.LOOKS:
+            cells = []
+            for n in attackers.SIZES:
+                closed, opened = (
+                    [
+                        attackers.any_false_pass(author, sd, n, looks, worlds // part, is_open=part > 1)
+                        for sd in attackers.SPREADS
+                    ]
+                    for part in (1, 5)
+                )
+                cells.append(f"{told(max(closed))} / {told(min(opened))}")
+            row(f"{author}, {looks}", *cells)
+
+
 TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "compare": (compare, 20_000),
     "flagged": (flagged, 5_000),
@@ -257,6 +289,8 @@ TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "price": (price, 5_000),
     "judges": (judges, 2_000),
     "answers": (answers, 1_000),
+    "budget": (budget, 2_000),
+    "sealed": (sealed, 1_000),
 }
 
 if __name__ == "__main__":
