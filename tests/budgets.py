@@ -1,15 +1,16 @@
 """How often any of many candidates PASSes or FAILs falsely, with a budget that their looks share and without one.
 
 Each is worse by just the margin (for PASS), or as good as the baseline (for FAIL). ``tests/rate_tables.py budget``
-prints the rates, ``tests/statistics/test_budget_rates.py`` holds them.
+prints the rates, ``tests/statistics/test_budget_rates.py`` holds them; ``far`` those of one look at such a level.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from populations import NOISE, RATED, Floats, Null
-from rates import MARGIN, Columns, Mask, fails, passes
+from rates import MARGIN, NEW, Columns, Mask, Rule, fails, passes
 
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 
@@ -80,3 +81,46 @@ def any_false(null: Null, n: int, worlds: int, *, shared: float = 0.0) -> Any:
             of = place > 2
             found[place] += is_decided((worse, equal)[of], columns[of]).reshape(size, CANDIDATES).any(axis=1).sum()
     return Any(*(found / worlds).tolist())
+
+
+def lognormal_losses(rng: np.random.Generator, shape: tuple[int, int]) -> Floats:
+    """Mirrored lognormal differences of mean 0, sd .12 and skewness -1.75: of 5,000 half are too skewed at .00125."""
+    return np.asarray(0.2 * (math.exp(0.125) - np.exp(rng.normal(0, 0.5, shape))).clip(min=-4.9))
+
+
+FAR = (0.00125, 0.0001)
+
+
+@dataclass(frozen=True)
+class RareLosses:
+    """Differences of which a share is a loss of .3 to 1, evenly, and the others are alike but for a normal ``sd``."""
+
+    share: float
+    sd: float
+
+    def passed(self, n: int, alphas: tuple[float, ...], samples: int, rule: Rule = NEW) -> list[float]:
+        """Return how often a candidate that is worse by the margin PASSes at each level.
+
+        The sum over k of P(k losses), which is binomial, times the share of samples with just k losses that PASS, of as
+        many for each k: so what is as rare as the level is not left to chance. What next to no sample has PASSes.
+        """
+        found, left = np.zeros(len(alphas)), 1.0
+        for k in range(n + 1):
+            weight = math.comb(n, k) * self.share**k * (1 - self.share) ** (n - k)
+            left -= weight
+            if weight < 1e-8:
+                found += weight
+                continue
+            rng = np.random.default_rng([n, k, int(1000 * self.share), int(1000 * self.sd)])
+            rows = self._with_losses(rng, (samples, n), k)
+            columns = Columns.of(rows)
+            found += [weight * float(passes(rows, MARGIN, rule, columns, alpha=alpha).mean()) for alpha in alphas]
+            if left < 1e-6:
+                break
+        return [float(rate) + left for rate in found]
+
+    def _with_losses(self, rng: np.random.Generator, shape: tuple[int, int], k: int) -> Floats:
+        others = (0.65 * self.share - MARGIN) / (1 - self.share)
+        rows = others + rng.normal(0, self.sd, shape)
+        rows[:, :k] = -rng.uniform(0.3, 1, (shape[0], k))
+        return rng.permuted(rows, axis=1).clip(-1, 1)

@@ -12,6 +12,7 @@ import judged_scenarios as scenarios
 from judged_rates import BIASED, BUDGETS, JUDGES, KINDS, SIZES, UNBIASED, Cell, cells
 from populations import NOISE, RATED, Null, graded
 from rates import (
+    BEFORE,
     BETTING,
     FAIL_ALPHAS,
     NEW,
@@ -45,7 +46,7 @@ FAR = (
     "lambdarank, seed",
     "lambdarank, ten more rounds",
 )
-RULES: dict[str, Rule] = {"limit .1": UNSCALED, "scaled limit": NEW, "betting only": BETTING}
+RULES: dict[str, Rule] = {"limit .1": UNSCALED, "scaled limit": BEFORE, "the rule": NEW, "betting only": BETTING}
 
 
 def told(rate: float, digits: int = 3) -> str:
@@ -101,7 +102,7 @@ def gate(samples: int) -> None:
 
 
 def levels(samples: int) -> None:
-    """False FAILs at far levels by three rules, with noise: the worst of both mirror images and 350, 500, 1,000."""
+    """False FAILs at far levels by four rules, with noise: the worst of both mirror images and 350, 500, 1,000."""
     head("differences", (f"{rule} at {alpha}" for alpha in FAIL_ALPHAS[2:] for rule in RULES))
     for name in FAR:
         null = RATED[name]
@@ -119,7 +120,7 @@ def levels(samples: int) -> None:
 
 
 def power(samples: int) -> None:
-    """FAILs of a true drop at far levels, by three rules."""
+    """FAILs of a true drop at far levels, by four rules."""
     head("differences, drop, groups", (f"{rule} at {alpha}" for alpha in FAIL_ALPHAS[2:] for rule in RULES))
     graded_ones, real = Null(graded, 0.492), RATED["lambdarank, regression"]
     for name, null, scale, drops in (
@@ -261,6 +262,18 @@ def budget(worlds: int) -> None:
                 row(f"{name}, {kind}, {n:,}", *map(told, rates))
 
 
+def far(samples: int) -> None:
+    """PASSes of one look at far levels where few groups lose much, by half of the information / by the rule."""
+    head("losses of .3 to 1, groups", (f"{rule} at {alpha}" for alpha in budgeted.FAR for rule in ("before", "rule")))
+    for share in (0.01, 0.02):
+        for sd in (0.0, 0.05, 0.14):
+            for n in (350, 500, 700, 1000, 5000):
+                null = budgeted.RareLosses(share, sd or NOISE)
+                before, now = (null.passed(n, budgeted.FAR, samples, rule) for rule in (BEFORE, NEW))
+                both = zip(before, now, strict=True)
+                row(f"{share:.0%}, sd {told(sd, 2)}, {n:,}", *(told(rate, 5) for pair in both for rate in pair))
+
+
 def sealed(worlds: int) -> None:
     """Worlds in which an author gets a false PASS: on sealed data, the highest of three spreads / open, the lowest."""
     head("author, looks", (f"n = {n:,}" for n in attackers.SIZES))
@@ -290,6 +303,7 @@ TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "judges": (judges, 2_000),
     "answers": (answers, 1_000),
     "budget": (budget, 2_000),
+    "far": (far, 1_000),
     "sealed": (sealed, 1_000),
 }
 
