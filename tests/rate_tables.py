@@ -6,10 +6,13 @@ The tests measure the same cells; here they stand in rows.
 import sys
 from collections.abc import Callable, Iterable
 
+import attackers
+import budgets as budgeted
 import judged_scenarios as scenarios
 from judged_rates import BIASED, BUDGETS, JUDGES, KINDS, SIZES, UNBIASED, Cell, cells
 from populations import NOISE, RATED, Null, graded
 from rates import (
+    BEFORE,
     BETTING,
     FAIL_ALPHAS,
     NEW,
@@ -43,7 +46,7 @@ FAR = (
     "lambdarank, seed",
     "lambdarank, ten more rounds",
 )
-RULES: dict[str, Rule] = {"limit .1": UNSCALED, "scaled limit": NEW, "betting only": BETTING}
+RULES: dict[str, Rule] = {"limit .1": UNSCALED, "scaled limit": BEFORE, "the rule": NEW, "betting only": BETTING}
 
 
 def told(rate: float, digits: int = 3) -> str:
@@ -99,7 +102,7 @@ def gate(samples: int) -> None:
 
 
 def levels(samples: int) -> None:
-    """False FAILs at far levels by three rules, with noise: the worst of both mirror images and 350, 500, 1,000."""
+    """False FAILs at far levels by four rules, with noise: the worst of both mirror images and 350, 500, 1,000."""
     head("differences", (f"{rule} at {alpha}" for alpha in FAIL_ALPHAS[2:] for rule in RULES))
     for name in FAR:
         null = RATED[name]
@@ -117,7 +120,7 @@ def levels(samples: int) -> None:
 
 
 def power(samples: int) -> None:
-    """FAILs of a true drop at far levels, by three rules."""
+    """FAILs of a true drop at far levels, by four rules."""
     head("differences, drop, groups", (f"{rule} at {alpha}" for alpha in FAIL_ALPHAS[2:] for rule in RULES))
     graded_ones, real = Null(graded, 0.492), RATED["lambdarank, regression"]
     for name, null, scale, drops in (
@@ -247,6 +250,48 @@ def answers(worlds: int) -> None:
                 row(f"{n}, {budget}, {name}", " / ".join(map(told, rates)), "", "", "", "")
 
 
+def budget(worlds: int) -> None:
+    """Worlds in which any of 40 candidates PASSes / FAILs falsely: without a budget, by t alone at .05/40, under it."""
+    ways = ("PASS at 5% each", "PASS by t alone", "PASS under the budget", "FAIL at 1% each", "FAIL under the budget")
+    head("differences, candidates, groups", ways)
+    for name, null in budgeted.POPULATIONS.items():
+        for shared, kind in ((0.0, "independent"), (0.7, "sharing groups")):
+            for n in budgeted.SIZES:
+                found = budgeted.any_false(null, n, worlds, shared=shared)
+                rates = (found.without, found.by_t, found.passed, found.failed_without, found.failed)
+                row(f"{name}, {kind}, {n:,}", *map(told, rates))
+
+
+def far(samples: int) -> None:
+    """PASSes of one look at far levels where few groups lose much, by half of the information / by the rule."""
+    head("losses of .3 to 1, groups", (f"{rule} at {alpha}" for alpha in budgeted.FAR for rule in ("before", "rule")))
+    for share in (0.01, 0.02):
+        for sd in (0.0, 0.05, 0.14):
+            for n in (350, 500, 700, 1000, 5000):
+                null = budgeted.RareLosses(share, sd or NOISE)
+                before, now = (null.passed(n, budgeted.FAR, samples, rule) for rule in (BEFORE, NEW))
+                both = zip(before, now, strict=True)
+                row(f"{share:.0%}, sd {told(sd, 2)}, {n:,}", *(told(rate, 5) for pair in both for rate in pair))
+
+
+def sealed(worlds: int) -> None:
+    """Worlds in which an author gets a false PASS: on sealed data, the highest of three spreads / open, the lowest."""
+    head("author, looks", (f"n = {n:,}" for n in attackers.SIZES))
+    for author in attackers.AUTHORS:
+        for looks in attackers.LOOKS:
+            cells = []
+            for n in attackers.SIZES:
+                closed, opened = (
+                    [
+                        attackers.any_false_pass(author, sd, n, looks, worlds // part, is_open=part > 1)
+                        for sd in attackers.SPREADS
+                    ]
+                    for part in (1, 5)
+                )
+                cells.append(f"{told(max(closed))} / {told(min(opened))}")
+            row(f"{author}, {looks}", *cells)
+
+
 TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "compare": (compare, 20_000),
     "flagged": (flagged, 5_000),
@@ -257,6 +302,9 @@ TABLES: dict[str, tuple[Callable[[int], None], int]] = {
     "price": (price, 5_000),
     "judges": (judges, 2_000),
     "answers": (answers, 1_000),
+    "budget": (budget, 2_000),
+    "far": (far, 1_000),
+    "sealed": (sealed, 1_000),
 }
 
 if __name__ == "__main__":

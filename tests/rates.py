@@ -37,9 +37,13 @@ class Rule:
 
 NEW = Rule(enough_for, skewness_for)
 OLD = Rule(lambda _: 100, lambda _: 0.1)
-UNSCALED = Rule(enough_for, lambda _: 0.1)
+BEFORE = Rule(
+    lambda alpha: round(50 * math.log(1 / alpha)), lambda alpha: (2 if alpha < 0.01 else 1) * skewness_for(alpha)
+)
+UNSCALED = Rule(BEFORE.enough, lambda _: 0.1)
 BETTING = Rule(lambda alpha: enough_for(alpha) if alpha >= 0.01 else math.inf, skewness_for)
-"""What stands below the level 1%: the same rule with one limit of skewness, or no t at all."""
+"""What stood or could stand below the level 1%: half of the differences and twice the skewness, which was the rule;
+one limit of skewness; no t at all."""
 
 
 @dataclass(frozen=True)
