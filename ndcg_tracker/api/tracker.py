@@ -438,6 +438,7 @@ class Tracker:
         sealed: str | None = None,
         budget: float = 0.05,
         looks: int | None = None,
+        seed: str | None = None,
         held: str | os.PathLike[str] | None = None,
     ) -> SplitDataset:
         """Move a share of the groups of a dataset, with their labels, to a new dataset that is sealed.
@@ -447,16 +448,17 @@ class Tracker:
 
         Parameters: ``seal``: the share that is sealed, in (0, 1). ``cluster``: an attribute of the groups; those of one
         value stay together. ``sealed``: the name of the sealed part, by default ``DATASET-sealed``. ``budget``,
-        ``looks``: see ``seal_dataset``. ``held``: the database of the sealed part, made where it is not there; None for
-        this one. Raises: ReferenceNotFoundError; ConflictError for a dataset with recorded results, or split before,
-        and where the name is taken; InputError for a share that leaves a part empty, and groups without the attribute.
+        ``looks``: see ``seal_dataset``. ``seed``: makes the key of the hash, by default a random one. ``held``: the
+        database of the sealed part, made where it is not there; None for this one. Raises: ReferenceNotFoundError;
+        ConflictError for a dataset with recorded results, or split before, and where the name is taken; InputError for
+        a share that leaves a part empty, and groups without the attribute.
         """
         from ndcg_tracker.questions.gate.decide_bounds import look_level
         from ndcg_tracker.runs.parts import SplitOptions, split_dataset
         from ndcg_tracker.storage.database import vacuum
 
         look_level(1, budget, looks)
-        asked = SplitOptions(seal, cluster, sealed or f"{dataset}-sealed", budget, looks)
+        asked = SplitOptions(seal, cluster, sealed or f"{dataset}-sealed", budget, looks, seed)
         if held is None:
             return split_dataset(self.store(), dataset, asked)
         with type(self)(held) as other:

@@ -274,8 +274,11 @@ def split_dataset(
     ] = None,
     budget: SealBudget = 0.05,
     looks: SealLooks = None,
+    seed: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Makes the key of the hash.", show_default="random")
+    ] = None,
 ) -> None:
-    """Move a share of the groups of a dataset, with their labels, to a new one that is sealed.
+    """Move a share of the groups, with their labels, to a sealed dataset.
 
     The sealed part goes to the database that NDCG_TRACK_SEALED_DB names, if it is set: hold that where CI alone reads
     it.
@@ -283,7 +286,7 @@ def split_dataset(
     held = os.environ.get(SEALED_DATABASE)
     with options.tracker() as tracker:
         split = partial(tracker.split_dataset, name, seal=seal, cluster=cluster, sealed=sealed, held=held)
-        done = split(budget=budget, looks=looks)
+        done = split(budget=budget, looks=looks, seed=seed)
         is_file = tracker.store().dialect == "sqlite"
     counts = f"{_counted(done.n_sealed, 'group')} in {done.sealed!r}, {done.n_open:,} in {done.dataset!r}"
     options.say(f"split: {counts}; only gate and ingest take {done.sealed!r}")

@@ -117,7 +117,8 @@ class SplitOptions:
     """How a dataset is split.
 
     ``share``: of the groups (or clusters) that is sealed, in (0, 1). ``cluster``: the attribute whose values are kept
-    whole. ``sealed``: the name of the sealed part. ``budget``, ``looks``: of its seal.
+    whole. ``sealed``: the name of the sealed part. ``budget``, ``looks``: of its seal. ``seed``: makes
+    the key of the hash, None for a random one.
     """
 
     share: float
@@ -125,6 +126,7 @@ class SplitOptions:
     sealed: str
     budget: float
     looks: int | None
+    seed: str | None = None
 
 
 def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store | None = None) -> SplitDataset:
@@ -142,7 +144,8 @@ def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store
         ids, keys = tx.groups.all(record.id)
         label_sets = tx.labels.sets(record.id, None)
         labelled = np.isin(ids, np.concatenate([tx.labels.group_ids(of.id) for of in label_sets] or [ids[:0]]))
-        key = secrets.token_hex(16)
+        seed = secrets.token_bytes(16) if options.seed is None else options.seed.encode()
+        key = hashlib.blake2b(seed, digest_size=16).hexdigest()
         names = _clusters(tx, record, ids, keys, options.cluster)
         chosen = np.array([is_chosen(name, key, options.share) for name in names], dtype=bool)
         parts = {name for name, is_labelled in zip(names, labelled.tolist(), strict=True) if is_labelled}

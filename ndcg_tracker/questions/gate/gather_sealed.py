@@ -4,37 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.questions.gate.decide_bounds import sealed_level
 from ndcg_tracker.questions.gate.decide_candidate import decided
 from ndcg_tracker.questions.gate.gather import basis_of, facts_of
 from ndcg_tracker.questions.gate.question import GateQuestion
-from ndcg_tracker.questions.gate.result import Basis, Look, decided_and_recorded
+from ndcg_tracker.questions.gate.result import Basis, Look, SealedDecision, SealedGated, decided_and_recorded
 from ndcg_tracker.questions.gate.say_looks import sealed_said
 from ndcg_tracker.render.formats import Answer, Said
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
-
-SealedDecision = Literal["pass", "not_passed"]
-
-
-@dataclass(frozen=True, slots=True)
-class SealedGated:
-    """What a gate on a sealed dataset says: one bit, and what was known before.
-
-    ``look``: which look at the sealed data it is, and its level.
-    """
-
-    decision: SealedDecision
-    candidate: str
-    baseline: str
-    dataset: str
-    metric: str
-    margin: float
-    look: Look
 
 
 def sealed_gated(store: Store, question: GateQuestion) -> SealedGated:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.slices import RegressedSlice
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.locks import TurnName
     from ndcg_tracker.storage.records import AliasRecord, DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
+
+SealedDecision = Literal["pass", "not_passed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,22 @@ class Gated:
     def is_accepted(self) -> bool:
         """Whether the candidate may replace the baseline: PASS, or overridden."""
         return self.decision.decision == "pass" or self.acknowledgement is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SealedGated:
+    """What a gate on a sealed dataset says: one bit, and what was known before.
+
+    ``look``: which look at the sealed data it is, and its level.
+    """
+
+    decision: SealedDecision
+    candidate: str
+    baseline: str
+    dataset: str
+    metric: str
+    margin: float
+    look: Look
 
 
 ROUNDS = 3

@@ -15,8 +15,7 @@ from ndcg_tracker.words.texts import ordinal, points
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
-    from ndcg_tracker.questions.gate.gather_sealed import SealedGated
-    from ndcg_tracker.questions.gate.result import Gated
+    from ndcg_tracker.questions.gate.result import Gated, SealedGated
 
 _SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin look=look.number level=look.level")
 
@@ -46,7 +45,7 @@ def look_words(look: Look) -> str:
     """
     of_looks = "" if look.looks is None else f" of {look.looks}"
     if look.n_passed is not None:
-        of_looks += f", after {look.n_passed} PASSed"
+        of_looks += f" ({look.n_passed} PASSed before)"
     return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
 
 
