@@ -1,8 +1,8 @@
 """Sixty-six harmful variants at three gates: without a budget, with one, and on sealed data.
 
 Every variant is worse by exactly the margin on queries like these: it moves the one relevant result from the second
-place to the first in some, and to the third in more. A gate at 5% lets about one in twenty through, and a year of gates lets
-through the luckiest. Under a budget, and on sealed data, the chance that any of them passes is 5% at most.
+place to the first in some, and to the third in more. A gate at 5% lets about one in twenty through, and a year of gates
+lets through the luckiest. Under a budget, and on sealed data, the chance that any of them passes is 5% at most.
 
 Run it with: python examples/many_candidates.py [VARIANTS]
 """
