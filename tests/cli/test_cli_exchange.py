@@ -48,9 +48,9 @@ def test_the_real_program(program: Program, folder: Path) -> None:
     assert program("export", "--all", "-o", "out").code == 0
     assert sorted(path.name for path in (folder / "out").iterdir()) == [
         "alias_moves.parquet", "aliases.parquet", "budget_resets.parquet", "datasets.parquet", "decisions.parquet",
-        "design_runs.parquet", "designs.parquet", "drawn_items.parquet", "evaluations.parquet", "group_results.parquet", "groups.parquet",
-        "items.parquet", "label_coverage.parquet", "label_sets.parquet", "labels.parquet", "runs.parquet",
-        "suite_decisions.parquet", "suites.parquet",
+        "design_runs.parquet", "designs.parquet", "drawn_items.parquet", "evaluations.parquet",
+        "group_results.parquet", "groups.parquet", "items.parquet", "label_coverage.parquet", "label_sets.parquet",
+        "labels.parquet", "runs.parquet", "suite_decisions.parquet", "suites.parquet",
     ]  # fmt: skip
     printed = program("--db", "copy.db", "import", "out")
     assert (printed.code, printed.err) == (0, "stored 1 alias and 1 decision of gates\n" + CHECKED)

@@ -101,7 +101,8 @@ def add_labels(
             version, is_new = added
             state = "stored" if is_new else "already stored"
             whose = f" of judge {name!r}" if name else ""
-            labels = "those of its part" if added.n_left_out else counted(lists.n_items, "label")
+            labels = f"{lists.n_items} label{'' if lists.n_items == 1 else 's'}"
+            labels = "those of its part" if added.n_left_out else labels
             notes = tracker.change_of_labels(version, dataset=dataset, extends=extend) if is_new else ()
             beside = "" if added.extends is None else " added to the version before"
             options.say(f"{state} as version {version} of dataset {dataset!r}: {labels}{whose}{beside}")
