@@ -267,7 +267,7 @@ def far(samples: int) -> None:
     head("losses of .3 to 1, groups", (f"{rule} at {alpha}" for alpha in budgeted.FAR for rule in ("before", "rule")))
     for share in (0.01, 0.02):
         for sd in (0.0, 0.05, 0.14):
-            for n in (350, 500, 700, 1000, 5000):
+            for n in (350, 500, 700, 1000):
                 null = budgeted.RareLosses(share, sd or NOISE)
                 before, now = (null.passed(n, budgeted.FAR, samples, rule) for rule in (BEFORE, NEW))
                 both = zip(before, now, strict=True)

@@ -17,7 +17,15 @@ from ndcg_tracker.statistics.distribution_free import betting_lower_bound, betti
 from ndcg_tracker.statistics.repeats import RunVariance, with_runs
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_distribution import normal_quantile, quantile, two_sided_t
-from ndcg_tracker.statistics.t_test import Information, TTest, groups_with_power, t_lower_bound, t_upper_bound
+from ndcg_tracker.statistics.t_test import (
+    Information,
+    TTest,
+    groups_with_power,
+    skewness_for,
+    skewness_spread,
+    t_lower_bound,
+    t_upper_bound,
+)
 
 BoundMethod = Literal["t", "betting"]
 PASS_LEVEL = 0.95
@@ -301,7 +309,7 @@ def groups_to_pass(
     """
 
     def needed(level: float) -> tuple[int, BoundMethod] | None:
-        from_t_on = _trusted_from(information, level) * groups_each if test.t is not None else math.inf
+        from_t_on = _trusted_from(information, spread, level) * groups_each if test.t is not None else math.inf
         before = int(min(MOST_GROUPS, max(0.0, from_t_on - 1)) / groups_each)
         n = None
         if before and may_bet:
@@ -316,15 +324,23 @@ def groups_to_pass(
     may_bet = chance.may_bet and math.isfinite(reach)
     bets = chance.independent(delta / reach, weights)
     groups_each = delta.size / bets[0].size
+    spread = skewness_spread(bets[0] if bets[1] is None else bets[1] * (bets[0] - np.average(bets[0], weights=bets[1])))
     found, of_one = needed(alpha / chance.n_looks), needed(SINGLE_LOOK)
     return None if found is None else GroupsToPass(*found, None if of_one is None else of_one[0])
 
 
-def _trusted_from(information: Information, alpha: float) -> int:
-    """Return from how many groups on, if they are like these, enough differ for t in 85% of samples."""
+def _trusted_from(information: Information, of_skewness: float, alpha: float) -> int:
+    """Return from how many groups on, if they are like these, t is trusted in 85% of samples by either limit.
+
+    ``of_skewness``: see ``skewness_spread``.
+    """
     if not information.n_nonzero:
         return 0
-    share = information.n_nonzero / information.n
-    spread = normal_quantile(0.85) * math.sqrt(share * (1 - share))
-    root = (spread + math.sqrt(spread**2 + 4 * share * information.enough_for(alpha))) / (2 * share)
-    return max(information.groups_for(alpha), math.ceil(root**2 - ROUNDING))
+    z, share = normal_quantile(0.85), information.n_nonzero / information.n
+
+    def first(each: float, spread: float, least: float) -> int:
+        """The n from which on each n - spread sqrt(n) is ``least``."""
+        return math.ceil(((spread + math.sqrt(spread**2 + 4 * each * least)) / (2 * each)) ** 2 - ROUNDING)
+
+    by_count = first(share, z * math.sqrt(share * (1 - share)), information.enough_for(alpha))
+    return max(by_count, first(skewness_for(alpha), abs(information.skewness), z * of_skewness))

@@ -108,16 +108,16 @@ def test_slices_are_decided_by_their_own_answers(shop: CommandLine) -> None:
 
 
 def test_looks_share_the_levels(shop: CommandLine) -> None:
-    delta = np.random.default_rng(1).normal(0, 0.1, 200)
-    chance = Chance(informative=np.full(200, 2), n_looks=5)
+    delta = np.random.default_rng(1).normal(0, 0.1, 800)
+    chance = Chance(informative=np.full(800, 2), n_looks=5)
     decision = population_decision(delta, 0.05, chance=chance)
     test = paired_t(delta)
     assert (decision.lower, decision.upper) == (t_lower_bound(test, level=0.99), t_upper_bound(test, level=0.998))
     assert (decision.pass_level, decision.fail_alpha) == (0.99, 0.002)
-    of_slices = with_slices(decision, delta, Slicing("device", ["tv"] * 100 + ["phone"] * 100), 0.05, chance=chance)
+    of_slices = with_slices(decision, delta, Slicing("device", ["tv"] * 400 + ["phone"] * 400), 0.05, chance=chance)
     assert of_slices.slices is not None
     rows = {row.value: row for row in of_slices.slices.rows}
-    for value, part in (("tv", delta[:100]), ("phone", delta[100:])):
+    for value, part in (("tv", delta[:400]), ("phone", delta[400:])):
         bounds = t_lower_bound(paired_t(part), level=0.99), t_upper_bound(paired_t(part), level=1 - rows[value].alpha)
         assert (rows[value].lower, rows[value].upper) == pytest.approx(bounds)
     assert sorted(row.alpha for row in rows.values()) == [0.001, 0.002]

@@ -34,8 +34,9 @@ def power(delta: Floats, n: int, margin: float, alpha: float) -> float:
     [
         ("normal", 400, 0.02, FAR, "t"),
         ("normal", 400, 0.02, 0.0001, "t"),
-        ("lambdarank, seed", 1000, 0.01, FAR, "t"),
-        ("TREC-COVID, pmc to pubmed", 400, 0.02, FAR, "t"),
+        ("graded, half of them 0", 400, 0.04, FAR, "t"),
+        ("lambdarank, seed", 1000, 0.01, FAR, "betting"),
+        ("TREC-COVID, pmc to pubmed", 400, 0.02, FAR, "betting"),
         ("exponential losses", 400, 0.02, FAR, "betting"),
         ("95% zeros, gains of .2 in 3%, losses of .3 in 2%", 400, 0.02, FAR, "betting"),
         ("a loss of .49 in 2%", 400, 0.02, 0.0001, "betting"),

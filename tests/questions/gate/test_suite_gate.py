@@ -107,7 +107,7 @@ def test_false_fail_and_false_pass(suite: str, population: str, apart: float) ->
 
 
 def test_datasets_have_floors() -> None:
-    noise = np.tile([0.125, -0.125], 200)
+    noise = np.tile([0.125, -0.125], 300)
     deltas = {"fiqa": noise + 0.06, "scifact": noise - 0.04, "tiny": noise[:24] - 0.5}
     whole = macro_decision([deltas["fiqa"], deltas["scifact"]], 0.01)
     assert whole.decision == "pass"
