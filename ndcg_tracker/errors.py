@@ -165,6 +165,10 @@ class ConflictError(InputError):
     """A name that other content already has, or a label that contradicts a stored one (exit code 2)."""
 
 
+class SealedError(InputError):
+    """A dataset is sealed, and what was asked is neither a gate nor to ingest (exit code 2)."""
+
+
 class NameTakenError(ConflictError):
     """The name of a run that already has other content (exit code 2)."""
 

@@ -456,10 +456,11 @@ class Tracker:
         from ndcg_tracker.questions.gate.decide_bounds import look_level
         from ndcg_tracker.runs.parts import SplitOptions, split_dataset
         from ndcg_tracker.storage.database import vacuum
+        from ndcg_tracker.storage.database_url import parsed_location
 
         look_level(1, budget, looks)
         asked = SplitOptions(seal, cluster, sealed or f"{dataset}-sealed", budget, looks, seed)
-        if held is None:
+        if held is None or parsed_location(os.fspath(held)) == parsed_location(self.location):
             return split_dataset(self.store(), dataset, asked)
         with type(self)(held) as other:
             done = split_dataset(self.store(), dataset, asked, other.store(create=True))

@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Select
 
-from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, SealedError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import KeyPlaces, Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
@@ -125,7 +125,7 @@ class DatasetReads:
 
     def _opened(self, row: Mapping[str, Any]) -> DatasetRecord:
         if row["is_sealed"] and not self._session.opens_seals:
-            raise InputError(
+            raise SealedError(
                 f"dataset {row['name']!r} is sealed: only gate and ingest take it",
                 advice="see the open ones with: ndcg-track runs list",
             )

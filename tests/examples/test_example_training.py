@@ -97,6 +97,14 @@ def test_scikit_learn(tmp_path: Path, printed: Callable[..., str]) -> None:
     assert f"ndcg@10 improved by {stored['trees'] - stored['ridge']:.4f}\n" in text
 
 
+def test_many_candidates(printed: Callable[..., str]) -> None:
+    text = printed("many_candidates.py", "3")
+    found = re.findall(r"^(at 5% each|a budget of 5%|sealed, 5%) +(\d) of 3 harmful variants PASS$", text, re.MULTILINE)
+    assert [gate for gate, _ in found] == ["at 5% each", "a budget of 5%", "sealed, 5%"]
+    assert [number for _, number in found[1:]] == ["0", "0"]
+    assert re.match(r"\d{3} queries are open, \d{3} sealed\n", text)
+
+
 @pytest.mark.nightly
 def test_retrained_models(printed: Callable[..., str]) -> None:
     text = printed("retrained_models.py", "12")

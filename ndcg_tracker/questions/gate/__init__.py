@@ -15,7 +15,7 @@ from ndcg_tracker.compare.options import (
     Scope,
     Unjudged,
 )
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import InputError, SealedError, argument
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.report import report
 
@@ -176,7 +176,13 @@ def gate(
         check_with=check_with,
     )
     override = acknowledged(acknowledge, acknowledged_by, dry_run=dry_run)
-    return GateResult(gated(self.store(), question, override, dry_run=dry_run))
+    try:
+        return GateResult(gated(self.store(), question, override, dry_run=dry_run))
+    except SealedError:
+        told = InputError(
+            f"dataset {dataset!r} is sealed", advice="ask gate_sealed, which says PASS or NOT PASSED alone"
+        )
+    raise told
 
 
 def gate_sealed(
