@@ -164,8 +164,8 @@ def reset(asked: Asked, reason: str | None) -> None:
         )
     with options.tracker() as tracker:
         done = tracker.reset_gate(**asked.named, reason=reason, reset_by=person())
-    looks = counted(done.n_looks, "look")
-    options.say(f"the budget of {done.baseline!r} on {done.dataset!r} begins anew; {looks} no longer count")
+    looks = f"{counted(done.n_looks, 'look')} no longer count{'s' if done.n_looks == 1 else ''}"
+    options.say(f"the budget of {done.baseline!r} on {done.dataset!r} begins anew; {looks}")
 
 
 def _gate_on_suite(tracker: Tracker, asked: Asked, suite: str, **further: object) -> SuiteGateResult:
