@@ -26,7 +26,7 @@ from ndcg_tracker.runs.labels import (
     newest_for_run,
     numbered_labels,
 )
-from ndcg_tracker.runs.parts import part_of, refuse_of_both_parts
+from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of, refuse_of_both_parts
 from ndcg_tracker.runs.scoring import (
     Scores,
     StoredMetric,
@@ -306,7 +306,7 @@ def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> In
     """Return of a run on a sealed dataset that it is stored, and no number that its labels make."""
     try:
         result = ask()
-    except NameTakenError:  # another conflict would tell a stored weight
+    except (NameTakenError, LabelsOfSealedError):  # another conflict would tell a stored weight
         raise
     except NdcgTrackerError:
         told = InputError(

@@ -40,6 +40,10 @@ _NEVER_REFUSED = frozenset({"rel", "p", "discount", "depth", "recall", "recalls"
 """Axes whose numbers refuse no label; others, such as the gain of an unjudged item, may be as large as to overflow."""
 
 
+class LabelsOfSealedError(InputError):
+    """Labels that came with a run of a sealed dataset: the caller's own, so that to refuse them tells nothing."""
+
+
 @dataclass
 class Part:
     """A sealed dataset, or a part of one that was split: it keeps its own groups alone.
@@ -77,7 +81,7 @@ class Part:
         if labels is None:
             return None
         if self.is_sealed:
-            raise InputError(
+            raise LabelsOfSealedError(
                 f"dataset {self.dataset!r} is sealed, and so are its labels: none are taken with a run",
                 advice=f"leave {argument('labels')} out, and a column of labels",
             )
