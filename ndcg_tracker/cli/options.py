@@ -239,6 +239,7 @@ def agreed(question: str) -> bool:
 
 OPTION_OF = {
     "attributes": "--attribute",
+    "limits": "--limit",
     "location": "--db",
     "metrics": "--metric",
     "parameters": "--param",

@@ -21,6 +21,7 @@ from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT, GroupWeights, LabelLists, Ranking
 from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction_text, difference_text, verdicts
 from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
+from ndcg_tracker.runs.parts import refuse_of_both_parts
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, exported_metric
 from ndcg_tracker.runs.scoring import restore, settle_weights, stored_scores
 from ndcg_tracker.statistics.summary import PairedSums
@@ -282,6 +283,8 @@ def import_all(
             f"the export holds the datasets {', '.join(named)}; {argument('dataset')} is for an export of one"
         )
     datasets = {name: tx.write.datasets.ensure(dataset or name, dates.get(name)) for name in named}
+    for of_name in datasets.values():
+        refuse_of_both_parts(tx, of_name, "an export")
     of_import = _Import(tx, reader, datasets)
     weights = of_import.groups()
     of_import.texts()

@@ -14,6 +14,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.runs.ingest import IngestResult
+from ndcg_tracker.runs.parts import refuse_of_both_parts
 from ndcg_tracker.runs.scoring import NO_ITEMS, StoredMetric, StoredMetrics
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE, PairedSumsRecord
 
@@ -37,6 +38,7 @@ def store_results(
     run has other results under it.
     """
     dataset = tx.write.datasets.ensure(details.dataset)
+    refuse_of_both_parts(tx, dataset, "a file of results")
     declared = tx.evaluations.external(dataset.id, metric.measure)
     if declared is not None and declared != str(metric):
         raise ConflictError(
@@ -129,6 +131,7 @@ def store_sums(
         )
     other = None if baseline is None else tx.runs.resolve(baseline, details.dataset)
     dataset = tx.write.datasets.ensure(details.dataset)
+    refuse_of_both_parts(tx, dataset, "a sum")
     label_set = _label_set(tx, dataset, wholes[0].labels)
     run = tx.runs.named(dataset.id, details.name)
     outcome = "stored" if run is None else "already stored"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ndcg_tracker.errors import ConflictError, InputError, NameTakenError, NdcgTrackerError, argument
+from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged
@@ -26,7 +26,7 @@ from ndcg_tracker.runs.labels import (
     newest_for_run,
     numbered_labels,
 )
-from ndcg_tracker.runs.parts import part_of
+from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of, refuse_of_both_parts
 from ndcg_tracker.runs.scoring import (
     Scores,
     StoredMetric,
@@ -292,6 +292,7 @@ def store_run(
         dataset = tx.write.datasets.ensure(details.dataset)
         part = part_of(tx, dataset)
         if part is not None:
+            part.check_metrics(metrics)
             blocks, labels, scores = part.blocks(blocks), part.labels(labels), None
         coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source, judges))
         ask = partial(_stored, tx, dataset, coming, details, metrics, replace, scores)
@@ -305,7 +306,7 @@ def _stored_alone(ask: Callable[[], IngestResult], dataset: DatasetRecord) -> In
     """Return of a run on a sealed dataset that it is stored, and no number that its labels make."""
     try:
         result = ask()
-    except ConflictError:  # on its name and its own content
+    except (NameTakenError, LabelsOfSealedError):  # another conflict would tell a stored weight
         raise
     except NdcgTrackerError:
         told = InputError(
@@ -328,6 +329,7 @@ def publish_run(
     with store.write(run=(details.dataset, details.name)) as tx:
         contents = tx.write.staged.taken(staged.id, staged.attempts)
         dataset = tx.write.datasets.ensure(details.dataset)
+        refuse_of_both_parts(tx, dataset, "a run that was staged")
         labels: RunLabels | WholeLabels
         if staged.labels_digest is not None:
             labels, are_others = WholeLabels(tx, dataset, staged.labels_digest, details.labels_source), False

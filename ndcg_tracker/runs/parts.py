@@ -13,12 +13,14 @@ import numpy as np
 
 from ndcg_tracker.errors import ConflictError, InputError, argument
 from ndcg_tracker.ingest.table import RankedTable
+from ndcg_tracker.metrics.language.axes import AXIS_OF
 from ndcg_tracker.rankings.keys import KeyIndex, Keys
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, labels_of_groups
 from ndcg_tracker.storage.records import LabelOrigin
 from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
+    from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings import Mask
     from ndcg_tracker.storage.records import DatasetRecord, SealRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
@@ -32,6 +34,14 @@ def is_chosen(name: str, key: str, share: float) -> bool:
     """
     hashed = hashlib.blake2b(name.encode(), key=bytes.fromhex(key), digest_size=8)
     return int.from_bytes(hashed.digest(), "big") < share * 2**64
+
+
+_NEVER_REFUSED = frozenset({"rel", "p", "discount", "depth", "recall", "recalls", "recall_count", "round"})
+"""Axes whose numbers refuse no label; others, such as the gain of an unjudged item, may be as large as to overflow."""
+
+
+class LabelsOfSealedError(InputError):
+    """Labels that came with a run of a sealed dataset: the caller's own, so that to refuse them tells nothing."""
 
 
 @dataclass
@@ -71,11 +81,24 @@ class Part:
         if labels is None:
             return None
         if self.is_sealed:
-            raise InputError(
+            raise LabelsOfSealedError(
                 f"dataset {self.dataset!r} is sealed, and so are its labels: none are taken with a run",
                 advice=f"leave {argument('labels')} out, and a column of labels",
             )
         return labels_of_groups(labels, np.flatnonzero(self._keeps(labels.group_keys)))
+
+    def check_metrics(self, metrics: Iterable[Metric]) -> None:
+        """Refuse metrics that are refused for some labels: on sealed data each such answer would tell of them."""
+        for metric in metrics if self.is_sealed else ():
+            for axis, value in metric.settings:
+                is_listed = value in AXIS_OF[axis].values and axis not in ("arithmetic", "label_domain")
+                if value.startswith("error") or not (is_listed or axis in _NEVER_REFUSED):
+                    raise InputError(
+                        f"{axis}={value} may refuse a run for what its labels are, which sealed dataset "
+                        f"{self.dataset!r} does not tell",
+                        where=metric.requested_as,
+                        advice=f"leave {axis} out",
+                    )
 
     def notes(self) -> tuple[str, ...]:
         """Return in words that groups were left out, nothing where none were."""
@@ -100,6 +123,15 @@ def part_of(tx: ReadTransaction, dataset: DatasetRecord) -> Part | None:
         return None
     of_clusters = seal.split is not None and seal.split["cluster"] is not None
     return Part(dataset.name, seal, KeyIndex(tx.groups.all(dataset.id)[1]) if of_clusters else None)
+
+
+def refuse_of_both_parts(tx: ReadTransaction, dataset: DatasetRecord, what: str) -> None:
+    """Refuse for a part of what was split that which may hold groups of the other one, and is not read here."""
+    if tx.datasets.seal_of(dataset.id) is not None:
+        raise InputError(
+            f"dataset {dataset.name!r} is the open part of one that was split, and {what} may hold groups of the other",
+            advice="ingest the run's own file, of which only the groups of this part are kept",
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,6 +282,7 @@ class BroughtRecord:
                 "candidate_run_id": self._run_id(row["present_candidate"], dataset),
                 "label_set_id": self._label_set_of(row).id,
                 "repeats": self._repeats("decisions", row["repeats"], dataset),
+                "baseline_lists": self._lists_of_look(row),
             }
             there = ("dataset", "present_baseline", "present_candidate", "label_set_version")
             self._tx.write.decisions.take_over({name: row[name] for name in row if name not in there} | ids)
@@ -296,7 +297,7 @@ class BroughtRecord:
             made, until = (self._time("budget_resets", row[name]) for name in ("created_at_utc", "covered_until_utc"))
             covered = [of.id for of in self._tx.decisions.all(dataset.id) if of.created_at_utc <= until]
             if (dataset.id, made) not in here and covered:
-                known = row["baseline_run"], row["baseline_lists"]
+                known = row["baseline_run"], self._lists("budget_resets", row["baseline_lists"])
                 facts = {"reason": row["reason"], "reset_by": row["reset_by"], "created_at_utc": made}
                 self._tx.write.decisions.reset(dataset.id, *known, after=max(covered), **facts)
 
@@ -434,6 +435,28 @@ class BroughtRecord:
         except (ValueError, RecursionError, AttributeError, TypeError, KeyError):
             raise self._reader.error("suite_decisions", "holds runs that no decision has") from None
         return runs_of
+
+    def _lists_of_look(self, row: Row) -> dict[str, Any] | None:
+        """Return the lists of the baseline that a look knows, None of a decision without a budget."""
+        of_budget = [row[name] is not None for name in ("budget", "look", "baseline_lists")]
+        if not any(of_budget) and row["looks"] is None:
+            return None
+        if (
+            not all(of_budget)
+            or not 0 < row["budget"] < 0.5
+            or min(row["look"], 1 if row["looks"] is None else row["looks"]) < 1
+        ):
+            raise self._reader.error("decisions", "has a look that no budget has")
+        return self._lists("decisions", row["baseline_lists"])
+
+    def _lists(self, table: str, text: str | None) -> dict[str, Any]:
+        """Return how the lists of a baseline are known again (InputError for what cannot be that)."""
+        lists = self._reader.facts(table, text or "")
+        of_groups = lists.get("lists")
+        named = [lists.get("digest"), *(of_groups.values() if isinstance(of_groups, dict) else [None])]
+        if not all(isinstance(name, str) for name in named):
+            raise self._reader.error(table, "holds lists that no baseline has")
+        return lists
 
     def _repeats(self, table: str, text: str | None, dataset: DatasetRecord) -> dict[str, list[int]] | None:
         """Return the ids here of the runs of arms by side, None where there are none."""

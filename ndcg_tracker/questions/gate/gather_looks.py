@@ -67,13 +67,13 @@ def _budget(
     tx: ReadTransaction, question: GateQuestion, baselines: Sequence[RunRecord]
 ) -> tuple[float | None, int | None]:
     """Return the budget and its number of looks: those asked for, else of an alias that stands for these lists."""
-    digests = {run.digest for run in baselines}
+    digests = {_content(tx, run) for run in baselines}
     held = [
         alias
         for alias in tx.aliases.all(question.dataset)
         if alias.dataset_id == baselines[0].dataset_id
         and alias.budget is not None
-        and tx.runs.with_id(alias.run_id).digest in digests
+        and _content(tx, tx.runs.with_id(alias.run_id)) in digests
     ]
     asked = question.budget, question.looks
     if not held or question.scope == "set":
@@ -97,7 +97,7 @@ def known_lists(tx: ReadTransaction, runs: Sequence[RunRecord]) -> dict[str, Any
     """Return a JSON object that knows the lists of runs again: their digest, and hashes of few lists, by group."""
     first = min(runs, key=lambda run: run.digest)
     if "items" not in tx.runs.holds(first.id):
-        return {"digest": _digest(runs), "lists": {}}
+        return {"digest": _digest(tx, runs), "lists": {}}
     ids = tx.runs.group_ids(first.id)
     hashes = tx.groups.keys(first.dataset_id, ids).hashes()
     lowest = np.argsort(hashes, kind="stable")[:MOST_LISTS]
@@ -107,11 +107,20 @@ def known_lists(tx: ReadTransaction, runs: Sequence[RunRecord]) -> dict[str, Any
     for of_group, start, stop in zip(ranking.group_keys.hashes().tolist(), bounds, bounds[1:], strict=False):
         items = json.dumps(ranking.item_keys.slice(start, stop).to_list())
         of_lists[f"{of_group:016x}"] = hashlib.blake2b(items.encode(), digest_size=8).hexdigest()
-    return {"digest": _digest(runs), "lists": of_lists}
+    return {"digest": _digest(tx, runs), "lists": of_lists}
 
 
-def _digest(runs: Sequence[RunRecord]) -> str:
-    return " ".join(sorted(run.digest for run in runs))
+def _digest(tx: ReadTransaction, runs: Sequence[RunRecord]) -> str:
+    return " ".join(sorted(_content(tx, run) for run in runs))
+
+
+def _content(tx: ReadTransaction, run: RunRecord) -> str:
+    """Return the digest of a run's content: of its lists, or of its first result where it came without items."""
+    stored = sorted(tx.evaluations.of_run(run.id), key=lambda evaluation: evaluation.id)
+    if run.n_items or not stored:
+        return run.digest
+    facts = json.dumps([stored[0].metric, stored[0].mean, stored[0].n_groups])
+    return hashlib.blake2b(facts.encode(), digest_size=16).hexdigest()
 
 
 def counted_looks(tx: ReadTransaction, dataset_id: int, lists: Mapping[str, Any]) -> list[DecisionRecord]:
@@ -126,19 +135,19 @@ def counted_looks(tx: ReadTransaction, dataset_id: int, lists: Mapping[str, Any]
 
 
 def _are_same(lists: Mapping[str, Any], others: Mapping[str, Any], *, is_same_dataset: bool) -> bool:
-    """Return whether both are lists of one baseline: all of them in one dataset, of two datasets one that is equal.
+    """Return whether both are lists of one baseline: those of all shared groups in one dataset, of two datasets one.
 
     >>> one = {"digest": "a", "lists": {"q1": "x", "q2": "y"}}
-    >>> part = {"digest": "b", "lists": {"q2": "y", "q3": "z"}}
-    >>> _are_same(one, part, is_same_dataset=True), _are_same(one, part, is_same_dataset=False)
-    (False, True)
+    >>> part, other = {"digest": "b", "lists": {"q2": "y"}}, {"digest": "c", "lists": {"q1": "z", "q2": "y"}}
+    >>> _are_same(one, part, is_same_dataset=True), _are_same(one, other, is_same_dataset=True)
+    (True, False)
+    >>> _are_same(one, other, is_same_dataset=False)
+    True
     """
     if lists["digest"] == others["digest"]:
         return True
     equal = [lists["lists"][group] == found for group, found in others["lists"].items() if group in lists["lists"]]
-    if not is_same_dataset:
-        return any(equal)
-    return len(equal) == len(lists["lists"]) == len(others["lists"]) and all(equal) and bool(equal)
+    return any(equal) and (not is_same_dataset or all(equal))
 
 
 def reset_budget(

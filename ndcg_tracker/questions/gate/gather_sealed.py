@@ -14,6 +14,7 @@ from ndcg_tracker.questions.gate.question import GateQuestion
 from ndcg_tracker.questions.gate.result import Basis, Look, SealedDecision, SealedGated, decided_and_recorded
 from ndcg_tracker.questions.gate.say_looks import sealed_said
 from ndcg_tracker.render.formats import Answer, Said
+from ndcg_tracker.statistics.t_test import checked_margin
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
@@ -27,6 +28,7 @@ def sealed_gated(store: Store, question: GateQuestion) -> SealedGated:
     ReferenceNotFoundError for a run that is not there. No look is spent then.
     """
     name = question.dataset or ""
+    checked_margin(float(question.margin or 0.0), "the margin")
     with store.read() as tx:
         if not tx.datasets.is_sealed(name):
             tx.datasets.known(name)
