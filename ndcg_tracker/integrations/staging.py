@@ -17,6 +17,7 @@ from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
 from ndcg_tracker.runs.ingest import IngestResult, RunDetails, StagedRun, publish_run
 from ndcg_tracker.runs.labels import NO_LABELS, StoredLabels, group_keys_of, newest_for_run, union_of_labels
+from ndcg_tracker.runs.parts import refuse_of_both_parts
 from ndcg_tracker.runs.scoring import NO_ITEMS, scored
 from ndcg_tracker.runs.staged import StagedGroups, to_bytes
 from ndcg_tracker.storage.database_url import Location
@@ -132,6 +133,8 @@ def logged(
         label_set = None
         with store.read() as tx:
             dataset = tx.datasets.named(details.dataset)
+            if dataset is not None:  # before executors work for hours
+                refuse_of_both_parts(tx, dataset, "a run that was staged")
             if labels != "apart" and dataset is not None:
                 label_set = newest_for_run(tx, dataset, has_labels=labels == "with")
         if labels == "stored" and label_set is None:

@@ -401,3 +401,38 @@ def test_a_writer_may_log_runs(postgres_server: Any, postgres_url: str) -> None:
             admin.execute(b"REASSIGN OWNED BY staging_owner TO ndcg")
             for name in names:
                 admin.execute(f"DROP OWNED BY {name}; DROP ROLE {name}".encode())
+
+
+@pytest.mark.parametrize("when", ["before", "while executors work"])
+def test_a_part_of_what_was_split_takes_no_staged_run(postgres_url: str, when: str) -> None:
+    """Whose groups nobody looks at here: it would bring the sealed ones back."""
+    rows = rows_of()
+    labels = {name: rows[name].to_pylist() for name in ("group", "item", "label")}
+    lists = read_label_frame(
+        {
+            name: [one for one, grade in zip(column, labels["label"], strict=True) if grade is not None]
+            for name, column in labels.items()
+        }
+    )
+
+    def split() -> None:
+        with nt.Tracker(postgres_url) as tracker:
+            tracker.split_dataset("shop", seal=0.5)
+
+    def stage(staging: Staging) -> list[StagedPart]:
+        parts = staged(partitions(rows))(staging)
+        if when != "before":
+            split()
+        return parts
+
+    with nt.Tracker(postgres_url) as tracker:
+        tracker.add_labels(lists, dataset="shop")
+    if when == "before":
+        split()
+    with pytest.raises(
+        InputError, match=r"^dataset 'shop' is the open part of one that was split, and a run that was staged "
+    ):
+        log(postgres_url, stage)
+    with pytest.raises(InputError, match=r"^dataset 'shop-sealed' is sealed: "), nt.Tracker(postgres_url) as tracker:
+        logged(tracker.store(), stage, RunDetails("run", "shop-sealed"), METRICS, labels="with", kept_share=0.0)
+    assert (counts(postgres_url)["runs"], counts(postgres_url)["staged_runs"]) == (0, 0)
