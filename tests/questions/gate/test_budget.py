@@ -392,8 +392,8 @@ def test_runs_without_lists_are_known_by_their_content(tracker: nt.Tracker) -> N
 
 def test_the_levels_decide_on_sums(tracker: nt.Tracker) -> None:
     rng = np.random.default_rng(1)
-    before = rng.beta(2, 3, 600)
-    after = before + np.where(rng.random(600) < 0.6, rng.normal(0, 0.06, 600), 0)
+    before = rng.beta(2, 3, 3000)
+    after = before + np.where(rng.random(3000) < 0.6, rng.normal(0, 0.06, 3000), 0)
     paired = PairedSums(Summary.of(after - before), float(before.mean()))
     of_after = SliceSummary("ndcg@10", Summary.of(after), paired=paired)
     of_before = replace(of_after, values=Summary.of(before), paired=None)

@@ -131,7 +131,7 @@ def test_the_formats(typed: CommandLine) -> None:
         "NOT PASSED: drop against base on sealed dataset held\n\n"
         "metric  ndcg@10\n"
         "margin  0.0500\n"
-        f"look    4 of 40, after 0 PASSed, level {level} of a budget of 0.05\n"
+        f"look    4 of 40 (0 PASSed before), level {level} of a budget of 0.05\n"
     )
 
 
@@ -237,8 +237,9 @@ def test_open_data_is_not_sealed(sealed: nt.Tracker) -> None:
     )
     assert told == "dataset 'open' is not sealed; ask the gate of open data, Tracker.gate"
     refusal_of(nt.ReferenceNotFoundError, sealed.gate_sealed, "good", **ASKED | {"dataset": "nope"})
+    told = refusal_of(nt.InputError, sealed.gate, "good", **ASKED)
+    assert told == "dataset 'held' is sealed; ask gate_sealed, which says PASS or NOT PASSED alone"
     for ask in (
-        lambda: sealed.gate("good", baseline="base", margin=0.05, dataset="held"),
         lambda: sealed.reset_gate("base", reason="r", dataset="held"),
         lambda: sealed.set_alias("prod", "base", "held"),
         lambda: sealed.delete_runs(["base"], "held"),
