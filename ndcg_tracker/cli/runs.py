@@ -270,7 +270,7 @@ def split_dataset(
         str | None, typer.Option(metavar="ATTRIBUTE", help="Keep groups with one value together.", show_default=False)
     ] = None,
     sealed: Annotated[
-        str | None, typer.Option("--as", metavar="NAME", help="Name of the sealed part.", show_default="NAME-sealed")
+        str | None, typer.Option(metavar="NAME", help="Name of the sealed part.", show_default="NAME-sealed")
     ] = None,
     budget: SealBudget = 0.05,
     looks: SealLooks = None,

@@ -30,7 +30,7 @@ def is_chosen(name: str, key: str, share: float) -> bool:
     """Return whether a group, or a cluster of groups, is sealed: by a keyed hash of its name.
 
     >>> sum(is_chosen(f"q{place}", "00ff", 0.25) for place in range(1000))
-    240
+    241
     """
     hashed = hashlib.blake2b(name.encode(), key=bytes.fromhex(key), digest_size=8)
     return int.from_bytes(hashed.digest(), "big") < share * 2**64
@@ -188,7 +188,10 @@ def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store
                 advice="split a dataset of more, or with another share",
             )
         if to.datasets.is_sealed(options.sealed) or any(of.name == options.sealed for of in to.datasets.all()):
-            raise ConflictError(f"there is a dataset {options.sealed!r} already", advice="name another with --as NAME")
+            raise ConflictError(
+                f"there is a dataset {options.sealed!r} already",
+                advice=f"name another one with {argument('sealed', 'NAME')}",
+            )
         split = {"key": key, "share": options.share, "cluster": options.cluster}
         tx.write.datasets.seal(dataset, budget=None, is_sealed=False, split=split | {"other_part": options.sealed})
         _move(tx, to, record, options.sealed, ids[chosen])

@@ -11,7 +11,7 @@ from small_shop import BM25, DENSE, frame_of, labels_frame
 import ndcg_tracker as nt
 from ndcg_tracker.errors import MetricError, NotComparableError
 
-N_GROUPS = 540
+N_GROUPS = 2_400
 GROUPS = [f"q{number:03}" for number in range(N_GROUPS)]
 TEXT = "external:latency(direction=lower, range=0..inf)"
 LATENCY = {"metric": "latency", "direction": "lower", "range": (0, np.inf)}

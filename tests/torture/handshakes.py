@@ -75,6 +75,7 @@ COMMANDS = (
     "labels needed bm25 dense",
     "labels sample bm25 dense --judge llm --budget 9",
     "datasets seal fresh",
+    "datasets split fresh --seal .5",
     "groups set {files}/groups.csv",
     "groups list",
     "db upgrade",
@@ -100,8 +101,8 @@ PREPARED = (
 """What every command finds something in."""
 DONE = {"gate": {0, 3, 4}, "suite gate": {0, 3, 4}}
 """The exit codes of commands that were done, where there are others than 0."""
-WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "metrics sql", "demo", "db restore")
-"""Commands that open none, or one of their own."""
+WITHOUT_DATABASE = ("evaluate", "metrics list", "metrics explain", "metrics sql", "demo", "db restore", "mcp")
+"""Commands that open none, or one of their own, or one for each question that they are asked."""
 NEEDING_EXTRAS = ("push mlflow", "push wandb", "pull mlflow")
 """Commands that import another tool first; they open the database through the same door."""
 

@@ -236,7 +236,8 @@ def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
     budget, tolerance, look = question.alpha_budget, question.tolerance or 0.0, facts.basis.look
     alphas = {"fail_alpha": FAIL_ALPHA if budget is None else spent_alpha(number, budget)}
     if look is not None:
-        alphas = {"fail_alpha": look.level, "pass_level": 1 - look.level}
+        n_ways = 1 + (question.by is not None) + (question.max_harm is not None)  # that FAIL; PASS needs them all
+        alphas = {"fail_alpha": look.level / n_ways, "pass_level": 1 - look.level}
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     if sums is not None:
         gains = facts.gains(sums.whole)

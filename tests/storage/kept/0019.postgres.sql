@@ -1104,9 +1104,13 @@ COMMENT ON COLUMN public.texts.text IS 'Text of the query, or of the item; NULL 
 COMMENT ON COLUMN public.texts.title IS 'Title; NULL where none was given.';
 COMMENT ON COLUMN public.texts.url IS 'Where to find it, as it was given; NULL where nothing was given.';
 INSERT INTO public.alias_moves VALUES
-	(1, 1, 'baseline', 1, 'bm25', '2026-11-26T09:33:05.352423Z');
+	(1, 1, 'baseline', 1, 'bm25', '2026-11-26T09:59:41.625193Z'),
+	(2, 1, 'prod', 1, 'bm25', '2026-11-26T09:59:41.982795Z');
 INSERT INTO public.aliases VALUES
-	(1, 'baseline', 1, '2026-11-26T09:33:05.349616Z', '2026-11-26T09:33:05.349616Z', NULL, NULL);
+	(1, 'baseline', 1, '2026-11-26T09:59:41.622444Z', '2026-11-26T09:59:41.622444Z', NULL, NULL),
+	(1, 'prod', 1, '2026-11-26T09:59:41.980807Z', '2026-11-26T09:59:41.980807Z', 0.05, 40);
+INSERT INTO public.budget_resets VALUES
+	(1, 1, 'bm25', '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}', 'é', 'ada', 3, '2026-11-26T09:59:42.086491Z');
 INSERT INTO public.coverages VALUES
 	(1, 1, 10, 0.5625),
 	(1, 1, 0, 0.5625),
@@ -1121,13 +1125,16 @@ INSERT INTO public.coverages VALUES
 	(6, 4, 2, 0.75),
 	(2, 5, 10, 0.6388888888888888);
 INSERT INTO public.datasets VALUES
-	(1, 'shop', '2026-11-26T09:33:04.812376Z'),
-	(2, 'books', '2026-11-26T09:33:05.028967Z'),
-	(3, 'rows', '2026-11-26T09:33:05.079979Z'),
-	(4, 'clicks', '2026-11-26T09:33:05.865598Z');
+	(1, 'shop', '2026-11-26T09:59:41.211191Z'),
+	(2, 'books', '2026-11-26T09:59:41.381581Z'),
+	(3, 'rows', '2026-11-26T09:59:41.422086Z'),
+	(4, 'clicks', '2026-11-26T09:59:41.864308Z'),
+	(5, 'sealed', '2026-11-26T09:59:42.170977Z');
 INSERT INTO public.decisions VALUES
-	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1; at most about 300 groups like these would decide (PASS), a margin above 0.94 would PASS', NULL, NULL, '2026-11-26T09:33:05.212092Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL),
-	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-26T09:33:05.286663Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL);
+	(1, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1; at most about 300 groups like these would decide (PASS), a margin above 0.94 would PASS', NULL, NULL, '2026-11-26T09:59:41.537017Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, NULL, NULL, NULL, NULL),
+	(2, 1, 1, NULL, 'bm25', 'deleted', NULL, 'ndcg@10', 1, 'set', 0, 0, NULL, NULL, NULL, 'pass', 'identical on all 4 groups', NULL, NULL, '2026-11-26T09:59:41.579107Z', NULL, 'range', 0, 0, NULL, NULL, NULL, NULL, NULL),
+	(3, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.5, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.5: its 99.875% bound is -1 (one-sided betting bound, as information is low), nor below 0: its 99.875% bound is 1; at most about 1,336 groups like these would decide (PASS), a margin above 1 would PASS', NULL, NULL, '2026-11-26T09:59:42.075414Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}'),
+	(4, 1, 1, 2, 'bm25', 'dense', NULL, 'ndcg@10', 1, 'population', 0.25, -0.15497655832101642, -1, 1, 0.00125, 'inconclusive', 'delta is not shown to be above -0.25: its 99.875% bound is -1 (one-sided betting bound, as information is low), nor below 0: its 99.875% bound is 1; at most about 1,336 groups like these would decide (PASS), a margin above 1 would PASS', NULL, NULL, '2026-11-26T09:59:42.166062Z', NULL, 'range', -0.15497655832101642, 0.05970038570274072, NULL, 0.05, 40, 1, '{"lists": {"523c78a949b6bb5c": "e43c7340223ebf65", "614751a26ceb0714": "c95d2b6dd2af09f6", "ab6e6fc20a0d5d58": "f64bfc85c98ff856", "de364e0fd1745a24": "3e3482719f98a824", "e36dc91955115c3e": "2354bbc39a0584f7"}, "digest": "c85dc080e9053d4b2a8f82bc34d862a6"}');
 INSERT INTO public.design_runs VALUES
 	(1, 0, 1, 'bm25'),
 	(1, 1, 2, 'dense'),
@@ -1135,32 +1142,32 @@ INSERT INTO public.design_runs VALUES
 	(2, 1, 2, 'dense'),
 	(2, 2, NULL, 'deleted');
 INSERT INTO public.designs VALUES
-	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-26T09:33:05.965608Z', 8, 6, 1, 1, 4, false, NULL),
-	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-26T09:33:05.965608Z', 8, 6, 5, 2, 20, true, 4);
+	(1, 1, 1, 5, 'zoë', 'ndcg@10', 4, 'é', '2026-11-26T09:59:41.934909Z', 8, 6, 1, 1, 4, false, NULL),
+	(2, 1, 2, 5, 'zoë', 'dcg@10', 8, 'é', '2026-11-26T09:59:41.934909Z', 8, 6, 5, 2, 20, true, 4);
 INSERT INTO public.drawn_items VALUES
 	(1, 2, '''; DROP TABLE runs; --', 0.2224712944651696, NULL, NULL),
 	(1, 3, 'NULL', 1, NULL, NULL),
 	(1, 3, '\N', 0.7385743797189627, NULL, NULL),
 	(1, 4, 'z', 0.432038316128981, NULL, NULL),
-	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-26T09:33:06.001969Z'),
+	(1, 2, '日本語', 0.2224712944651696, 1, '2026-11-26T09:59:41.959016Z'),
 	(2, 2, 'b', 1, NULL, NULL),
-	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-26T09:33:06.015840Z'),
-	(2, 2, '日本語', NULL, 1, '2026-11-26T09:33:06.015840Z');
+	(2, 2, 'a', 0.30000000000000004, 4, '2026-11-26T09:59:41.972688Z'),
+	(2, 2, '日本語', NULL, 1, '2026-11-26T09:59:41.972688Z');
 INSERT INTO public.evaluations VALUES
-	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-26T09:33:04.849596Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-26T09:33:04.836343Z', 1, 1),
-	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-26T09:33:04.854362Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-26T09:33:04.836343Z', 1, 1),
-	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-26T09:33:04.858046Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-26T09:33:04.836343Z', 1, 1),
-	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-26T09:33:04.935823Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-26T09:33:04.919931Z', 1, 1),
-	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-26T09:33:04.944953Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-26T09:33:04.919931Z', 1, 1),
-	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-26T09:33:04.948924Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-26T09:33:04.919931Z', 1, 1),
-	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-26T09:33:05.881331Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-26T09:33:05.875961Z', 4, 1),
-	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-26T09:33:05.918095Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-26T09:33:05.913012Z', 4, 1),
-	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-26T09:33:05.055437Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-26T09:33:05.046955Z', 2, 1),
-	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-26T09:33:05.100767Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-26T09:33:05.090797Z', 3, 1),
-	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-26T09:33:05.453488Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-26T09:33:05.436587Z', 1, 2),
-	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-26T09:33:05.458838Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-26T09:33:05.436587Z', 1, 2),
-	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-26T09:33:05.479098Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-26T09:33:05.436587Z', 1, 2),
-	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-26T09:33:05.848585Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-26T09:33:04.919931Z', 1, 3);
+	(1, 1, 1, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-26T09:59:41.254329Z', '\x0100000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'shop', 'ndcg@10', '', '2026-11-26T09:59:41.238153Z', 1, 1),
+	(2, 1, 1, 2, 0.5416666666666666, 0.5416666666666666, 0.5416666666666666, 0.4110735718596873, 4, 0, 1, '2026-11-26T09:59:41.260453Z', '\x0100000000000000', '\xaaaaaaaaaaaae23faaaaaaaaaaaae23f000000000000f03f0000000000000000000000000000f87f', 'map', 'bm25', 'shop', 'AP', '', '2026-11-26T09:59:41.238153Z', 1, 1),
+	(3, 1, 1, 3, 0.375, 0.375, 0.375, 0.25, 4, 0, 1, '2026-11-26T09:59:41.264109Z', '\x0100000000000000', '\x000000000000e03f000000000000e03f000000000000e03f0000000000000000000000000000f87f', 'P_2', 'bm25', 'shop', 'P@2', '', '2026-11-26T09:59:41.238153Z', 1, 1),
+	(4, 2, 1, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-26T09:59:41.310398Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', '', '2026-11-26T09:59:41.301382Z', 1, 1),
+	(5, 2, 1, 2, 0.3958333333333333, 0.3958333333333333, 0.3958333333333333, 0.48769582961331776, 4, 1, 1, '2026-11-26T09:59:41.313659Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f87f', 'map', 'dense', 'shop', 'AP', '', '2026-11-26T09:59:41.301382Z', 1, 1),
+	(6, 2, 1, 3, 0.375, 0.375, 0.375, 0.47871355387816905, 4, 1, 1, '2026-11-26T09:59:41.316572Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000f87f', 'P_2', 'dense', 'shop', 'P@2', '', '2026-11-26T09:59:41.301382Z', 1, 1),
+	(16, 7, 6, 1, 0.45, NULL, NULL, 0.2273030282830976, 4, 0, 1, '2026-11-26T09:59:41.875665Z', '\x', '\x', NULL, 'week 1', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-26T09:59:41.871012Z', 4, 1),
+	(17, 8, 6, 1, 0.3958333333333333, NULL, NULL, 0.125, 4, 0, 1, '2026-11-26T09:59:41.901881Z', '\x', '\x', NULL, 'week 2', 'clicks', 'ndcg@10', 'sums of other engines', '2026-11-26T09:59:41.897760Z', 4, 1),
+	(10, 4, 2, 1, 0.5516972261799464, 0.5516972261799464, 0.5697270095216198, 0.41280975868527214, 4, 0, 1, '2026-11-26T09:59:41.405456Z', '\x0600000000000000', '\x1cfa0c2bbec7e23fdc54d19845d6e33f000000000000f03f0000000000000000000000000000f87f', NULL, 'bm25', 'books', 'ndcg@10', '', '2026-11-26T09:59:41.397951Z', 2, 1),
+	(11, 5, 3, 1, 0.6309297535714575, 0.6309297535714575, 0.6309297535714575, NULL, 1, 0, 0, '2026-11-26T09:59:41.442102Z', '\x0b00000000000000', '\x3e3535989330e43f', NULL, 'bm25', 'rows', 'ndcg@10', '', '2026-11-26T09:59:41.433195Z', 3, 1),
+	(12, 6, 4, 1, 0.517376534287144, 0.517376534287144, 0.5318003609604827, 0.5015074473217337, 5, 1, 0, '2026-11-26T09:59:41.711670Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f03f', NULL, 'newest', 'shop', 'ndcg@10', '', '2026-11-26T09:59:41.693686Z', 1, 2),
+	(13, 6, 4, 2, 0.5166666666666666, 0.5166666666666666, 0.5166666666666666, 0.5013869652163775, 5, 1, 0, '2026-11-26T09:59:41.717124Z', '\x0100000000000000', '\xaaaaaaaaaaaae23f000000000000f03f00000000000000000000000000000000000000000000f03f', 'map', 'newest', 'shop', 'AP', '', '2026-11-26T09:59:41.693686Z', 1, 2),
+	(14, 6, 4, 3, 0.4, 0.4, 0.4, 0.4183300132670378, 5, 1, 0, '2026-11-26T09:59:41.720684Z', '\x0100000000000000', '\x000000000000e03f000000000000f03f00000000000000000000000000000000000000000000e03f', 'P_2', 'newest', 'shop', 'P@2', '', '2026-11-26T09:59:41.693686Z', 1, 2),
+	(15, 2, 5, 1, 0.39672066785893, 0.39672066785893, 0.41475045120060333, 0.4881537042113496, 4, 1, 1, '2026-11-26T09:59:41.854126Z', '\x0100000000000000', '\x1cfa0c2bbec7e23f000000000000f03f00000000000000000000000000000000000000000000f87f', NULL, 'dense', 'shop', 'ndcg@10', 'modèle 7b', '2026-11-26T09:59:41.301382Z', 1, 3);
 INSERT INTO public.group_results VALUES
 	(1, 1, 0.58688267143572, 2.1309297535714578, 3.6309297535714578, NULL),
 	(1, 2, 0.6199062332840657, 1.6309297535714575, 2.6309297535714578, NULL),
@@ -1229,7 +1236,11 @@ INSERT INTO public.groups VALUES
 	(9, 2, 'nothing relevant', NULL, NULL),
 	(10, 2, 'unjudged', NULL, NULL),
 	(11, 3, 'q', NULL, NULL),
-	(1, 1, 'shoes', NULL, '{"length": 4.5, "locale": "de"}');
+	(1, 1, 'shoes', NULL, '{"length": 4.5, "locale": "de"}'),
+	(12, 5, 'shoes', NULL, NULL),
+	(13, 5, 'röd tröja', NULL, NULL),
+	(14, 5, '{x,y}', NULL, NULL),
+	(15, 5, 'nothing relevant', NULL, NULL);
 INSERT INTO public.label_lists VALUES
 	(1, 1, '{a,b,c}', '{0,3,1}'),
 	(1, 2, '{日本語,"a\\b\"c"}', '{2,1}'),
@@ -1248,14 +1259,19 @@ INSERT INTO public.label_lists VALUES
 	(5, 1, '{a,b,c}', '{0,3,1}'),
 	(5, 2, '{日本語,"a\\b\"c"}', '{2,1}'),
 	(5, 3, '{"NULL"}', '{1}'),
-	(5, 4, '{y}', '{0}');
+	(5, 4, '{y}', '{0}'),
+	(7, 12, '{a,b,c}', '{0,3,1}'),
+	(7, 13, '{日本語,"a\\b\"c"}', '{2,1}'),
+	(7, 14, '{"NULL"}', '{1}'),
+	(7, 15, '{y}', '{0}');
 INSERT INTO public.label_sets VALUES
-	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-26T09:33:04.816198Z', false, '', NULL, NULL, NULL),
-	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-26T09:33:05.030736Z', false, '', NULL, NULL, NULL),
-	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-26T09:33:05.085116Z', true, '', NULL, NULL, NULL),
-	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-26T09:33:05.404736Z', false, '', NULL, NULL, NULL),
-	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-26T09:33:05.749172Z', false, 'modèle 7b', NULL, NULL, NULL),
-	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-26T09:33:05.867442Z', NULL, 'sums of other engines', NULL, NULL, NULL);
+	(1, 1, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-26T09:59:41.215570Z', false, '', NULL, NULL, NULL),
+	(2, 2, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-26T09:59:41.383826Z', false, '', NULL, NULL, NULL),
+	(3, 3, 1, 'd423432464299f072ca75631a6a52f0c', 1, 2, NULL, '2026-11-26T09:59:41.426572Z', true, '', NULL, NULL, NULL),
+	(4, 1, 2, 'c8f87edb7817b6feec6eeddb34910898', 5, 8, NULL, '2026-11-26T09:59:41.670839Z', false, '', NULL, NULL, NULL),
+	(5, 1, 3, '975c520a4f5e657a75ee48251f4a8924', 4, 7, 'answers.jsonl', '2026-11-26T09:59:41.816423Z', false, 'modèle 7b', NULL, NULL, NULL),
+	(6, 4, 1, '0000000000000000000000000000000f', 0, 0, NULL, '2026-11-26T09:59:41.866356Z', NULL, 'sums of other engines', NULL, NULL, NULL),
+	(7, 5, 1, '975c520a4f5e657a75ee48251f4a8924', 4, 7, NULL, '2026-11-26T09:59:42.172309Z', false, '', NULL, NULL, NULL);
 INSERT INTO public.metrics VALUES
 	(1, 'ndcg@10'),
 	(2, 'AP'),
@@ -1263,11 +1279,11 @@ INSERT INTO public.metrics VALUES
 INSERT INTO public.ndcg_tracker_version VALUES
 	('0019');
 INSERT INTO public.paired_sums VALUES
-	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-26T09:33:05.926841Z');
+	(17, 7, 4, 0.45, -0.05416666666666668, 0.28520833333333334, -0.0694392361111111, 2, 1, 0, 0, 1, '{"slices": [{"slice": "日本", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "undefined": 1, "differences": {"n": 4, "m2": 0.28520833333333334, "m3": -0.0694392361111111, "mean": -0.05416666666666668, "wins": 2, "losses": 1}, "baseline_mean": 0.45, "only_in_baseline": 0, "only_in_candidate": 0}, {"slice": null, "clusters": [], "undefined": 0, "differences": {"n": 0, "m2": 0.0, "m3": 0.0, "mean": 0.0, "wins": 0, "losses": 0}, "baseline_mean": 0.0, "only_in_baseline": 0, "only_in_candidate": 0}], "cluster": "user", "clusters": [{"n": 2, "m2": 0.01999999999999999, "m3": 0.0, "mean": 0.09999999999999998, "wins": 1, "losses": 0, "n_groups": 1}, {"n": 1, "m2": 0.0, "m3": 0.0, "mean": -0.4166666666666667, "wins": 0, "losses": 1, "n_groups": 2}], "attribute": "länd"}', '2026-11-26T09:59:41.906128Z');
 INSERT INTO public.prunings VALUES
-	(4, '2026-11-26T09:33:05.317340Z', false, '\x0600000000000000', NULL),
-	(7, '2026-11-26T09:33:05.874791Z', true, '\x', 0),
-	(8, '2026-11-26T09:33:05.912371Z', true, '\x', 0);
+	(4, '2026-11-26T09:59:41.596983Z', false, '\x0600000000000000', NULL),
+	(7, '2026-11-26T09:59:41.870278Z', true, '\x', 0),
+	(8, '2026-11-26T09:59:41.897297Z', true, '\x', 0);
 INSERT INTO public.ranked_lists VALUES
 	(1, 1, '{a,b,c,d}', '{3.5,2.25,2.25,-1}'),
 	(1, 2, '{"''; DROP TABLE runs; --","a\\b\"c",日本語}', '{5,0.30000000000000004,1e-300}'),
@@ -1285,35 +1301,37 @@ break"}', '{1,0.5,0.25}'),
 	(6, 5, '{x}', '{-1}'),
 	(6, 4, '{z,y}', '{-1,-2}');
 INSERT INTO public.runs VALUES
-	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-26T09:33:04.836343Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop'),
-	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-26T09:33:04.919931Z', NULL, NULL, '{}', '{}', 4, 10, 'shop'),
-	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-26T09:33:05.046955Z', NULL, NULL, '{}', '{}', 5, 13, 'books'),
-	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-26T09:33:05.090797Z', NULL, NULL, '{}', '{}', 1, 2, 'rows'),
-	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-26T09:33:05.436587Z', NULL, NULL, '{}', '{}', 4, 10, 'shop'),
-	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-26T09:33:05.875961Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks'),
-	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-26T09:33:05.913012Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks');
+	(1, 1, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-26T09:59:41.238153Z', NULL, 'abc123', '{"lr": "0.1"}', '{"why": "é", "branch": "main"}', 5, 13, 'shop'),
+	(2, 1, 'dense', '86a0b2807af2b64123184b9236bfb170', '2026-11-26T09:59:41.301382Z', NULL, NULL, '{}', '{}', 4, 10, 'shop'),
+	(4, 2, 'bm25', 'c85dc080e9053d4b2a8f82bc34d862a6', '2026-11-26T09:59:41.397951Z', NULL, NULL, '{}', '{}', 5, 13, 'books'),
+	(5, 3, 'bm25', '28727da92765238697166e46bda7bb5d', '2026-11-26T09:59:41.433195Z', NULL, NULL, '{}', '{}', 1, 2, 'rows'),
+	(6, 1, 'newest', '86a0b2807af2b64123184b9236bfb170', '2026-11-26T09:59:41.693686Z', NULL, NULL, '{}', '{}', 4, 10, 'shop'),
+	(7, 4, 'week 1', '00000000000000000000000000000000', '2026-11-26T09:59:41.871012Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks'),
+	(8, 4, 'week 2', '00000000000000000000000000000000', '2026-11-26T09:59:41.897760Z', NULL, NULL, '{}', '{}', 5, 0, 'clicks');
+INSERT INTO public.seals VALUES
+	(5, true, 0.05, 40, NULL, '2026-11-26T09:59:42.186895Z');
 INSERT INTO public.staged_batches VALUES
 	(1, '5f0c', 0, 3, 2, '\x00ff');
 INSERT INTO public.staged_runs VALUES
 	(1, 'shop', 'nightly', 'etl@driver-7, process 4711', '2026-11-20T02:00:00.000000Z');
 INSERT INTO public.suite_datasets VALUES
-	('löcal', 1, 0, '2026-11-26T09:33:05.554010Z'),
-	('löcal', 2, 1, '2026-11-26T09:33:05.554010Z'),
-	('shöp', 1, 0, '2026-11-26T09:33:05.574904Z');
+	('löcal', 1, 0, '2026-11-26T09:59:41.742721Z'),
+	('löcal', 2, 1, '2026-11-26T09:59:41.742721Z'),
+	('shöp', 1, 0, '2026-11-26T09:59:41.747203Z');
 INSERT INTO public.suite_decisions VALUES
-	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1; no dataset has 25 groups, so none was judged; a margin above 0.94 would PASS', NULL, NULL, '2026-11-26T09:33:05.714592Z', 'range', -0.15497655832101642, 0.05970038570274072, '');
+	(1, 'shöp', 'bm25', 'dense', NULL, '{"shop": {"baseline_run_id": 1, "candidate_run_id": 2, "label_set_version": 1}}', 'ndcg@10', 0.5, 0.25, -0.15497655832101642, -0.940030707163521, 1, 0.01, 'inconclusive', 'delta is not shown to be above -0.5: its 95% bound is -0.94 (one-sided betting bound, as information is low), nor below 0: its 99% bound is 1; no dataset has 25 groups, so none was judged; a margin above 0.94 would PASS', NULL, NULL, '2026-11-26T09:59:41.801669Z', 'range', -0.15497655832101642, 0.05970038570274072, '');
 INSERT INTO public.texts VALUES
 	(1, 1, '', 'light ''shoes''
 [2J', NULL, NULL),
 	(1, 0, '日本語', NULL, '<script>', 'javascript:alert(1)'),
 	(1, 1, 'a', NULL, 'ü‮', 'https://shop.example/?a=1&b=2');
-SELECT pg_catalog.setval('public.alias_moves_id_seq', 1, true);
-SELECT pg_catalog.setval('public.budget_resets_id_seq', 1, false);
-SELECT pg_catalog.setval('public.datasets_id_seq', 4, true);
-SELECT pg_catalog.setval('public.decisions_id_seq', 2, true);
+SELECT pg_catalog.setval('public.alias_moves_id_seq', 2, true);
+SELECT pg_catalog.setval('public.budget_resets_id_seq', 1, true);
+SELECT pg_catalog.setval('public.datasets_id_seq', 5, true);
+SELECT pg_catalog.setval('public.decisions_id_seq', 4, true);
 SELECT pg_catalog.setval('public.designs_id_seq', 2, true);
 SELECT pg_catalog.setval('public.evaluations_id_seq', 17, true);
-SELECT pg_catalog.setval('public.label_sets_id_seq', 6, true);
+SELECT pg_catalog.setval('public.label_sets_id_seq', 7, true);
 SELECT pg_catalog.setval('public.metrics_id_seq', 3, true);
 SELECT pg_catalog.setval('public.runs_id_seq', 8, true);
 SELECT pg_catalog.setval('public.staged_runs_id_seq', 1, true);

@@ -100,6 +100,13 @@ def fill(url: str) -> None:
         tracker.rescore(["dense"], dataset="shop", metrics="ndcg@10", judge="modèle 7b")
         _store_sums(tracker)
         _leave_design(tracker)
+        budget = {"budget": 0.05, "looks": 40}
+        tracker.set_alias("prod", "bm25", dataset="shop", **budget)
+        tracker.gate("dense", baseline="bm25", metric="ndcg@10", margin=0.5, dataset="shop", **budget)
+        tracker.reset_gate("@prod", reason="é", dataset="shop", reset_by="ada")
+        tracker.gate("dense", baseline="bm25", metric="ndcg@10", margin=0.25, dataset="shop", **budget)
+        tracker.add_labels(labels_of(LABELS), dataset="sealed")
+        tracker.seal_dataset("sealed", **budget)
 
 
 def _leave_design(tracker: nt.Tracker) -> None:
