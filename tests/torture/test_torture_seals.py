@@ -5,17 +5,20 @@ import re
 import shutil
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from all_commands import all_commands
 from command_line import Printed
 from rankings_of import Run, labels_of
+from served import served
 from stored_samples import add_run
 
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import InputError, NdcgTrackerError
 from ndcg_tracker.storage.completion import names_to_complete
 from ndcg_tracker.storage.store import Store
+from ndcg_tracker.ui.server import PAGES
 
 from .handshakes import COMMANDS, PREPARED, words_of, write_files
 from .programs import here
@@ -164,3 +167,26 @@ def test_every_method_refuses_its_name(walked: tuple[Path, str]) -> None:
                 text = repr(answer)
             assert not MARKS.search(text.replace(SEALED, "")), name
     assert taken >= {"compare", "runs", "run", "history", "leaderboard", "aliases", "groups", "texts", "label_versions"}
+
+
+@pytest.mark.parametrize("page", [*PAGES, "/report"])
+def test_no_page_shows_it(walked: tuple[Path, str], page: str) -> None:
+    folder, run_id = walked
+    asked = [
+        {},
+        {"dataset": SEALED},
+        {"dataset": SEALED, "run": run_id},
+        {"dataset": SEALED, "run": RUN, "group": f"{MARK}-q1"},
+        {"dataset": "shop", "run": RUN, "group": f"{MARK}-q1"},
+        {"baseline": run_id, "candidate": run_id, "metric": "ndcg@10"},
+        {"dataset": SEALED, "baseline": RUN, "candidate": f"{RUN}-2", "metric": "ndcg@10"},
+        {"q": MARK[:2]},
+    ]
+    with served(str(folder / "shared.db")) as ui:
+        for parameters in asked:
+            answer = ui.get(f"{page}?{urlencode(parameters)}" if parameters else page)
+            text = answer.text
+            for typed in sorted(parameters.values(), key=len, reverse=True):
+                text = text.replace(typed, "")
+            assert not MARKS.search(text), (parameters, MARKS.search(text))
+            assert answer.status < 500
