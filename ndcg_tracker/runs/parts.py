@@ -182,9 +182,9 @@ def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store
         chosen = np.array([is_chosen(name, key, options.share) for name in names], dtype=bool)
         parts = {name for name, is_labelled in zip(names, labelled.tolist(), strict=True) if is_labelled}
         if not (chosen & labelled).any() or not (~chosen & labelled).any():
-            n, what = len(parts), "clusters" if options.cluster is not None else "groups with labels"
+            parts_found = counted(len(parts), "cluster" if options.cluster is not None else "group")
             raise InputError(
-                f"dataset {dataset!r} has {n} {what}, which make no two parts",
+                f"dataset {dataset!r} has {parts_found} with labels, which make no two parts",
                 advice="split a dataset of more, or with another share",
             )
         if to.datasets.is_sealed(options.sealed) or any(of.name == options.sealed for of in to.datasets.all()):
@@ -193,8 +193,8 @@ def split_dataset(store: Store, dataset: str, options: SplitOptions, held: Store
                 advice=f"name another one with {argument('sealed', 'NAME')}",
             )
         split = {"key": key, "share": options.share, "cluster": options.cluster}
-        tx.write.datasets.seal(dataset, budget=None, is_sealed=False, split=split | {"other_part": options.sealed})
         _move(tx, to, record, options.sealed, ids[chosen])
+        tx.write.datasets.seal(dataset, budget=None, is_sealed=False, split=split | {"other_part": options.sealed})
         of_seal: dict[str, Any] = {"budget": options.budget, "looks": options.looks}
         to.write.datasets.seal(options.sealed, **of_seal, split=split | {"other_part": dataset})
         n_sealed = int((chosen & labelled).sum())

@@ -131,10 +131,21 @@ class DatasetReads:
             )
         return DatasetRecord(**{name: value for name, value in row.items() if name != "is_sealed"})
 
+    def refuse_other_part(self, name: str) -> None:
+        """Raise InputError where a dataset that is not here is the sealed part of one that is."""
+        query = sa.select(schema.datasets.c.name, schema.seals.c.split).join_from(schema.seals, schema.datasets)
+        for row in self._session.rows(query.where(schema.seals.c.is_sealed.is_(False))):
+            if row.split is not None and row.split.get("other_part") == name:
+                raise SealedError(
+                    f"dataset {name!r} is the sealed part of {row.name!r}, and in another database",
+                    advice="name that with NDCG_TRACK_SEALED_DB",
+                )
+
     def known(self, name: str) -> DatasetRecord:
         """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none."""
         dataset = self.named(name)
         if dataset is None:
+            self.refuse_other_part(name)
             raise unknown_dataset(name, [record.name for record in self.all()])
         return dataset
 
@@ -153,6 +164,7 @@ class DatasetWrites:
             dataset = self._datasets.named(name)
         if dataset is not None:
             return dataset
+        self._datasets.refuse_other_part(name)
         values = {"name": name, "created_at_utc": checked_time(created_at_utc)}
         return DatasetRecord(id=self._session.insert(schema.datasets, values), **values)
 

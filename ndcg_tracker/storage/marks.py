@@ -160,6 +160,7 @@ class DecisionReads:
         """Return the decisions under a budget on all datasets that come after the one of a number, oldest first."""
         table = schema.decisions
         chosen = sa.select(table).where(table.c.look.is_not(None), table.c.id > after)
+        chosen = chosen.where(self._session.is_open(table.c.dataset_id))
         return self._session.records(DecisionRecord, chosen.order_by(table.c.id))
 
     def resets(self) -> list[BudgetResetRecord]:
@@ -206,14 +207,14 @@ class DecisionWrites:
         unjudged: str | None = None,
         open_delta: tuple[float | None, float | None] = (None, None),
         checked_by: str | None = None,
-        budget: tuple[float, int | None, int, Mapping[str, Any]] | None = None,
+        budget: tuple[float, int | None, int, Mapping[str, Any] | None] | None = None,
     ) -> DecisionRecord:
         """Store the decision of a gate (``pass``, ``fail`` or ``inconclusive``) and return its record.
 
         ``arms``: where one side is an arm of several runs the names of both, and the ids of their runs. ``unjudged``:
         what an unjudged item was worth, ``open_delta`` the least and the greatest delta that such items left open.
         ``checked_by``: who answered the sample that checks the judge. ``budget``: that its looks share, how many they
-        are, which look it is, and a JSON object that knows the baseline's lists.
+        are, which look it is, and a JSON object that knows the baseline's lists (None of sealed data).
         """
         names = [self._run_of(run_id).name for run_id in (baseline_run_id, candidate_run_id)]
         sides = arms or ((names[0], [baseline_run_id]), (names[1], [candidate_run_id]))

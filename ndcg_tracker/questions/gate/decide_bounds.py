@@ -225,6 +225,11 @@ def spent_alpha(decision_number: int, alpha: float) -> float:
     return alpha * 6 / (math.pi * decision_number) ** 2
 
 
+LEAST_BUDGET, MOST_LOOKS = 1e-9, 1_000_000
+LEAST_LEVEL = 1e-15
+"""Below, 1 - level is 1 in double precision: nothing can PASS."""
+
+
 def look_level(look: int, budget: float, looks: int | None = None) -> float:
     """Return the level of the i-th look under a budget, for PASS and likewise for FAIL.
 
@@ -240,10 +245,12 @@ def look_level(look: int, budget: float, looks: int | None = None) -> float:
     """
     if not 0 < budget < 0.5:
         raise InputError(f"a budget must lie between 0 and 0.5, not at {budget}", advice="give for example 0.05")
+    if budget < LEAST_BUDGET:
+        raise InputError(f"a budget of {budget:g} is too small to compute with", advice="give for example 0.05")
     if looks is None:
         return spent_alpha(look, budget)
-    if looks < 1:
-        raise InputError(f"a budget is shared by 1 look or more, not by {looks}")
+    if not 1 <= looks <= MOST_LOOKS:
+        raise InputError(f"a budget is shared by 1 look or more, {MOST_LOOKS:,} at most, not by {looks}")
     return budget / looks
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import TYPE_CHECKING
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.questions.gate.decide import Decision
     from ndcg_tracker.questions.gate.result import Look
-    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.records import DecisionRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
@@ -69,10 +69,14 @@ def gated(
     )
 
 
-def basis_of(tx: ReadTransaction, question: GateQuestion, look_of_runs: Callable[[RunPair], Look | None]) -> Basis:
+def basis_of(
+    tx: ReadTransaction,
+    question: GateQuestion,
+    look_of_runs: Callable[[RunPair, Sequence[DecisionRecord]], Look | None],
+) -> Basis:
     """Return what the decision rests on as the database has it now; no group results are read.
 
-    ``look_of_runs``: returns which look at the runs it is.
+    ``look_of_runs``: returns which look at the runs it is, after all decisions on the dataset.
     """
     arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
     check_arms(arms[0], arms[1], question.options)
@@ -83,7 +87,8 @@ def basis_of(tx: ReadTransaction, question: GateQuestion, look_of_runs: Callable
             f"{argument('margin', 'auto')} learns from repeats of a single run, and the test of arms has theirs in it",
             advice="give a margin in absolute points, such as 0.01",
         )
-    earlier = tuple(of_gate(tx.decisions.all(baseline.dataset_id), str(question.metric), alias))
+    decisions = tx.decisions.all(baseline.dataset_id)
+    earlier = tuple(of_gate(decisions, str(question.metric), alias))
     judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(baseline.dataset_id, None)}
     judge = runs.baseline.label_set.judge
     checked_by = runs.samples[0].checked_by if runs.samples else None
@@ -101,7 +106,7 @@ def basis_of(tx: ReadTransaction, question: GateQuestion, look_of_runs: Callable
         _learned(tx, question, runs) if question.margin == "auto" else None,
         1 + sum((of.scope, judge_of[of.label_set_id], of.checked_by) == gate for of in earlier),
         judge if checked_by is None and is_unchecked(tx, baseline.dataset_id, judge) else "",
-        look_of_runs(runs),
+        look_of_runs(runs, decisions),
     )
 
 

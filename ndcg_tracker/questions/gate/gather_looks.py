@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,15 +15,20 @@ from ndcg_tracker.compare.arms import arms_of
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.questions.gate.result import Look
+from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.questions.gate.question import GateQuestion
-    from ndcg_tracker.storage.records import AliasRecord, DecisionRecord, RunRecord
+    from ndcg_tracker.storage.records import DecisionRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 MOST_LISTS = 256
-"""By how many of its lists a baseline is known in another dataset: those of the groups whose ids hash lowest."""
+"""By how many of its lists a baseline is known again: those of the groups whose ids hash lowest."""
+FIRST_ITEMS = 10
+"""How many items of a list make it known: what stands below moves few metrics."""
+LEAST_EQUAL = 0.9
+"""From which share of equal lists on two baselines of a dataset are one; in another dataset a single list tells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,33 +40,52 @@ class ResetBudget:
     n_looks: int
 
 
-def look_of(tx: ReadTransaction, question: GateQuestion, runs: RunPair, *, dry_run: bool) -> Look | None:
+def look_of(
+    tx: ReadTransaction, question: GateQuestion, runs: RunPair, decisions: Sequence[DecisionRecord], *, dry_run: bool
+) -> Look | None:
     """Return which look under a budget a decision is, None without one.
 
-    The budget is the one that was asked for, or that an alias of these lists has. Raises: InputError for a dry run,
-    for another budget than that of the alias, and where it is spent.
+    The budget is the one that was asked for, or that an alias of these lists has, or that the looks at them share.
+    Parameters: ``decisions``: all on the dataset. Raises: InputError for what does not go with a budget, for another
+    one than that of the alias or of the looks before, and where it is spent.
     """
-    baselines = runs.arms[0].runs
+    baselines, name = runs.arms[0].runs, question.baseline
     budget, looks = _budget(tx, question, baselines)
-    if budget is None or question.scope == "set":
+    if budget is None and all(decision.look is None for decision in decisions):
         return None
-    if dry_run:
-        raise InputError(
-            f"{argument('dry_run')} does not go with a budget: nobody would count this look",
-            advice=f"leave {argument('dry_run')} out, or look at the difference with: ndcg-track compare",
-        )
     lists = known_lists(tx, baselines)
     before = counted_looks(tx, baselines[0].dataset_id, lists)
-    number, name = len(before) + 1, question.baseline
-    level = look_level(number, budget, looks)
-    spent = sum(look_level(of.look or 1, of.budget, of.looks) for of in before if of.budget is not None)
-    if spent + level > budget * (1 + 1e-9):
+    anew = f"begin anew, on the record: {_reset_command(name, baselines[0].dataset)}"
+    if before:
+        shared = before[-1].budget, before[-1].looks
+        if budget is not None and (budget, looks) != shared:
+            raise InputError(
+                f"looks at the lists of {name!r} share a budget of {budget_words(*shared)} already",
+                advice=f"leave {argument('budget')} out, or {anew}",
+            )
+        budget, looks = shared
+    if budget is None:
+        return None
+    refused = {"dry_run": dry_run, "scope": question.scope == "set", "alpha_budget": question.alpha_budget is not None}
+    for option, is_given in refused.items():
+        if is_given:
+            raise InputError(
+                f"{argument(option)} does not go with the budget of {budget_words(budget, looks)} at the lists of "
+                f"{name!r}: each decision is a look that counts",
+                advice="leave it out, or look at the difference with: ndcg-track compare",
+            )
+    number = len(before) + 1
+    if looks is not None and number > looks:
         raise InputError(
-            f"the budget of {budget:g} is spent: {len(before)} looks at the lists of {name!r} took {spent:.3g} of it",
-            advice=f"gate on other groups, or begin anew, on the record: ndcg-track gate reset --baseline {name} "
-            "--reason REASON",
+            f"the budget of {budget_words(budget, looks)} at the lists of {name!r} is spent",
+            advice=f"gate on other groups, or {anew}",
         )
-    return Look(number, budget, looks, level, lists)
+    return Look(number, budget, looks, look_level(number, budget, looks), lists)
+
+
+def _reset_command(baseline: str, dataset: str) -> str:
+    words = ["ndcg-track", "gate", "reset", "--baseline", baseline, "--dataset", dataset]
+    return f"{shlex.join(words)} --reason REASON"
 
 
 def _budget(
@@ -76,21 +101,27 @@ def _budget(
         and _content(tx, tx.runs.with_id(alias.run_id)) in digests
     ]
     asked = question.budget, question.looks
-    if not held or question.scope == "set":
+    if not held:
         return asked
     alias = min(held, key=lambda alias: look_level(1, alias.budget or 0.0, alias.looks))
-    if question.alpha_budget is not None or (question.budget is not None and asked != (alias.budget, alias.looks)):
-        name = "budget" if question.alpha_budget is None else "alpha_budget"
+    if question.budget is not None and asked != (alias.budget, alias.looks):
+        of_looks = "" if alias.looks is None else f" --looks {alias.looks}"
         raise InputError(
-            f"{argument(name)} does not go with @{alias.name}, whose budget is {budget_words(alias)}",
-            advice=f"leave it out, or change it with: ndcg-track alias set {alias.name} {alias.run} --budget A",
+            f"{argument('budget')} does not go with @{alias.name}, whose budget is "
+            f"{budget_words(alias.budget, alias.looks)}",
+            advice="leave it out, or change it with: ndcg-track alias set "
+            f"{shlex.join([alias.name, alias.run])} --budget A{of_looks}",
         )
     return alias.budget, alias.looks
 
 
-def budget_words(alias: AliasRecord) -> str:
-    """Return the budget of an alias in words."""
-    return f"{alias.budget:g}" + ("" if alias.looks is None else f" for {alias.looks} looks")
+def budget_words(budget: float | None, looks: int | None) -> str:
+    """Return a budget in words.
+
+    >>> budget_words(0.05, 40), budget_words(0.05, 1), budget_words(0.05, None)
+    ('0.05 for 40 looks', '0.05 for 1 look', '0.05')
+    """
+    return f"{budget:g}" + ("" if looks is None else f" for {counted(looks, 'look')}")
 
 
 def known_lists(tx: ReadTransaction, runs: Sequence[RunRecord]) -> dict[str, Any]:
@@ -105,7 +136,7 @@ def known_lists(tx: ReadTransaction, runs: Sequence[RunRecord]) -> dict[str, Any
     bounds = ranking.offsets.tolist()
     of_lists = {}
     for of_group, start, stop in zip(ranking.group_keys.hashes().tolist(), bounds, bounds[1:], strict=False):
-        items = json.dumps(ranking.item_keys.slice(start, stop).to_list())
+        items = json.dumps(ranking.item_keys.slice(start, min(stop, start + FIRST_ITEMS)).to_list())
         of_lists[f"{of_group:016x}"] = hashlib.blake2b(items.encode(), digest_size=8).hexdigest()
     return {"digest": _digest(tx, runs), "lists": of_lists}
 
@@ -126,28 +157,28 @@ def _content(tx: ReadTransaction, run: RunRecord) -> str:
 def counted_looks(tx: ReadTransaction, dataset_id: int, lists: Mapping[str, Any]) -> list[DecisionRecord]:
     """Return the looks that count: at these lists since somebody began anew, oldest first."""
 
-    def is_same(of_dataset: int, others: Mapping[str, Any] | None) -> bool:
-        return others is not None and _are_same(lists, others, is_same_dataset=of_dataset == dataset_id)
+    def is_same(look: DecisionRecord) -> bool:
+        share = _share_equal(lists, look.baseline_lists) if look.baseline_lists else 0.0
+        return share >= LEAST_EQUAL if look.dataset_id == dataset_id else share > 0
 
-    since = [of.after_decision_id for of in tx.decisions.resets() if is_same(of.dataset_id, of.baseline_lists)]
+    resets = tx.decisions.resets()
+    since = [of.after_decision_id for of in resets if _share_equal(lists, of.baseline_lists) == 1]
     looks = tx.decisions.under_budget(after=max(since, default=0))
-    return [look for look in looks if is_same(look.dataset_id, look.baseline_lists)]
+    return [look for look in looks if is_same(look)]
 
 
-def _are_same(lists: Mapping[str, Any], others: Mapping[str, Any], *, is_same_dataset: bool) -> bool:
-    """Return whether both are lists of one baseline: those of all shared groups in one dataset, of two datasets one.
+def _share_equal(lists: Mapping[str, Any], others: Mapping[str, Any]) -> float:
+    """Return the share of equal lists among the groups that both have; 1 where all content is the same.
 
     >>> one = {"digest": "a", "lists": {"q1": "x", "q2": "y"}}
     >>> part, other = {"digest": "b", "lists": {"q2": "y"}}, {"digest": "c", "lists": {"q1": "z", "q2": "y"}}
-    >>> _are_same(one, part, is_same_dataset=True), _are_same(one, other, is_same_dataset=True)
-    (True, False)
-    >>> _are_same(one, other, is_same_dataset=False)
-    True
+    >>> _share_equal(one, part), _share_equal(one, other), _share_equal(one, {"digest": "d", "lists": {}})
+    (1.0, 0.5, 0.0)
     """
     if lists["digest"] == others["digest"]:
-        return True
+        return 1.0
     equal = [lists["lists"][group] == found for group, found in others["lists"].items() if group in lists["lists"]]
-    return any(equal) and (not is_same_dataset or all(equal))
+    return sum(equal) / len(equal) if equal else 0.0
 
 
 def reset_budget(

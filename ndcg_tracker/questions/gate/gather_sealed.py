@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, ReferenceNotFoundError, argument
-from ndcg_tracker.questions.gate.decide_bounds import sealed_level
+from ndcg_tracker.questions.gate.decide_bounds import LEAST_LEVEL, sealed_level
 from ndcg_tracker.questions.gate.decide_candidate import decided
 from ndcg_tracker.questions.gate.gather import basis_of, facts_of
 from ndcg_tracker.questions.gate.question import GateQuestion
@@ -15,8 +16,11 @@ from ndcg_tracker.questions.gate.result import Basis, Look, SealedDecision, Seal
 from ndcg_tracker.questions.gate.say_looks import sealed_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.statistics.t_test import checked_margin
+from ndcg_tracker.words.texts import counted
 
 if TYPE_CHECKING:
+    from ndcg_tracker.compare.run_pair import RunPair
+    from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
 
 
@@ -43,8 +47,19 @@ def sealed_gated(store: Store, question: GateQuestion) -> SealedGated:
 
 
 def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
-    basis = basis_of(tx, question, lambda runs: _look(tx, runs.dataset_id))
-    text = str(basis.runs.metric)
+    basis = basis_of(tx, question, partial(_look, tx))
+    text, arms = str(basis.runs.metric), basis.runs.arms
+    if [run.digest for run in arms[0].runs] == [run.digest for run in arms[1].runs]:
+        raise ToldError(
+            f"{question.candidate!r} and {question.baseline!r} have the same lists; no look was spent",
+            advice="gate a candidate that changes something",
+        )
+    attributes = tx.groups.attributes(basis.runs.dataset_id).values() if question.cluster is not None else ()
+    if question.cluster is not None and not any(question.cluster in of_group for of_group in attributes):
+        raise ToldError(
+            f"no group of sealed dataset {question.dataset!r} has an attribute {question.cluster!r}",
+            advice=f"correct {argument('cluster')}; no look was spent",
+        )
     lacking = [
         side.run.name
         for side in basis.runs.sides
@@ -55,19 +70,20 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
     return basis
 
 
-def _look(tx: ReadTransaction, dataset_id: int) -> Look:
+def _look(tx: ReadTransaction, runs: RunPair, looks: Sequence[DecisionRecord]) -> Look:
     """Return which look at sealed data comes next. Raises: InputError where the seal has no more."""
-    seal, looks = tx.datasets.seal_of(dataset_id), tx.decisions.all(dataset_id)
+    seal = tx.datasets.seal_of(runs.dataset_id)
     assert seal is not None
     assert seal.budget is not None
     number, n_passed = len(looks) + 1, sum(look.decision == "pass" for look in looks)
     if seal.looks is not None and number > seal.looks:
-        raise SpentSealError(f"all {seal.looks} looks of the seal are spent", advice="seal fresh data")
+        spent = f"all {counted(seal.looks, 'look')} of the seal are spent" if seal.looks > 1 else "its look is spent"
+        raise ToldError(spent, advice="seal fresh data")
     return Look(number, seal.budget, seal.looks, sealed_level(number, n_passed, seal.budget, seal.looks), {}, n_passed)
 
 
-class SpentSealError(InputError):
-    """A seal that has no look left."""
+class ToldError(InputError):
+    """An error at sealed data that no label decides, and that can be told."""
 
 
 def _named_alone(question: GateQuestion, ask: Callable[[], Basis]) -> Basis:
@@ -75,7 +91,7 @@ def _named_alone(question: GateQuestion, ask: Callable[[], Basis]) -> Basis:
     runs = f"{question.candidate!r} and {question.baseline!r}"
     try:
         return ask()
-    except SpentSealError:
+    except ToldError:
         raise
     except ReferenceNotFoundError:
         told: NdcgTrackerError = ReferenceNotFoundError(
@@ -96,15 +112,15 @@ def _passes(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> bool:
 
 
 def _outcome(question: GateQuestion, basis: Basis, passes: Callable[[], bool]) -> SealedGated:
-    try:
-        has_passed = passes()
-    except NdcgTrackerError:
-        has_passed = False
     look = basis.look
     assert look is not None
+    try:
+        has_passed = look.level >= LEAST_LEVEL and passes()
+    except NdcgTrackerError:
+        has_passed = False
     decision: SealedDecision = "pass" if has_passed else "not_passed"
     asked = question.candidate, question.baseline, question.dataset or "", str(question.metric)
-    return SealedGated(decision, *asked, float(question.margin or 0.0), look)
+    return SealedGated(decision, *asked, float(question.margin or 0.0), question.missing, look)
 
 
 def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcome: SealedGated) -> SealedGated:
@@ -123,7 +139,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
         baseline_alias=question.alias,
         margin=outcome.margin,
         alpha=look.level,
-        budget=(look.budget, look.looks, look.number, {}),
+        budget=(look.budget, look.looks, look.number, None),
     )
     return outcome
 

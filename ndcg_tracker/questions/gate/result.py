@@ -17,6 +17,7 @@ from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass, LearnedMargi
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide import PairedResults
+    from ndcg_tracker.compare.options import Missing
     from ndcg_tracker.compare.run_pair import RunPair
     from ndcg_tracker.compare.slices import Slicing
     from ndcg_tracker.compare.sums import SummedResults
@@ -196,6 +197,7 @@ class SealedGated:
     dataset: str
     metric: str
     margin: float
+    missing: Missing
     look: Look
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_suite import SuiteGated
     from ndcg_tracker.questions.gate.result import Gated, SealedGated
 
-_SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin look=look.number level=look.level")
+_SEALED_COLUMNS = paths("decision candidate baseline dataset metric margin missing look=look.number level=look.level")
 
 
 @shape_of(Look)
@@ -45,7 +45,7 @@ def look_words(look: Look) -> str:
     """
     of_looks = "" if look.looks is None else f" of {look.looks}"
     if look.n_passed is not None:
-        of_looks += f" ({look.n_passed} PASSed before)"
+        of_looks += f" after {look.n_passed} PASS{'' if look.n_passed == 1 else 'es'}"
     return f"{look.number:,}{of_looks}, level {look.level:.3g} of a budget of {look.budget:g}"
 
 
@@ -76,5 +76,7 @@ def sealed_said(gated: SealedGated) -> Said:
     if (gated.look.n_passed or 0) + has_passed >= ADVISED_PASSES:
         notes.append(Told("note", "each PASS lowers the level of later looks: seal fresh data"))
     facts = [("metric", gated.metric), ("margin", points(gated.margin)), ("look", look_words(gated.look))]
+    if gated.missing != "error":
+        facts.insert(2, ("missing", f"{gated.missing}: groups that a run lacks"))
     report = Report(asked, verdict=verdict, facts=facts, notes=notes)
     return Said(gated, lambda: [report], lambda: [picked(_SEALED_COLUMNS, as_object(gated))])
