@@ -349,7 +349,7 @@ def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
         return refusal_of(kind, shop.split_dataset, dataset, **{"seal": 0.5, **asked})
 
     assert told("single") == (
-        "dataset 'single' has 1 groups with labels, which make no two parts; split a dataset of more, or with another "
+        "dataset 'single' has 1 group with labels, which make no two parts; split a dataset of more, or with another "
         "share"
     )
     assert told(seal=1e-12).startswith("dataset 'shop' has 120 groups with labels, which make no two parts; ")

@@ -225,7 +225,7 @@ def spent_alpha(decision_number: int, alpha: float) -> float:
     return alpha * 6 / (math.pi * decision_number) ** 2
 
 
-LEAST_BUDGET, MOST_LOOKS = 1e-9, 1_000_000
+LEAST_BUDGET, MOST_LOOKS = 1e-9, 1_000_000_000
 LEAST_LEVEL = 1e-15
 """Below, 1 - level is 1 in double precision: nothing can PASS."""
 
@@ -249,8 +249,10 @@ def look_level(look: int, budget: float, looks: int | None = None) -> float:
         raise InputError(f"a budget of {budget:g} is too small to compute with", advice="give for example 0.05")
     if looks is None:
         return spent_alpha(look, budget)
-    if not 1 <= looks <= MOST_LOOKS:
-        raise InputError(f"a budget is shared by 1 look or more, {MOST_LOOKS:,} at most, not by {looks}")
+    if looks < 1:
+        raise InputError(f"a budget is shared by 1 look or more, not by {looks}")
+    if looks > MOST_LOOKS:
+        raise InputError(f"a budget is shared by {MOST_LOOKS:,} looks at most, not by {looks}")
     return budget / looks
 
 

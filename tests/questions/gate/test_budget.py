@@ -113,7 +113,6 @@ STILL_COUNTS: dict[str, Change] = {
     "another judge": other_judge,
     "the baseline is pruned": pruned,
     "another candidate": lambda _: {"candidate": "small"},
-    "without a number of looks": lambda _: {"looks": None},
 }
 
 
@@ -149,13 +148,47 @@ def test_other_lists_are_counted_apart(pinned: nt.Tracker, change: str) -> None:
 
 
 def test_a_gate_without_a_budget_is_no_look(pinned: nt.Tracker) -> None:
-    assert look(pinned) == 1
     plain = pinned.gate("noisy", baseline="@prod", margin=0.06)
     pinned.gate("noisy", baseline="@prod", margin=0.06, alpha_budget=0.05)
     pinned.gate("noisy", baseline="@prod", scope="set")
     assert plain.gated.look is None
-    assert look(pinned) == 2
-    assert [one.look for one in decisions(pinned)] == [1, None, None, None, 2]
+    assert look(pinned) == 1
+    assert [one.look for one in decisions(pinned)] == [None, None, None, 1]
+
+
+def test_the_first_look_sets_the_budget(pinned: nt.Tracker) -> None:
+    """Who leaves the budget out, deletes its alias or names a larger one goes on with that of the first look."""
+    assert look(pinned) == 1
+    found = pinned.gate("noisy", baseline="base", margin=0.06).to_dict()["look"]
+    assert (found["number"], found["budget"], found["looks"]) == (2, 0.05, 40)
+    anew = "begin anew, on the record: ndcg-track gate reset --baseline @prod --dataset shop --reason REASON"
+    for asked in ({"budget": 0.2}, {"budget": 0.05, "looks": 1000}):
+        told = refusal(pinned, "noisy", margin=0.06, **asked)
+        shared = "looks at the lists of '@prod' share a budget of 0.05 for 40 looks already"
+        assert told == f"{shared}; leave budget= out, or {anew}"
+    for name, asked in (("alpha_budget", {"alpha_budget": 0.05}), ("dry_run", {"dry_run": True})):
+        assert refusal(pinned, "noisy", margin=0.06, **asked).startswith(
+            f"{name}= does not go with the budget of 0.05 "
+        )
+    assert refusal(pinned, "noisy", scope="set").startswith("scope= does not go with the budget of 0.05 for 40 looks")
+    assert len(decisions(pinned)) == 2
+
+
+def test_few_changed_lists_and_longer_ones_are_no_new_baseline(pinned: nt.Tracker) -> None:
+    assert look(pinned) == 1
+    pinned.ingest(frame_of_ranks([*worse(1)[:1], *BASE[1:]]), name="one list", dataset="shop")
+    assert look(pinned, baseline="one list") == 2
+
+
+def test_a_reset_of_other_lists_resets_nothing(pinned: nt.Tracker) -> None:
+    """Where one list is the same in another dataset looks count together, but who resets one resets no other."""
+    assert look(pinned) == 1
+    groups = [f"q{number:04}" for number in range(N_GROUPS)]
+    other = [*BASE[:1], *[rank % 4 + 2 for rank in BASE[1:]]]
+    pinned.ingest(frame_of_ranks(other), name="mixed", dataset="elsewhere", labels=labels_of_ranks(len(groups)))
+    pinned.ingest(frame_of_ranks(BASE), name="noisy", dataset="elsewhere")
+    pinned.reset_gate("mixed", dataset="elsewhere", reason="other lists")
+    assert look(pinned, dataset="shop") == 2
 
 
 def test_a_deleted_run_takes_no_look_with_it(pinned: nt.Tracker) -> None:
@@ -168,7 +201,7 @@ def test_a_deleted_run_takes_no_look_with_it(pinned: nt.Tracker) -> None:
 
 def test_a_replaced_run_is_another_baseline_and_comes_back(pinned: nt.Tracker) -> None:
     assert look(pinned) == 1
-    pinned.ingest(frame_of_ranks(worse(1)), name="base", dataset="shop", replace=True)
+    pinned.ingest(frame_of_ranks(worse(60)), name="base", dataset="shop", replace=True)
     assert look(pinned, baseline="base") == 1
     pinned.ingest(frame_of_ranks(BASE), name="base", dataset="shop", replace=True)
     assert look(pinned, baseline="base") == 2
@@ -318,11 +351,11 @@ def test_the_budget_is_spent(pinned: nt.Tracker) -> None:
     for number in (1, 2, 3):
         assert pinned.gate("noisy", **asked).to_dict()["look"]["number"] == number
     spent = (
-        "the budget of 0.05 is spent: 3 looks at the lists of {!r} took 0.05 of it; gate on other groups, or begin "
-        "anew, on the record: ndcg-track gate reset --baseline {} --reason REASON"
+        "the budget of 0.05 for 3 looks at the lists of {!r} is spent; gate on other groups, or begin anew, on the "
+        "record: ndcg-track gate reset --baseline {} --dataset shop --reason REASON"
     )
     assert refusal(pinned, "same", **asked) == spent.format("@prod", "@prod")
-    assert refusal(pinned, "same", **asked | {"baseline": "base", "looks": None}) == spent.format("base", "base")
+    assert refusal(pinned, "same", **asked | {"baseline": "base"}) == spent.format("base", "base")
     assert len(decisions(pinned)) == 3
     pinned.reset_gate("@prod", reason="a new year")
     assert look(pinned, looks=3) == 1
@@ -336,40 +369,40 @@ def test_the_budget_of_an_alias_holds_for_its_lists(pinned: nt.Tracker) -> None:
     twin(pinned)
     for baseline in ("@prod", "base", "twin"):
         spent = refusal(pinned, "noisy", baseline=baseline, margin=0.06)
-        assert spent.startswith("the budget of 0.05 is spent: 2 looks at the lists of ")
-    change = "leave it out, or change it with: ndcg-track alias set prod base --budget A"
+        assert spent.startswith(f"the budget of 0.05 for 2 looks at the lists of {baseline!r} is spent; ")
+    change = "leave it out, or change it with: ndcg-track alias set prod base --budget A --looks 2"
     for asked in ({"budget": 0.1}, {"budget": 0.05}, {"budget": 0.05, "looks": 40}):
         told = refusal(pinned, "noisy", margin=0.06, **asked)
         assert told == f"budget= does not go with @prod, whose budget is 0.05 for 2 looks; {change}"
     told = refusal(pinned, "noisy", margin=0.06, alpha_budget=0.01, baseline="base")
-    assert told == f"alpha_budget= does not go with @prod, whose budget is 0.05 for 2 looks; {change}"
+    assert told.startswith("alpha_budget= does not go with the budget of 0.05 for 2 looks at the lists of 'base': ")
     assert len(decisions(pinned)) == 2
-    assert pinned.gate("noisy", baseline="@prod", scope="set").gated.look is None
+    assert refusal(pinned, "noisy", scope="set").startswith("scope= does not go with the budget of 0.05 for 2 looks")
     pinned.set_alias("prod", "small")  # the budget stays with the alias, and counts the looks at other lists
     assert pinned.gate("noisy", baseline="@prod", margin=0.06).to_dict()["look"]["number"] == 1
 
 
 DRY = (
-    "dry_run= does not go with a budget: nobody would count this look; leave dry_run= out, or look at the difference "
-    "with: ndcg-track compare"
+    "dry_run= does not go with the budget of 0.05 at the lists of {!r}: each decision is a look that counts; leave it "
+    "out, or look at the difference with: ndcg-track compare"
 )
 
 
 def test_a_dry_run_is_refused(pinned: nt.Tracker) -> None:
-    assert refusal(pinned, "noisy", margin=0.06, budget=0.05, dry_run=True) == DRY
+    assert refusal(pinned, "noisy", margin=0.06, budget=0.05, dry_run=True) == DRY.format("@prod")
     pinned.set_alias("prod", "base", budget=0.05)
-    assert refusal(pinned, "noisy", margin=0.06, dry_run=True) == DRY
-    assert refusal(pinned, "noisy", baseline="base", margin=0.06, dry_run=True) == DRY
+    assert refusal(pinned, "noisy", margin=0.06, dry_run=True) == DRY.format("@prod")
+    assert refusal(pinned, "noisy", baseline="base", margin=0.06, dry_run=True) == DRY.format("base")
     assert decisions(pinned) == []
 
 
 def test_the_fixture_of_pytest_takes_no_budget_unrecorded(pinned: nt.Tracker, ready_url: str) -> None:
     asked: dict[str, Any] = {"baseline": "@prod", "margin": 0.2}
     unrecorded, recorded = NdcgGate(ready_url, []), NdcgGate(ready_url, [], record=True)
-    with pytest.raises(pytest.fail.Exception, match=r"^dry_run= does not go with a budget: "):
+    with pytest.raises(pytest.fail.Exception, match=r"^dry_run= does not go with the budget of 0.05 "):
         unrecorded.check("noisy", **asked, budget=0.05)
     pinned.set_alias("prod", "base", budget=0.05)
-    with pytest.raises(pytest.fail.Exception, match=r"^dry_run= does not go with a budget: "):
+    with pytest.raises(pytest.fail.Exception, match=r"^dry_run= does not go with the budget of 0.05 "):
         unrecorded.check("noisy", **asked)
     found = recorded.check("noisy", **asked).gated.look
     assert found is not None
@@ -481,17 +514,16 @@ def test_what_the_command_prints(typed: CommandLine) -> None:
     assert found["groups_to_pass"]["n"] > found["groups_to_pass"]["n_of_one_look"]
     (row,) = csv.DictReader(io.StringIO(typed(*GATE, "--budget", ".05", "--looks", "40", "--format", "csv").out))
     assert (row["budget"], row["looks"], row["look"]) == ("0.05", "40", "2")
-    text = typed(*GATE, "--budget", ".05").out
-    assert "look" in text
-    assert f"3, level {look_level(3, 0.05):.3g} of a budget of 0.05; at this level " in " ".join(text.split())
+    text = typed(*GATE).out
+    assert "3 of 40, level 0.00125 of a budget of 0.05; at this level " in " ".join(text.split())
 
 
 def test_the_command_keeps_and_resets_the_budget_of_an_alias(typed: CommandLine) -> None:
     assert typed("alias", "set", "prod", "base", "--budget", ".05", "--looks", "1").code == 0
     assert typed(*GATE).code in (0, 4)
     spent = typed.refused(*GATE)
-    assert spent.endswith("ndcg-track gate reset --baseline @prod --reason REASON")
-    assert typed.refused(*GATE, "--dry-run").startswith("--dry-run does not go with a budget")
+    assert spent.endswith("ndcg-track gate reset --baseline @prod --dataset shop --reason REASON")
+    assert typed.refused(*GATE, "--dry-run").startswith("--dry-run does not go with the budget of 0.05 for 1 look")
     reset = ("gate", "reset", "--baseline", "@prod")
     assert typed.refused(*reset) == "gate reset needs --reason REASON; say why the looks so far no longer count"
     assert typed.refused(*reset, "--reason", " ") == "--reason is empty; say why the looks so far no longer count"

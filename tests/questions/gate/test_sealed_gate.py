@@ -25,7 +25,7 @@ from ndcg_tracker.questions.gate.decide_bounds import sealed_level
 pytestmark = pytest.mark.both_engines
 GOOD = [1, 1] * 60 + BASE[120:]
 ASKED: dict[str, Any] = {"baseline": "base", "dataset": "held", "margin": 0.05}
-COLUMNS = ["decision", "candidate", "baseline", "dataset", "metric", "margin", "look", "level"]
+COLUMNS = ["decision", "candidate", "baseline", "dataset", "metric", "margin", "missing", "look", "level"]
 
 
 def unjudged() -> dict[str, list[object]]:
@@ -76,6 +76,7 @@ def test_one_bit_and_its_level(sealed: nt.Tracker) -> None:
         assert (result.decision, result.is_accepted) == (("pass", True) if name == "good" else ("not_passed", False))
         look = {"number": number, "budget": 0.05, "looks": 40, "level": level, "n_passed": n_passed}
         asked = {"candidate": name, "baseline": "base", "dataset": "held", "metric": "ndcg@10", "margin": 0.05}
+        asked |= {"missing": "error"}
         assert result.to_dict() == {"decision": result.decision, **asked, "look": look}
         n_passed += name == "good"
     assert [row["alpha"] for row in rows(sealed)] == [
@@ -112,7 +113,7 @@ def test_fail_and_inconclusive_look_the_same(typed: CommandLine) -> None:
 def test_the_formats(typed: CommandLine) -> None:
     gate = ("gate", "drop", "--baseline", "base", "--dataset", "held", "--margin", ".05", "--format")
     found = json.loads(typed(*gate, "json").out)
-    assert list(found) == ["decision", "candidate", "baseline", "dataset", "metric", "margin", "look"]
+    assert list(found) == ["decision", "candidate", "baseline", "dataset", "metric", "margin", "missing", "look"]
     assert found["look"] == {
         "number": 1,
         "budget": 0.05,
@@ -131,7 +132,7 @@ def test_the_formats(typed: CommandLine) -> None:
         "NOT PASSED: drop against base on sealed dataset held\n\n"
         "metric  ndcg@10\n"
         "margin  0.0500\n"
-        f"look    4 of 40 (0 PASSed before), level {level} of a budget of 0.05\n"
+        f"look    4 of 40 after 0 PASSes, level {level} of a budget of 0.05\n"
     )
 
 
@@ -211,11 +212,30 @@ def test_what_is_no_run_spends_no_look(sealed: nt.Tracker) -> None:
 
 @pytest.mark.parametrize(
     ("candidate", "asked"),
-    [("unjudged", {}), ("short", {"missing": "zero"}), ("short", {"missing": "intersect"}), ("good", {"cluster": "x"})],
+    [("unjudged", {}), ("short", {"missing": "zero"}), ("short", {"missing": "intersect"})],
 )
 def test_what_stops_the_arithmetic_is_not_passed(sealed: nt.Tracker, candidate: str, asked: dict[str, Any]) -> None:
     found = sealed.gate_sealed(candidate, **ASKED | {"margin": 0.001} | asked)
     assert (found.decision, len(rows(sealed))) == ("not_passed", 1)
+
+
+def test_what_no_label_decides_spends_no_look(sealed: nt.Tracker) -> None:
+    assert refusal_of(nt.InputError, sealed.gate_sealed, "good", **ASKED, cluster="x") == (
+        "no group of sealed dataset 'held' has an attribute 'x'; correct cluster=; no look was spent"
+    )
+    assert refusal_of(nt.InputError, sealed.gate_sealed, "base", **ASKED) == (
+        "'base' and 'base' have the same lists; no look was spent; gate a candidate that changes something"
+    )
+    assert rows(sealed) == []
+
+
+def test_open_data_beside_a_sealed_look(sealed: nt.Tracker) -> None:
+    sealed.gate_sealed("good", **ASKED)
+    for name, ranks in (("base", BASE), ("good", GOOD)):
+        sealed.ingest(frame_of_ranks(ranks), name=name, labels=labels_of_ranks(N_GROUPS), dataset="open")
+    found = sealed.gate("good", baseline="base", margin=0.1, budget=0.05, dataset="open").gated.look
+    assert found is not None
+    assert found.number == 1
 
 
 def test_a_spent_seal(tracker: nt.Tracker) -> None:
@@ -257,7 +277,6 @@ def test_the_record_holds_no_number_that_labels_make(sealed: nt.Tracker) -> None
         kept = {column: value for column, value in row.items() if value is not None}
         for column in ("id", "dataset_id", "baseline_run_id", "candidate_run_id", "label_set_id", "created_at_utc"):
             kept.pop(column)
-        assert kept.pop("baseline_lists") in ({}, "{}")
         assert kept.pop("alpha") == row["alpha"]
         assert kept == {
             "baseline_run": "base", "candidate_run": name, "metric": "ndcg@10", "scope": "population",
@@ -311,8 +330,9 @@ def test_usual_metrics_are_stored(sealed: nt.Tracker) -> None:
         "ndcg(missing=skip)@10",
         "RBP(p=.8)",
     ]
-    assert sealed.ingest(frame_of_ranks(BASE), name="all", dataset="held", metrics=usual).outcome == "stored"
-    assert sealed.gate_sealed("all", **ASKED | {"baseline": "all"}, metric="map").decision == "pass"
+    for name, ranks in (("all", BASE), ("all-good", GOOD)):
+        assert sealed.ingest(frame_of_ranks(ranks), name=name, dataset="held", metrics=usual).outcome == "stored"
+    assert sealed.gate_sealed("all-good", **ASKED | {"baseline": "all"}, metric="map").decision == "pass"
 
 
 def test_ingest_tells_no_stored_weight(sealed: nt.Tracker) -> None:
