@@ -137,8 +137,9 @@ class DatasetReads:
         for row in self._session.rows(query.where(schema.seals.c.is_sealed.is_(False))):
             if row.split is not None and row.split.get("other_part") == name:
                 raise SealedError(
-                    f"dataset {name!r} is the sealed part of {row.name!r}, and in another database",
-                    advice="name that with NDCG_TRACK_SEALED_DB",
+                    f"dataset {name!r} is the sealed part of {row.name!r}, in another database: only gate and ingest "
+                    "take it",
+                    advice="name that database with NDCG_TRACK_SEALED_DB",
                 )
 
     def known(self, name: str) -> DatasetRecord:

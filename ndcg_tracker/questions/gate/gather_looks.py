@@ -84,8 +84,8 @@ def look_of(
 
 
 def _reset_command(baseline: str, dataset: str) -> str:
-    words = ["ndcg-track", "gate", "reset", "--baseline", baseline, "--dataset", dataset]
-    return f"{shlex.join(words)} --reason REASON"
+    words = ["ndcg-track", "gate", "reset", "--baseline", baseline, "--dataset", dataset, "--reason", "REASON"]
+    return shlex.join(words)
 
 
 def _budget(
@@ -105,12 +105,12 @@ def _budget(
         return asked
     alias = min(held, key=lambda alias: look_level(1, alias.budget or 0.0, alias.looks))
     if question.budget is not None and asked != (alias.budget, alias.looks):
-        of_looks = "" if alias.looks is None else f" --looks {alias.looks}"
+        words = ["ndcg-track", "alias", "set", alias.name, alias.run, "--budget", "A"]
+        words += [] if alias.looks is None else ["--looks", str(alias.looks)]
         raise InputError(
             f"{argument('budget')} does not go with @{alias.name}, whose budget is "
             f"{budget_words(alias.budget, alias.looks)}",
-            advice="leave it out, or change it with: ndcg-track alias set "
-            f"{shlex.join([alias.name, alias.run])} --budget A{of_looks}",
+            advice=f"leave it out, or change it with: {shlex.join(words)}",
         )
     return alias.budget, alias.looks
 
