@@ -41,7 +41,7 @@ def test_seal_with_looks(labelled: CommandLine) -> None:
     ("given", "line"),
     [
         (("shop",), "dataset 'shop' has recorded results: it was seen already; seal one before its first run"),
-        (("hel",), "no dataset 'hel'; did you mean 'held'?"),
+        (("heldd",), "no dataset 'heldd'; did you mean 'held'?"),
         (("held", "--budget", "1"), "a budget must lie between 0 and 0.5, not at 1.0; give for example 0.05"),
         (("held", "--budget", "nan"), "a budget must lie between 0 and 0.5, not at nan; give for example 0.05"),
         (("held", "--looks", "0"), "a budget is shared by 1 look or more, not by 0"),
