@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Self
 from ndcg_tracker.api import storing
 from ndcg_tracker.asked import (
     DEFAULT_DATASET,
+    SEALED_DATABASE,
     SQL_TIMEOUT_SECONDS,
     AnyDataset,
     Judge,
@@ -531,3 +532,16 @@ class Tracker:
             tx.runs.require("items", *(runs if references else ()))
             datasets = () if references else [one for one in tx.datasets.all() if dataset in (None, one.name)]
             return export(tx, runs, os.fspath(folder), datasets=datasets, texts=texts, record=record, progress=progress)
+
+
+def holder_of(dataset: str | None, location: str | None, *, read_only: bool = False) -> Tracker:
+    """Return the tracker on a database, or on that of ``NDCG_TRACK_SEALED_DB`` where a dataset is sealed there.
+
+    ``dataset``: None where sealed ones are not taken.
+    """
+    held = os.environ.get(SEALED_DATABASE)
+    if dataset is not None and held:
+        with Tracker(held) as sealed:
+            if sealed.is_sealed(dataset):
+                location = held
+    return Tracker(location, read_only=read_only)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
 import typer
 
 from ndcg_tracker import asked
-from ndcg_tracker.asked import SEALED_DATABASE, Option
+from ndcg_tracker.asked import Option
 from ndcg_tracker.errors import InputError
 
 if TYPE_CHECKING:
@@ -177,15 +177,9 @@ surroundings = Surroundings()
 
 def tracker(dataset: str | None = None) -> Tracker:
     """Return the tracker on the requested database; on that of sealed datasets where ``dataset`` is sealed there."""
-    from ndcg_tracker.api.tracker import Tracker
+    from ndcg_tracker.api.tracker import holder_of
 
-    held = os.environ.get(SEALED_DATABASE)
-    if dataset is not None and held:
-        sealed = Tracker(held)
-        if sealed.is_sealed(dataset):
-            return sealed
-        sealed.close()
-    return Tracker(surroundings.database)
+    return holder_of(dataset, surroundings.database)
 
 
 def show(text: str) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import os
 import re
 import secrets
 import threading
@@ -21,12 +20,11 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from ndcg_tracker.api.evaluation import evaluate, evaluations_as
-from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.api.tracker import Tracker, holder_of
 from ndcg_tracker.asked import (
     DEFAULT_DATASET,
     DEFAULT_METRIC,
     NOTHING,
-    SEALED_DATABASE,
     SQL_TIMEOUT_SECONDS,
     Declared,
     MetricTexts,
@@ -232,8 +230,8 @@ class _Tool:
                 positional.append(value)
             else:
                 named[name] = value
-        held = os.environ.get(SEALED_DATABASE) if self.function is Tracker.gate_sealed else None
-        with Tracker(held or location, read_only=not self.writes) as tracker:
+        sealed = named.get("dataset") if self.function is Tracker.gate_sealed else None
+        with holder_of(sealed, location, read_only=not self.writes) as tracker:
             if self.answered is not None:
                 return self.answered(tracker, *positional, **named)
             return _of_answer(self.function(tracker, *positional, **named))

@@ -105,6 +105,7 @@ def test_with_the_name_of_the_dataset(walked: tuple[Path, str], command: str) ->
         assert printed.err.count("\n") == 1
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("command", [command for command in WALKED if re.search(r" (bm25|dense|prod)\b", command)])
 @pytest.mark.parametrize("how", ["name", "prefix", "id", "alias", "pattern"])
 def test_with_the_names_of_its_run(walked: tuple[Path, str], command: str, how: str) -> None:

@@ -24,7 +24,6 @@ from ndcg_tracker.questions.gate.decide_bounds import look_level
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 
 pq = pytest.importorskip("pyarrow.parquet")
-pytestmark = pytest.mark.both_engines
 ASKED: dict[str, Any] = {"baseline": "@prod", "margin": 0.06, "budget": 0.05, "looks": 40}
 
 
@@ -116,6 +115,7 @@ STILL_COUNTS: dict[str, Change] = {
 }
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("change", STILL_COUNTS)
 def test_a_look_counts_whatever_the_baseline_is_called(pinned: nt.Tracker, change: str) -> None:
     assert [look(pinned), look(pinned)] == [1, 2]
@@ -207,6 +207,7 @@ def test_a_replaced_run_is_another_baseline_and_comes_back(pinned: nt.Tracker) -
     assert look(pinned, baseline="base") == 2
 
 
+@pytest.mark.nightly(but=2)
 def test_an_import_resets_nothing_and_brings_looks(pinned: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     assert [look(pinned), look(pinned)] == [1, 2]
     pinned.export_runs(tmp_path / "before")
@@ -251,6 +252,7 @@ def test_a_look_that_is_none_is_not_imported(
     assert look(pinned) == 2
 
 
+@pytest.mark.nightly(but=2)
 def test_a_reset_travels(pinned: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
     assert [look(pinned), look(pinned)] == [1, 2]
     pinned.reset_gate("@prod", reason="new season", reset_by="ada")
@@ -309,6 +311,7 @@ def sliced(pinned: nt.Tracker) -> nt.Tracker:
     return pinned
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("way", LEVELS)
 def test_the_levels_decide(sliced: nt.Tracker, way: str) -> None:
     """What PASSes at 5% is INCONCLUSIVE at the level of a look where that is low enough; all ways to FAIL share it."""
@@ -466,6 +469,7 @@ def test_what_does_not_go_together(pinned: nt.Tracker, asked: dict[str, Any], to
     assert decisions(pinned) == []
 
 
+@pytest.mark.both_engines
 def test_gates_at_the_same_time_are_different_looks(pinned: nt.Tracker, ready_url: str) -> None:
     def number(_: int) -> int:
         with nt.Tracker(ready_url) as tracker:
@@ -487,6 +491,7 @@ with nt.Tracker(sys.argv[1]) as tracker:
 """
 
 
+@pytest.mark.both_engines
 def test_processes_at_the_same_time_do_not_overspend(
     pinned: nt.Tracker, ready_url: str, preloaded_programs: Path
 ) -> None:

@@ -22,7 +22,6 @@ import ndcg_tracker as nt
 from ndcg_tracker.ingest.frames import read_label_frame
 from ndcg_tracker.questions.gate.decide_bounds import sealed_level
 
-pytestmark = pytest.mark.both_engines
 GOOD = [1, 1] * 60 + BASE[120:]
 ASKED: dict[str, Any] = {"baseline": "base", "dataset": "held", "margin": 0.05}
 COLUMNS = ["decision", "candidate", "baseline", "dataset", "metric", "margin", "missing", "look", "level"]
@@ -269,6 +268,7 @@ def test_open_data_is_not_sealed(sealed: nt.Tracker) -> None:
         assert told.startswith("dataset 'held' is sealed: only gate and ingest take it; ")
 
 
+@pytest.mark.both_engines
 def test_the_record_holds_no_number_that_labels_make(sealed: nt.Tracker) -> None:
     for name in ("good", "drop", "unjudged"):
         sealed.gate_sealed(name, **ASKED)
@@ -285,6 +285,7 @@ def test_the_record_holds_no_number_that_labels_make(sealed: nt.Tracker) -> None
         }  # fmt: skip
 
 
+@pytest.mark.both_engines
 def test_gates_at_the_same_time_are_different_looks(sealed: nt.Tracker, ready_url: str) -> None:
     def number(_: int) -> int:
         with nt.Tracker(ready_url) as tracker:
