@@ -21,7 +21,6 @@ from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.runs.parts import is_chosen
 from ndcg_tracker.storage.records import SealRecord
 
-pytestmark = pytest.mark.both_engines
 N_GROUPS, N_USERS = 120, 30
 GROUPS = [f"q{number:03}" for number in range(N_GROUPS)]
 USER_OF = {group: f"u{number % N_USERS}" for number, group in enumerate(GROUPS)}

@@ -82,6 +82,7 @@ def takes_dataset(command: str) -> bool:
 WALKED = [command for command in COMMANDS if not command.startswith("ui")]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("command", WALKED)
 def test_without_its_name(walked: tuple[Path, str], command: str) -> None:
     folder, _ = walked
@@ -93,6 +94,7 @@ def test_without_its_name(walked: tuple[Path, str], command: str) -> None:
         assert MARK.encode() not in path.read_bytes(), path
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("command", [command for command in WALKED if takes_dataset(command)])
 def test_with_the_name_of_the_dataset(walked: tuple[Path, str], command: str) -> None:
     folder, _ = walked
@@ -105,7 +107,7 @@ def test_with_the_name_of_the_dataset(walked: tuple[Path, str], command: str) ->
         assert printed.err.count("\n") == 1
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly(but=9)
 @pytest.mark.parametrize("command", [command for command in WALKED if re.search(r" (bm25|dense|prod)\b", command)])
 @pytest.mark.parametrize("how", ["name", "prefix", "id", "alias", "pattern"])
 def test_with_the_names_of_its_run(walked: tuple[Path, str], command: str, how: str) -> None:
@@ -170,6 +172,7 @@ def test_every_method_refuses_its_name(walked: tuple[Path, str]) -> None:
     assert taken >= {"compare", "runs", "run", "history", "leaderboard", "aliases", "groups", "texts", "label_versions"}
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("page", [*PAGES, "/report"])
 def test_no_page_shows_it(walked: tuple[Path, str], page: str) -> None:
     folder, run_id = walked
