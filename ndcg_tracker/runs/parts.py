@@ -149,8 +149,8 @@ class SplitOptions:
     """How a dataset is split.
 
     ``share``: of the groups (or clusters) that is sealed, in (0, 1). ``cluster``: the attribute whose values are kept
-    whole. ``sealed``: the name of the sealed part. ``budget``, ``looks``: of its seal. ``seed``: makes
-    the key of the hash, None for a random one.
+    whole. ``sealed``: the name of the sealed part. ``budget``, ``looks``: of its seal. ``seed``: makes the
+    key of the hash, None for a random one.
     """
 
     share: float

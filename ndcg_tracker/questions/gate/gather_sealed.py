@@ -36,7 +36,7 @@ def sealed_gated(store: Store, question: GateQuestion) -> SealedGated:
     with store.read() as tx:
         if not tx.datasets.is_sealed(name):
             tx.datasets.known(name)
-            raise InputError(f"dataset {name!r} is not sealed", advice="ask the gate of open data, Tracker.gate")
+            raise InputError(f"dataset {name!r} is not sealed", advice="ask gate, which takes open data")
     return decided_and_recorded(
         store,
         lambda tx: _named_alone(question, lambda: _basis(tx, question)),

@@ -254,7 +254,7 @@ def test_open_data_is_not_sealed(sealed: nt.Tracker) -> None:
     told = refusal_of(
         nt.InputError, sealed.gate_sealed, "open-run", **ASKED | {"dataset": "open", "baseline": "open-run"}
     )
-    assert told == "dataset 'open' is not sealed; ask the gate of open data, Tracker.gate"
+    assert told == "dataset 'open' is not sealed; ask gate, which takes open data"
     refusal_of(nt.ReferenceNotFoundError, sealed.gate_sealed, "good", **ASKED | {"dataset": "nope"})
     told = refusal_of(nt.InputError, sealed.gate, "good", **ASKED)
     assert told == "dataset 'held' is sealed; ask gate_sealed, which says PASS or NOT PASSED alone"
