@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
-    from ndcg_tracker.questions.labels.gather import Answers
     from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.runs.answers import Answers
     from ndcg_tracker.runs.exchange import Imported
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
     from ndcg_tracker.runs.ingest import IngestResult, RunDetails
@@ -377,7 +377,7 @@ def add_answers(
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.reading import read_labels_by_judge
     from ndcg_tracker.ingest.records import place_of_pair
-    from ndcg_tracker.questions.labels.gather import answered_design
+    from ndcg_tracker.runs.answers import answered_design
 
     columns, path = Columns(group=group, item=item, label=label), path_of(answers)
     if path is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from ndcg_tracker.compare.gather import CompareOptions, compared
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import Comparison, LabelSetRef, RunRef
 from ndcg_tracker.compare.run_pair import adding_command, check_one_dataset, label_set_ref
-from ndcg_tracker.errors import ConflictError, InputError, NotComparableError, argument
+from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.kernel.mean import GroupValues, aligned_weights
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
@@ -43,19 +43,18 @@ from ndcg_tracker.questions.labels.say_items import NeededFormat, needed_said, s
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, places_of
 from ndcg_tracker.render.formats import Answer, Said
-from ndcg_tracker.runs.designs import Drawn, Pair, SampleOptions, Scale, drawn_design, shared_answers
+from ndcg_tracker.runs.designs import Drawn, SampleOptions, drawn_design
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import GROUPS_AT_ONCE, HELD_LABELS, chosen_judges, judges_of, numbered_labels
 from ndcg_tracker.runs.scoring import stored_weights
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, in_words
-from ndcg_tracker.words.texts import judge_words
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats
     from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists
-    from ndcg_tracker.storage.records import DesignRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.records import LabelSetRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 
@@ -460,139 +459,3 @@ class LabelsSampleResult(Answer):
 
     def _said(self) -> Said:
         return sample_said(self.sample)
-
-
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """What became of a file of answers: how many were new, and what the design still waits for.
-
-    ``n_known``: how many were stored before. ``n_apart``: how many more are to items that were not drawn, and are kept
-    apart. ``n_shared``: how many drawn items get the same person's answer to another design. ``look`` of ``n_looks``:
-    the one that waits for the answers.
-    """
-
-    design: int
-    dataset: str
-    judge: str
-    n_new: int
-    n_known: int
-    n_unanswered: int
-    n_apart: int = 0
-    n_shared: int = 0
-    look: int = 1
-    n_looks: int = 1
-
-
-Place = Callable[[str, str], str]
-"""Where a group's item stands in a file, "" where that is not known."""
-
-
-def numbered_design(tx: ReadTransaction, dataset_id: int, dataset: str, number: int) -> DesignRecord:
-    """Return a design of a dataset (InputError where there is none of this number)."""
-    stored = tx.designs.all(dataset_id)
-    for design in stored:
-        if design.number == number:
-            return design
-    there = "it has none" if not stored else "it has 1 alone" if len(stored) == 1 else f"it has 1 to {len(stored)}"
-    raise InputError(
-        f"there is no design {number} of dataset {dataset!r} ({there})",
-        advice="draw one with: ndcg-track labels sample A B --judge JUDGE --budget N",
-    )
-
-
-def answered_design(
-    tx: WriteTransaction,
-    dataset: str,
-    number: int,
-    judge: str,
-    labels: LabelLists,
-    place: Place,
-    *,
-    keep_others: bool = False,
-) -> Answers:
-    """Store what people graded drawn items of a design; all of it or, where one answer is refused, nothing.
-
-    ``keep_others``: whether to keep answers to items that were not drawn, apart from those that count in a verdict.
-    Raises: InputError for an item that was not drawn and a grade off the scale; ConflictError for an item that has
-    another grade already, and a design that somebody else answers.
-    """
-    known = tx.datasets.known(dataset)
-    tx.keep_creators_out()
-    design = numbered_design(tx, known.id, known.name, number)
-    of_judge = next(of for of in tx.labels.sets(known.id, None) if of.id == design.label_set_id)
-    if not judge:
-        raise InputError("answers to a design have a name", advice=f"say whose they are with {argument('judge')}")
-    if judge == of_judge.judge:
-        raise InputError(
-            f"design {number} checks {judge_words(judge)}, who cannot answer it",
-            advice=f"name another {argument('judge')}",
-        )
-    if design.checked_by not in (None, judge):
-        raise ConflictError(
-            f"design {number} is answered by {design.checked_by!r}, not by {judge!r}",
-            advice=f"give {argument('judge', design.checked_by)}",
-        )
-    drawn = {(item.group_id, item.item_key): item.grade for item in tx.designs.items(design.id)}
-    apart = {(item.group_id, item.item_key): item.grade for item in tx.designs.kept_apart(design.id)}
-    scale = Scale.of(of_judge.judge, tx.labels.lists(of_judge.id).grades, design.greatest_grade)
-    shared = shared_answers(tx, tx.designs.all(known.id), design, judge).grades
-    graded = {**drawn, **apart, **shared}
-    given = _checked_answers(tx, design, labels, graded, place, scale, None if keep_others else apart)
-    new = {pair: grade for pair, grade in given.items() if graded.get(pair) is None}
-    to_drawn = {**shared, **{pair: grade for pair, grade in new.items() if pair in drawn}}
-    others = {pair: grade for pair, grade in new.items() if pair not in drawn}
-    if to_drawn or others:
-        tx.write.designs.answer(design, judge, list(to_drawn.items()), list(others.items()))
-    n_open = sum(grade is None for grade in drawn.values()) - len(to_drawn)
-    n_known = len(given) - len(new) - len(given.keys() & shared.keys())
-    counts = len(to_drawn) - len(shared), n_known, n_open, len(others), len(shared)
-    return Answers(number, known.name, judge, *counts, design.look, design.n_looks)
-
-
-def _checked_answers(
-    tx: ReadTransaction,
-    design: DesignRecord,
-    labels: LabelLists,
-    stored: Mapping[Pair, float | None],
-    place: Place,
-    scale: Scale,
-    refused: Collection[Pair] | None,
-) -> dict[Pair, float]:
-    """Return answers by group id and item; the first wrong one is refused.
-
-    ``stored``: the grades of drawn items and of those that are kept apart. ``refused``: the latter, where answers to
-    items that were not drawn are refused; None where they are kept.
-    """
-    groups = group_codes(labels.offsets)
-    ids = tx.groups.ids(design.dataset_id, labels.group_keys)[groups].tolist()
-    names, items = labels.group_keys.take(groups).to_list(), labels.item_keys.to_list()
-    answers: dict[Pair, float] = {}
-    for group_id, group, item, grade in zip(ids, names, items, labels.grades.tolist(), strict=True):
-        pair, what = (group_id, item), f"group {group!r}, item {item!r}"
-        if refused is not None and (pair not in stored or pair in refused):
-            raise InputError(
-                f"{what} was not drawn by design {design.number}; the answer would bias it",
-                where=place(group, item),
-                advice=f"leave it out, or keep it apart with {argument('keep_others', True)}",
-            )
-        if group_id < 0:
-            raise InputError(
-                f"group {group!r} of item {item!r} is none of the dataset",
-                where=place(group, item),
-                advice="leave it out, or correct it",
-            )
-        if not scale.holds(grade):
-            raise InputError(
-                f"group {group!r}, item {item!r}: grade {grade:g} is off the scale of {scale.words}",
-                where=place(group, item),
-                advice="correct it, or leave it empty",
-            )
-        before = stored.get(pair)
-        if before is not None and before != grade:
-            raise ConflictError(
-                f"{what} was answered with {before:g}, not {grade:g}; an answer stays",
-                where=place(group, item),
-                advice="leave it out",
-            )
-        answers[pair] = grade
-    return answers
