@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 import uvicorn
 
 from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.ui.judging import Judging
 from ndcg_tracker.ui.server import Access, application
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e'\"&#"
@@ -38,6 +40,7 @@ class Served:
     """A server, and who asks it; ``cookie``: what a browser that opened the printed address sends."""
 
     access: Access
+    judging: Judging | None = None
     cookie: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -61,6 +64,24 @@ class Served:
         finally:
             connection.close()
 
+    def send(self, path: str, fields: Mapping[str, str], *, cookie: str | None = "", **headers: str) -> Answered:
+        """Send a form as a browser does, and follow nothing; ``headers``: those that differ."""
+        sent = {
+            "Content-Type": "application/x-www-form-urlencoded",
+            "Sec-Fetch-Site": "same-origin",
+            "Origin": "null",
+            **{name.replace("_", "-"): value for name, value in headers.items()},
+        }
+        if cookie is not None:
+            sent["Cookie"] = cookie or self.cookie
+        connection = http.client.HTTPConnection("127.0.0.1", self.access.port, timeout=60)
+        try:
+            connection.request("POST", path, body=urlencode(fields), headers=sent)
+            answer = connection.getresponse()
+            return Answered(answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read().decode())
+        finally:
+            connection.close()
+
     def page(self, path: str) -> str:
         """Return a page that is there."""
         answer = self.get(path)
@@ -69,17 +90,18 @@ class Served:
 
 
 @contextmanager
-def served(url: str) -> Iterator[Served]:
-    """Yield the server over a database."""
+def served(url: str, judge: str | None = None) -> Iterator[Served]:
+    """Yield the server over a database; ``judge``: who may grade items there."""
     listening = socket.create_server(("127.0.0.1", 0))
     access = Access(listening.getsockname()[1])
     with Tracker(url, read_only=True) as tracker:
-        app = application(tracker, access)
+        judging = None if judge is None else Judging(judge, url)
+        app = application(tracker, access, judging)
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="off", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
-            yield Served(access)
+            yield Served(access, judging)
         finally:
             server.should_exit = True
             thread.join()

@@ -304,11 +304,15 @@ def ui(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser, if there is a display.")
     ] = True,
+    judge: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Let one person grade items there, and store them as labels of this judge."),
+    ] = None,
 ) -> None:
     """Show the database as a local web page.
 
-    Runs, history, comparisons, groups, labels, gates. It only reads, and only this machine can open it, with the
-    address that is printed. Ctrl-C ends it.
+    Runs, history, comparisons, groups, labels, gates. It only reads (with --judge it writes the grades of one person),
+    and only this machine can open it, with the address that is printed. Ctrl-C ends it.
     """
     from ndcg_tracker.integrations import library
 
@@ -317,7 +321,7 @@ def ui(
     from ndcg_tracker.ui.server import serve
 
     with Tracker(options.surroundings.database, read_only=True) as tracker:
-        serve(tracker, options.say, host=host, port=port, browser=browser)
+        serve(tracker, options.say, host=host, port=port, browser=browser, judge=judge)
 
 
 def mcp() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -154,11 +154,21 @@ class Drawn:
     @property
     def to_ask(self) -> list[Pair]:
         """The items without an answer, by group id and item, in an order that has nothing to do with the runs."""
-        pairs = [(item.group_id, item.item_key) for item in self.items if item.grade is None]
-        pairs = [pair for pair in pairs if pair not in self.shared]
-        keys = [(str(group).encode(), item.encode("utf-8", "surrogatepass")) for group, item in pairs]
-        order = np.argsort(permanent_numbers(f"{self.design.seed} order", keys), kind="stable")
-        return [pairs[place] for place in order.tolist()]
+        return _asked(self.design, self.items, self.shared)
+
+
+def _asked(design: DesignRecord, items: Sequence[DrawnItemRecord], shared: Collection[Pair]) -> list[Pair]:
+    pairs = [(item.group_id, item.item_key) for item in items if item.grade is None]
+    pairs = [pair for pair in pairs if pair not in shared]
+    keys = [(str(group).encode(), item.encode("utf-8", "surrogatepass")) for group, item in pairs]
+    order = np.argsort(permanent_numbers(f"{design.seed} order", keys), kind="stable")
+    return [pairs[place] for place in order.tolist()]
+
+
+def open_items(tx: ReadTransaction, design: DesignRecord, judge: str) -> list[Pair]:
+    """Return what a person who answers a design has not answered yet, as ``labels_sample`` lists it."""
+    shared = shared_answers(tx, tx.designs.all(design.dataset_id), design, judge).grades
+    return _asked(design, tx.designs.items(design.id), shared)
 
 
 def drawn_design(

@@ -38,8 +38,21 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DatasetRecord, DecisionRecord, MetricUse, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
-Answer = str | dict[str, object]
-"""A page, or what a script asked for."""
+
+class Csv(str):
+    """A table that a person saves."""
+
+    __slots__ = ()
+
+
+class Next(str):
+    """The address that a form leads to."""
+
+    __slots__ = ()
+
+
+Answer = str | Csv | Next | dict[str, object]
+"""A page, a table to save, where a form leads to, or what a script asked for."""
 
 ROWS = 50
 """How many rows of a table are on a page."""
@@ -70,12 +83,16 @@ def datasets(tx: ReadTransaction, ask: Question) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """The dataset and the metric that a page is about, and the metrics to choose from; ``judge``: whose labels."""
+    """The dataset and the metric that a page is about, and the metrics to choose from.
+
+    ``judge``: whose labels. ``person``: who may judge here, "" for nobody.
+    """
 
     dataset: DatasetRecord
     metrics: Sequence[MetricUse]
     metric: MetricUse | None
     judge: str = ""
+    person: str = ""
 
     @classmethod
     def of(cls, tx: ReadTransaction, ask: Question, dataset: DatasetRecord | None = None) -> Here:
@@ -83,7 +100,7 @@ class Here:
         dataset = dataset or ask.dataset(tx)
         judge = shown_judge(tx, dataset)
         metrics = tx.evaluations.metrics(dataset.id, judge)
-        return cls(dataset, metrics, usual_metric(metrics, ask.text("metric")), judge)
+        return cls(dataset, metrics, usual_metric(metrics, ask.text("metric")), judge, ask.person)
 
     @classmethod
     def of_run(cls, tx: ReadTransaction, ask: Question, run: RunRecord) -> Here:
@@ -98,6 +115,7 @@ class Here:
             "metric_name": "" if self.metric is None else metric_name(self.metric),
             "metrics": [(use.metric, metric_name(use)) for use in self.metrics],
             "judge": self.judge,
+            "person": self.person,
             "here": here,
         }
 

@@ -27,10 +27,11 @@ _SPARKS = 120
 
 
 class Question:
-    """The parameters of an address; one that no database can hold is refused."""
+    """The parameters of an address; one that no database can hold is refused. ``person``: who may judge here."""
 
-    def __init__(self, parameters: Sequence[tuple[str, str]]) -> None:
+    def __init__(self, parameters: Sequence[tuple[str, str]], person: str = "") -> None:
         self._parameters = list(parameters)
+        self.person = person
 
     def text(self, name: str) -> str | None:
         """Return the value of a parameter, None where it is missing or empty."""
@@ -83,7 +84,7 @@ def rendered(template: str, *, data: object = None, **values: object) -> str:
     """Return a page; ``data``: what its scripts read, None where it draws nothing."""
     from markupsafe import Markup
 
-    shown = {"dataset": None, "metric": None, "here": "", **values}
+    shown = {"dataset": None, "metric": None, "here": "", "person": "", **values}
     return (
         _environment().get_template(template).render(data=None if data is None else Markup(script_json(data)), **shown)
     )

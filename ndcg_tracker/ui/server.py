@@ -1,7 +1,8 @@
 """``ui`` as a server: which address shows which page, who may see it, and on which port of this machine.
 
-Only GET is answered, only under the names of this machine (a foreign name that resolves to it is how a web page would
-get in), and only to whoever brings the token of the printed address or the cookie that was given for it.
+Only GET is answered, and from the forms of who judges POST; only under the names of this machine (a foreign name that
+resolves to it is how a web page would get in); and only to whoever brings the token of the printed address or the
+cookie that was given for it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ import sys
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from hmac import compare_digest
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders, QueryParams
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -29,6 +31,7 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, ReferenceNotFoundError, argument
 from ndcg_tracker.render.html import asset
 from ndcg_tracker.ui import comparisons, pages
+from ndcg_tracker.ui.judging import Judging
 from ndcg_tracker.ui.rendering import Question, error_page, own_asset
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -68,6 +71,17 @@ ASSETS: dict[str, tuple[Callable[[str], str], str]] = {
     "ui.css": (own_asset, "text/css"),
     "ui.js": (own_asset, "text/javascript"),
 }
+JUDGING = {"/judge": Judging.page, "/judge/grades": Judging.grades}
+"""The further pages of who judges."""
+FORMS = {
+    "/judge/grade": Judging.give,
+    "/judge/undo": Judging.undo,
+    "/judge/again": Judging.again,
+    "/judge/store": Judging.store,
+}
+"""What who judges may send: the only addresses that take POST."""
+MOST_BYTES = 1 << 20
+"""A form is no longer than this."""
 TOKEN = "token"
 _NO_ACCESS = (
     "403: this page is for whoever started it. Open the whole address that ndcg-track ui printed, with its token, in "
@@ -111,28 +125,48 @@ def _same(given: str, expected: str) -> bool:
     return compare_digest(given.encode("utf-8", "surrogatepass"), expected.encode("utf-8", "surrogatepass"))
 
 
-def application(tracker: Tracker, access: Access) -> ASGIApp:
-    """Return the application over a tracker that was opened for reading only."""
+def application(tracker: Tracker, access: Access, judging: Judging | None = None) -> ASGIApp:
+    """Return the application over a tracker that was opened for reading only; ``judging``: of who may judge."""
 
     tracker.store()  # opened now, because requests come at the same time
+    person = "" if judging is None else judging.person
 
     def answering(page: Callable[..., pages.Answer]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            return await run_in_threadpool(_answer, tracker, page, request.query_params)
+            question = Question(request.query_params.multi_items(), person)
+            return await run_in_threadpool(_answer, partial(_read, tracker, page, question), question)
 
         return answer
 
+    def taking(form: Callable[..., str], judging: Judging) -> Callable[[Request], Awaitable[Response]]:
+        async def take(request: Request) -> Response:
+            given = await _form_of(request)
+            if isinstance(given, Response):
+                return given
+            if not _same(dict(given).get("form", ""), judging.form):
+                return PlainTextResponse("403: this form is not of these pages; load the page again", 403)
+            question = Question(given, person)
+            return await run_in_threadpool(_answer, partial(form, judging, tracker.store(), question), question)
+
+        return take
+
     routes = [Route(path, answering(page), methods=["GET"]) for path, page in PAGES.items()]
+    if judging is not None:
+        routes += [Route(path, answering(partial(page, judging)), methods=["GET"]) for path, page in JUDGING.items()]
+        routes += [Route(path, taking(form, judging), methods=["POST"]) for path, form in FORMS.items()]
     routes.append(Route("/static/{name}", _asset, methods=["GET"]))
     app = Starlette(routes=routes, exception_handlers={404: _not_found})
-    return Guard(app, access)
+    return Guard(app, access, frozenset() if judging is None else frozenset(FORMS))
 
 
-def _answer(tracker: Tracker, page: Callable[..., pages.Answer], query: QueryParams) -> Response:
-    question = Question(query.multi_items())
+def _read(tracker: Tracker, page: Callable[..., pages.Answer], question: Question) -> pages.Answer:
+    with tracker.store().read() as tx:
+        return page(tx, question)
+
+
+def _answer(content_of: Callable[[], pages.Answer], question: Question) -> Response:
     try:
-        with tracker.store().read() as tx:
-            content = page(tx, question)
+        content = content_of()
     except NdcgTrackerError as error:
         status = 404 if isinstance(error, ReferenceNotFoundError) else 503 if isinstance(error, DatabaseError) else 400
         return HTMLResponse(error_page(status, error, question), status)
@@ -140,7 +174,28 @@ def _answer(tracker: Tracker, page: Callable[..., pages.Answer], query: QueryPar
         what = " ".join(str(error).split())
         unexpected = NdcgTrackerError(f"unexpected {type(error).__name__}: {what}", advice="report it")
         return HTMLResponse(error_page(500, unexpected, question), 500)
+    if isinstance(content, pages.Csv):
+        return Response(
+            content, media_type="text/csv", headers={"Content-Disposition": 'attachment; filename="grades.csv"'}
+        )
+    if isinstance(content, pages.Next):
+        return RedirectResponse(content, 303)
     return HTMLResponse(content) if isinstance(content, str) else JSONResponse(content)
+
+
+async def _form_of(request: Request) -> list[tuple[str, str]] | Response:
+    """Return what a form sends, or the answer to what is none."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/x-www-form-urlencoded":
+        return PlainTextResponse("415: this is no form", 415)
+    body = bytearray()
+    async for some in request.stream():
+        body += some
+        if len(body) > MOST_BYTES:
+            return PlainTextResponse("413: this form is too long", 413)
+    try:
+        return parse_qsl(body.decode("ascii"), errors="strict", max_num_fields=1000)
+    except ValueError:
+        return PlainTextResponse("400: this form cannot be read", 400)
 
 
 async def _not_found(request: Request, error: Exception) -> Response:
@@ -158,9 +213,10 @@ async def _asset(request: Request) -> Response:
 class Guard:
     """Lets in whoever may see the pages, and puts the headers on every answer."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
+    def __init__(self, app: ASGIApp, access: Access, forms: frozenset[str] = frozenset()) -> None:
         self._app = app
         self._access = access
+        self._forms = forms
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; there is nothing but HTTP."""
@@ -180,10 +236,14 @@ class Guard:
         hosts = Headers(scope=scope).getlist("host")
         if len(hosts) != 1 or not self._access.is_host(hosts[0]):
             return PlainTextResponse("400: open this page under 127.0.0.1, as it was printed", 400)
-        if scope["method"] != "GET":
-            return PlainTextResponse("405: these pages are only read", 405, {"Allow": "GET"})
+        is_form = scope["path"] in self._forms
+        if scope["method"] != ("POST" if is_form else "GET"):
+            only = "405: this address takes a form" if is_form else "405: these pages are only read"
+            return PlainTextResponse(only, 405, {"Allow": "POST" if is_form else "GET"})
         request = Request(scope)
-        given = request.query_params.get(TOKEN)
+        if is_form and not _is_own(request.headers, hosts[0]):
+            return PlainTextResponse("403: only these pages may send this", 403)
+        given = None if is_form else request.query_params.get(TOKEN)
         if given is not None and self._access.is_token(given):
             further = [(name, value) for name, value in request.query_params.multi_items() if name != TOKEN]
             path = "/" + scope["path"].lstrip("/\\")  # "//host" would lead to another machine
@@ -195,22 +255,39 @@ class Guard:
         return None
 
 
+def _is_own(headers: Headers, host: str) -> bool:
+    """Return whether a form was sent by a page of this server, as far as the browser says.
+
+    Pages that send no referrer send forms with the origin "null"; that a form is theirs, its secret says in any case.
+    """
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    return site in (None, "same-origin") and origin in (None, "null", f"http://{host}")
+
+
 def serve(
-    tracker: Tracker, say: Callable[[str], None], *, host: str = "127.0.0.1", port: int = 0, browser: bool
+    tracker: Tracker,
+    say: Callable[[str], None],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 0,
+    browser: bool,
+    judge: str | None = None,
 ) -> None:
     """Serve the pages until the process is told to end.
 
     Parameters: ``tracker``: opened for reading only. ``say``: prints a line. ``port``: 0 for any that is free.
-    ``browser``: open one if there is a display. Raises: InputError for a host that is not this machine and for a port
-    that is taken; DatabaseError for a database that cannot be read.
+    ``browser``: open one if there is a display. ``judge``: who may grade items there, None for nobody. Raises:
+    InputError for a host that is not this machine, a port that is taken and a judge without a name; DatabaseError for
+    a database that cannot be read, or written to where somebody judges.
     """
     with listener(host, port) as listening:
         tracker.store()  # what is wrong with it is said before anything is served
+        judging = None if judge is None else Judging(judge, tracker.location)
         access = Access(listening.getsockname()[1])
         shown = f"[{host}]" if ":" in host else host
         address = f"http://{shown}:{access.port}/?"
         config = uvicorn.Config(
-            application(tracker, access),
+            application(tracker, access, judging),
             log_level="error",
             access_log=False,
             server_header=False,
@@ -219,7 +296,8 @@ def serve(
         )
         server = uvicorn.Server(config)
         say(f"the page is at {address}{urlencode({TOKEN: access.token})}")
-        say("only this machine can open it, and only with that address; it reads and never writes; Ctrl-C ends it")
+        writes = "never writes" if judging is None else f"writes nothing but what {judging.person} stores there"
+        say(f"only this machine can open it, and only with that address; it reads and {writes}; Ctrl-C ends it")
         if browser and has_display():
             # a connection that comes before the server runs waits for it
             threading.Thread(

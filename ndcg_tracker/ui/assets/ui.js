@@ -32,7 +32,22 @@
     for (const choice of form.querySelectorAll(".controls select, :scope > label > select")) choice.addEventListener("change", () => form.requestSubmit());
   }
 
+  function keys() {
+    const buttons = new Map([...document.querySelectorAll("button[data-key]")].map((button) => [button.dataset.key, button]));
+    if (!buttons.size) return;
+    document.querySelector(".keys").hidden = false;
+    document.addEventListener("keydown", (event) => {
+      const isTyped = event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.matches("input, select, textarea");
+      const button = isTyped ? undefined : buttons.get(event.key.toLowerCase());
+      if (!button) return;
+      event.preventDefault();
+      buttons.clear(); // one key, one grade: what is pressed before the next item is there is lost
+      button.click();
+    });
+  }
+
   document.querySelectorAll("form[data-live]").forEach(live);
+  keys();
   globalThis.darkTheme?.addEventListener("change", draw);
   draw().then(() => { document.documentElement.dataset.ready = "yes"; });
 })();

@@ -1,0 +1,430 @@
+"""``ui --judge``: one person grades items, those that are needed next or of a design, and stores them when done.
+
+What is graded but not stored yet is a draft: a file of JSON lines that ``labels add`` reads as well, so that neither a
+closed browser nor the end of the server loses a grade.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import shlex
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import numpy as np
+
+from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.asked import EVERY_JUDGE
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.labels.decide import SampledItem
+from ndcg_tracker.questions.labels.gather import labels_needed
+from ndcg_tracker.questions.labels.say_items import TO_JUDGE, csv_to_fill
+from ndcg_tracker.rankings.grouping import group_codes
+from ndcg_tracker.render.report import query_cell, text_cell
+from ndcg_tracker.render.whole_file import whole_file
+from ndcg_tracker.runs.answers import numbered_design
+from ndcg_tracker.runs.designs import Scale, open_items
+from ndcg_tracker.runs.groups import group_id, texts_of
+from ndcg_tracker.runs.labels import judge_option, judges_of
+from ndcg_tracker.storage.database_url import parsed_location
+from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.ui.overviews import shown_judge
+from ndcg_tracker.ui.pages import Answer, Csv, Here, Next
+from ndcg_tracker.ui.rendering import Question, link, rendered
+from ndcg_tracker.words.texts import GroupTexts, judge_words
+
+if TYPE_CHECKING:
+    from ndcg_tracker.rankings.ranking import LabelLists
+    from ndcg_tracker.storage.records import DatasetRecord, DesignRecord, RunRecord
+    from ndcg_tracker.storage.store import ReadTransaction, Store
+
+BUDGET = 100
+"""How many items are asked for unless another number is."""
+MOST_KEYS = 10
+"""Up to this many grades have a key each; with more, or with fractions, a grade is typed."""
+UNSURE = "unsure"
+SOURCE = "ui"
+_LONGEST_NAME = 150
+
+GroupItem = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Draft:
+    """The grades that a person gave and has not stored, in this order; None is unsure. Every change is on the disk."""
+
+    path: Path
+    grades: dict[GroupItem, float | None] = field(default_factory=dict)
+
+    @classmethod
+    def at(cls, path: Path) -> Draft:
+        """Return the draft in a file, empty where there is none (InputError for a file that is no draft)."""
+        draft = cls(path)
+        try:
+            lines = path.read_text("utf-8").splitlines()
+        except FileNotFoundError:
+            return draft
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"the grades that are not stored yet cannot be read: {error}", where=str(path)) from None
+        for number, line in enumerate(lines, start=1):
+            try:
+                row = json.loads(line)
+                grade = row["label"]
+                draft.grades[str(row["group"]), str(row["item"])] = None if grade is None else float(grade)
+            except (ValueError, TypeError, KeyError):
+                raise InputError(
+                    "this line is no grade that these pages wrote",
+                    where=f"{path}:{number}",
+                    advice="move the file away, or correct it",
+                ) from None
+        return draft
+
+    def give(self, pair: GroupItem, grade: float | None) -> None:
+        """Keep a grade; a later one takes the place of an earlier one."""
+        self.grades.pop(pair, None)
+        self.grades[pair] = grade
+        self._write()
+
+    def undo(self) -> None:
+        """Take the last grade back."""
+        if self.grades:
+            self.grades.popitem()
+            self._write()
+
+    def forget_unsure(self) -> None:
+        """Forget of which items the person was unsure, so that they are asked for again."""
+        self.grades = {pair: grade for pair, grade in self.grades.items() if grade is not None}
+        self._write()
+
+    def clear(self) -> None:
+        """Forget all, for what is stored is no draft."""
+        self.grades.clear()
+        self._write()
+
+    def graded(self) -> dict[str, dict[str, float]]:
+        """Return the grades by group and item, without what the person was unsure of."""
+        nested: dict[str, dict[str, float]] = {}
+        for (group, item), grade in self.grades.items():
+            if grade is not None:
+                nested.setdefault(group, {})[item] = grade
+        return nested
+
+    def _write(self) -> None:
+        if not self.grades:
+            self.path.unlink(missing_ok=True)
+            return
+        rows = ({"group": group, "item": item, "label": grade} for (group, item), grade in self.grades.items())
+        with whole_file(os.fspath(self.path), "judge") as write:
+            write("".join(json.dumps(row) + "\n" for row in rows))
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What a person is to grade.
+
+    ``address``: the parameters that name it. ``whose``: the labels that lack these items, None for the answers of a
+    design. ``items``: in the order in which they are asked for.
+    """
+
+    dataset: DatasetRecord
+    address: Mapping[str, object]
+    what: str
+    whose: str | None
+    design: int | None
+    scale: Scale
+    items: Sequence[GroupItem]
+
+    @property
+    def levels(self) -> list[int]:
+        """The grades that have a key each, none where a grade is typed."""
+        n = int(self.scale.greatest - self.scale.least) + 1
+        is_keyed = self.scale.is_whole and self.scale.least >= 0 and self.scale.greatest < MOST_KEYS
+        return [int(self.scale.least) + step for step in range(n)] if is_keyed else []
+
+    def grade(self, text: str) -> float:
+        """Return a grade as it was typed (InputError for one that is off the scale)."""
+        try:
+            grade = float(text.replace(",", "."))
+        except ValueError:
+            grade = float("nan")
+        if not self.scale.holds(grade):
+            whole = "a whole number" if self.scale.is_whole else "a number"
+            raise InputError(
+                f"{text[:40]!r} is not {whole} from {self.scale.least:g} to {self.scale.greatest:g}",
+                advice="go back and give another grade",
+            )
+        return grade
+
+
+class Judging:
+    """The person who judges, the drafts, and the one way in which these pages write to the database.
+
+    ``location``: of the database; it is opened for writing while something is stored, and else never. ``form``: a
+    secret of every form that writes, which only these pages hold. Raises: InputError for a name that is none,
+    DatabaseError for a database that cannot be written to.
+    """
+
+    def __init__(self, person: str, location: str) -> None:
+        if not person.strip() or person == EVERY_JUDGE:
+            raise InputError(f"{argument('judge', person)} is no name", advice="give the name of who grades")
+        self.person = person
+        self.form = secrets.token_urlsafe(32)
+        self._location = location
+        self._lock = threading.RLock()
+        self._drafts: dict[tuple[str, int | None], Draft] = {}
+        self._tasks: dict[tuple[object, ...], Task] = {}
+        with Tracker(location) as tracker, tracker.store().write("content"):
+            pass
+
+    def page(self, tx: ReadTransaction, ask: Question) -> Answer:
+        """Return the page of the item to grade next, or of all there is to grade where the address names nothing."""
+        if not (ask.text("design") or ask.text("run")):
+            return self._choices(tx, ask)
+        with self._lock:
+            task = self._task(tx, ask)
+            draft = self._draft(task)
+            asked = [number for number, pair in enumerate(task.items) if pair not in draft.grades]
+            given = [draft.grades[pair] for pair in task.items if pair in draft.grades]
+            n_graded = sum(grade is not None for grade in draft.grades.values())
+        n_unsure = sum(grade is None for grade in given)
+        return rendered(
+            "judge.html",
+            title="Judge",
+            form=self.form,
+            task=task,
+            levels=task.levels,
+            hidden=[(name, each) for name, value in task.address.items() for each in _each(value)],
+            whose="" if task.whose is None else judge_words(task.whose),
+            is_answer=task.design is not None,
+            is_own=task.whose == self.person,
+            n_items=len(task.items),
+            n_given=len(given),
+            n_unsure=n_unsure,
+            n_graded=n_graded,
+            n_elsewhere=n_graded - len(given) + n_unsure,
+            draft=draft.path.name,
+            grades=link("/judge/grades", **task.address),
+            item=_shown(tx, task, asked[0]) if asked else None,
+            **Here.of(tx, ask, task.dataset).values("/judge"),
+        )
+
+    def _choices(self, tx: ReadTransaction, ask: Question) -> Answer:
+        """Return the page of what there is to grade: open designs, and the items that two runs need next."""
+        here = Here.of(tx, ask)
+        judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(here.dataset.id, None)}
+        designs = [
+            (design.number, judge_words(judge_of[design.label_set_id]), [run.run for run in design.runs], n_open)
+            for design in tx.designs.all(here.dataset.id)
+            if design.checked_by in (None, self.person) and judge_of[design.label_set_id] != self.person
+            if (n_open := len(open_items(tx, design, self.person)))
+        ]
+        runs = [(run.id, run.name) for run in tx.runs.all(here.dataset.name)[::-1] if run.n_items]
+        judges = list(dict.fromkeys([*judges_of(tx, here.dataset.id), self.person]))
+        version = ask.number("stored", 0)
+        label_set = next((of for of in tx.labels.sets(here.dataset.id, None) if of.version == version), None)
+        return rendered(
+            "judging.html",
+            title=f"Judge {here.dataset.name}",
+            designs=designs,
+            runs=runs,
+            judges=[(judge, judge_words(judge)) for judge in judges],
+            budget=BUDGET,
+            stored=label_set,
+            stored_judge="" if label_set is None else judge_words(label_set.judge),
+            rescore=None
+            if label_set is None
+            else shlex.join(
+                ["ndcg-track", "rescore", "--all", "--dataset", here.dataset.name, *judge_option(label_set.judge)]
+            ),
+            answered=ask.number("answered", 0),
+            **here.values("/judge"),
+        )
+
+    def grades(self, tx: ReadTransaction, ask: Question) -> Answer:
+        """Return the draft of what the address names as CSV that ``labels add`` reads (InputError for unsafe ids)."""
+        with self._lock:
+            graded = self._draft(self._task(tx, ask)).graded()
+        rows = [SampledItem(group, item) for group, items in graded.items() for item in items]
+        return Csv(csv_to_fill(rows, TO_JUDGE[:3], lambda row: (graded[row.group][row.item],)))
+
+    def give(self, store: Store, ask: Question) -> Next:
+        """Keep the grade of an item, or that the person is unsure; return the address of what comes next."""
+        with self._lock:
+            task = self._task_of(store, ask)
+            number, given = ask.number("number", 0), ask.text("grade")
+            if not 1 <= number <= len(task.items) or ask.text("item") != _mark(task.items[number - 1]):
+                raise InputError("there is something else to grade by now", advice="go back and load the page again")
+            if given is None:
+                raise InputError("no grade was given", advice="go back and give one")
+            self._draft(task).give(task.items[number - 1], None if given == UNSURE else task.grade(given))
+        return Next(link("/judge", **task.address))
+
+    def undo(self, store: Store, ask: Question) -> Next:
+        """Take the last grade back; return the address of its item."""
+        with self._lock:
+            task = self._task_of(store, ask)
+            self._draft(task).undo()
+        return Next(link("/judge", **task.address))
+
+    def again(self, store: Store, ask: Question) -> Next:
+        """Ask for the items again of which the person was unsure."""
+        with self._lock:
+            task = self._task_of(store, ask)
+            self._draft(task).forget_unsure()
+        return Next(link("/judge", **task.address))
+
+    def store(self, store: Store, ask: Question) -> Next:
+        """Store the draft: answers of a design, or a new version of the person's labels or of those that lack them.
+
+        Returns the address that says so. Raises what ``Tracker.add_labels`` and ``add_answers`` raise; the draft stays.
+        """
+        with self._lock:
+            task = self._task_of(store, ask)
+            draft = self._draft(task)
+            graded, dataset = draft.graded(), task.dataset.name
+            if not graded:
+                raise InputError("there is no grade to store yet", advice="go back and give one")
+            with Tracker(self._location) as tracker:
+                if task.design is not None:
+                    answers = tracker.add_answers(graded, design=task.design, judge=self.person, dataset=dataset)
+                    said = {"answered": answers.design}
+                elif ask.text("as") == "theirs" and task.whose is not None:
+                    added = tracker.add_labels(
+                        graded, dataset=dataset, judge=task.whose, extend=True, added_by=self.person, source=SOURCE
+                    )
+                    said = {"stored": added.version}
+                else:
+                    added = tracker.add_labels(graded, dataset=dataset, judge=self.person, extend=True, source=SOURCE)
+                    said = {"stored": added.version}
+            draft.clear()
+            self._tasks.clear()
+        return Next(link("/judge", dataset=dataset, **said))
+
+    def _draft(self, task: Task) -> Draft:
+        """Return what was graded of a dataset, or of a design, and not stored."""
+        key = task.dataset.name, task.design
+        if key not in self._drafts:
+            location = parsed_location(self._location)
+            if location.path is not None:
+                folder, database = location.path.parent, location.path.name
+            else:
+                folder, database = Path(), f"{location.url.database}@{location.url.host}" if location.url else ""
+            words = [
+                database,
+                self.person,
+                task.dataset.name,
+                *([] if task.design is None else [f"design-{task.design}"]),
+            ]
+            name = ".".join(quote(word, safe="@") for word in words)
+            if len(name) > _LONGEST_NAME:
+                name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+            self._drafts[key] = Draft.at(folder / f"{name}.jsonl")
+        return self._drafts[key]
+
+    def _task_of(self, store: Store, ask: Question) -> Task:
+        with store.read() as tx:
+            return self._task(tx, ask)
+
+    def _task(self, tx: ReadTransaction, ask: Question) -> Task:
+        """Return what an address names; what takes long to find is kept until there are other labels."""
+        dataset = ask.dataset(tx) if ask.text("design") else tx.datasets.named(_runs(tx, ask)[0].dataset)
+        assert dataset is not None
+        newest = max((label_set.id for label_set in tx.labels.sets(dataset.id, None)), default=0)
+        names = ("dataset", "design", "baseline", "run", "metric", "budget", "whose", "greatest")
+        given = {name: ask.texts(name) for name in names}
+        number = ask.number("design", 0)
+        design = numbered_design(tx, dataset.id, dataset.name, number) if number else None
+        key = (newest, design and design.look, json.dumps(given))
+        if key not in self._tasks:
+            address = {name: values for name, values in given.items() if values}
+            self._tasks[key] = (
+                self._needed(tx, dataset, ask, address) if design is None else self._of_design(tx, dataset, design)
+            )
+        return self._tasks[key]
+
+    def _of_design(self, tx: ReadTransaction, dataset: DatasetRecord, design: DesignRecord) -> Task:
+        label_set = next(of for of in tx.labels.sets(dataset.id, None) if of.id == design.label_set_id)
+        if label_set.judge == self.person or design.checked_by not in (None, self.person):
+            whom = f"checks {self.person}" if label_set.judge == self.person else f"is answered by {design.checked_by}"
+            raise InputError(f"design {design.number} {whom}", advice="choose another one")
+        scale = Scale.of(label_set.judge, tx.labels.lists(label_set.id).grades, design.greatest_grade)
+        pairs = open_items(tx, design, self.person)
+        keys = tx.groups.keys(dataset.id, np.array([group for group, _ in pairs], dtype=np.int64)).to_list()
+        what = f"items that design {design.number} drew, to check {judge_words(label_set.judge)}"
+        items = [(key, item) for key, (_, item) in zip(keys, pairs, strict=True)]
+        return Task(
+            dataset, {"dataset": dataset.name, "design": design.number}, what, None, design.number, scale, items
+        )
+
+    def _needed(
+        self, tx: ReadTransaction, dataset: DatasetRecord, ask: Question, address: Mapping[str, object]
+    ) -> Task:
+        runs, metric = _runs(tx, ask), ask.text("metric")
+        whose = ask.text("whose") or shown_judge(tx, dataset)
+        if whose not in (*judges_of(tx, dataset.id), "", self.person):
+            raise InputError(f"dataset {dataset.name!r} has no labels of judge {whose!r}", advice="choose another one")
+        label_sets = [of for of in tx.labels.sets(dataset.id, None) if of.judge not in NO_LABELS_HERE]
+        if any(of.by_row_number for of in label_sets):
+            raise InputError(
+                f"the items of dataset {dataset.name!r} have no ids, only row numbers",
+                advice="store runs and labels with item ids to judge them here",
+            )
+        parsed = None if metric is None else parse_metric(metric)
+        needed = labels_needed(tx, runs[0], runs[1:], parsed, ask.number("budget", BUDGET), whose)
+        of_judge = [of for of in label_sets if of.judge == whose] or label_sets
+        grades = tx.labels.lists(of_judge[-1].id).grades if of_judge else np.arange(4.0)
+        greatest = ask.number("greatest", 0)
+        scale = Scale.of(whose, grades, float(greatest) if greatest else None)
+        own = tx.labels.newest(dataset.id, self.person) if whose != self.person else None
+        known = set() if own is None else _pairs(tx.labels.lists(own.id))
+        items = [pair for item in needed.items if (pair := (item.group, item.item)) not in known]
+        what = f"items that {' and '.join(run.name for run in runs)} rank first and that have no grade"
+        return Task(dataset, address, what, whose, None, scale, items)
+
+
+def _runs(tx: ReadTransaction, ask: Question) -> list[RunRecord]:
+    """Return the runs of one dataset that an address names, the baseline first."""
+    ids = list(dict.fromkeys([*ask.ids("baseline"), *ask.ids("run")]))
+    runs = [tx.runs.with_id(run_id) for run_id in ids]
+    if len(runs) < 2:
+        raise InputError("what to judge next takes two runs or more", advice="choose another run")
+    return runs
+
+
+def _pairs(labels: LabelLists) -> set[GroupItem]:
+    groups = labels.group_keys.take(group_codes(labels.offsets)).to_list()
+    return set(zip(groups, labels.item_keys.to_list(), strict=True))
+
+
+def _mark(pair: GroupItem) -> str:
+    """Return what tells an item from the others of a task, so that no grade goes to another one."""
+    return hashlib.sha256(json.dumps(pair).encode()).hexdigest()[:16]
+
+
+def _each(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _shown(tx: ReadTransaction, task: Task, number: int) -> dict[str, object]:
+    """Return what the page shows of an item, with the texts of its group and its own."""
+    group, item = task.items[number]
+    group_number = group_id(tx, task.dataset.id, task.dataset.name, group)
+    texts = texts_of(tx, task.dataset.id, {group_number: [item]}).get(group_number, GroupTexts())
+    text = texts.items.get(item)
+    return {
+        "number": number + 1,
+        "mark": _mark(task.items[number]),
+        "group": group,
+        "item": item,
+        "query": query_cell(texts.query),
+        "title": text_cell(text),
+        "text": text.text if text is not None and text.title else None,
+    }
