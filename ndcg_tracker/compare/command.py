@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -21,6 +21,9 @@ WIDEST = 140
 
 
 NOTHING_COMPARABLE = 5
+
+CompareFormat = Literal["text", "json", "markdown", "csv", "latex"]
+"""How a comparison is printed; latex: a table for a paper."""
 
 _NOT_CHECKED = {
     "--top": "a few labels of many correct a mean, and say of no group whether it is the worst",
@@ -51,7 +54,7 @@ def compare(
     details: Annotated[
         bool, typer.Option("--details", help="Of several candidates, also show the tables of each.")
     ] = False,
-    format: options.Output = "text",
+    format: Annotated[CompareFormat, typer.Option("--format", help="How to print it.")] = "text",
 ) -> None:
     """Compare runs group by group, with tests and intervals.
 
@@ -110,6 +113,9 @@ def compare(
         if of_every_judge and labels not in (None, "all", "newest"):
             raise InputError(f"--labels {labels} is of one judge, and --judge '*' is every", advice="leave one out")
         several = "all" if labels == "all" else "'*'"
+        if format == "latex":
+            advice = f"name it in the place of {several}"
+            raise InputError("--format latex needs one version of the labels", advice=advice)
         if not asked.named.keys().isdisjoint(("by", "tie_bounds")):
             raise InputError(
                 "--by and --tie-bounds need one version of the labels", advice=f"name it in the place of {several}"
@@ -125,11 +131,12 @@ def compare(
         options.show_answer(versions_said(versions), format, width)
     else:
         from ndcg_tracker.compare.say import comparison_said
+        from ndcg_tracker.compare.say_latex import with_latex
 
         version = None if labels is None else labels_version(labels, or_all=True)
         with options.tracker() as tracker:
             comparisons = asked.of(tracker.compare, top=10 if top is None else top, labels=version).comparisons
         of_pairs = comparison_said(*comparisons, spelled=options.as_option, details=details)
-        options.show_answer(of_pairs, format, width)
+        options.show_answer(with_latex(of_pairs, *comparisons), format, width)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)

@@ -40,6 +40,7 @@ from ndcg_tracker.compare.run_pair import (
     resolved_pair,
 )
 from ndcg_tracker.compare.say import comparison_said, metric_rows, slice_rows
+from ndcg_tracker.compare.say_latex import with_latex
 from ndcg_tracker.compare.slices import AttributeValues, attribute_values
 from ndcg_tracker.compare.sums import are_sums, compared_sums, refuse_groups
 from ndcg_tracker.compare.unjudged import open_deltas
@@ -536,7 +537,7 @@ class ComparisonResult(Answer):
         return in_words(note for comparison in self.comparisons for note in comparison.notes)
 
     def _said(self) -> Said:
-        return comparison_said(*self.comparisons)
+        return with_latex(comparison_said(*self.comparisons), *self.comparisons)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and metric, with the columns of ``--format csv`` that do not concern slices.
@@ -546,6 +547,10 @@ class ComparisonResult(Answer):
         import pandas as pd
 
         return pd.DataFrame([row for comparison in self.comparisons for row in metric_rows(comparison)])
+
+    def to_latex(self) -> str:
+        """Return a table for a paper: booktabs, with means, difference, interval and p-value."""
+        return self._said().in_format("latex")
 
     def slices_to_frame(self) -> pd.DataFrame:
         """Return one row per candidate and slice of the first metric; no row where ``by`` was not given."""

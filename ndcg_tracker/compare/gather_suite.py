@@ -268,5 +268,9 @@ class SuiteComparisonResult(Answer):
 
         return Chart(suite_forest(self.comparison))
 
+    def to_latex(self) -> str:
+        """Return a table for a paper: booktabs, a row per dataset."""
+        return self._said().in_format("latex")
+
     def _said(self) -> Said:
         return suite_comparison_said(*self.comparisons, on_datasets=self.on_datasets)

@@ -259,7 +259,7 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
         for metric in comparison.metrics:
             beside.append(marks(metric_footnotes(metric, comparisons), footnotes))
             verdict = "shown, not compared" if metric.told is None else metric.told.replace("_", " ")
-            verdict = verdict if _is_judged(metric) else "cannot be judged"
+            verdict = verdict if is_judged(metric) else "cannot be judged"
             told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
             painted = [Painted(text, style_of(metric)) for text in told_so]
             evidence = [*painted, interval(metric.ci, signed=True), p_text(metric.p_adjusted), _beside(metric)]
@@ -270,11 +270,11 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     if is_checked:  # of a sample, the means of runs are not known
         heads, rows = [*heads[:2], *heads[3:]], [[*row[:2], *row[3:]] for row in rows]
     table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
-    title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {_judged_dataset(first)}"
+    title = f"{counted(len(comparisons), 'candidate')} against {first.baseline.name} on {judged_dataset(first)}"
     favoured = [f"{each.candidate.name}: {favour}" for each in comparisons for favour in favours(each)]
     tested = [] if is_checked else ["w/t/l: groups won, tied and lost"]
     more = worded(f"{argument('details')}: the tables of each candidate", spelled)
-    told = _evidence(comparisons)
+    told = evidence_words(comparisons)
     told = [CHECK_LEGEND, *told[1:]] if is_checked else told
     return Report(title, sentences=favoured, tables=[table], legend=[*told, *tested, more])
 
@@ -297,10 +297,10 @@ def for_people(comparison: Comparison) -> Comparison:
 
 def runs(comparison: Comparison) -> str:
     """Return which runs were compared on which dataset, and whose labels if a judge is named."""
-    return f"{comparison.candidate.name} against {comparison.baseline.name} on {_judged_dataset(comparison)}"
+    return f"{comparison.candidate.name} against {comparison.baseline.name} on {judged_dataset(comparison)}"
 
 
-def _judged_dataset(comparison: Comparison) -> str:
+def judged_dataset(comparison: Comparison) -> str:
     judge, who = comparison.label_set.judge, checked_by(comparison)
     if judge in NO_LABELS_HERE:
         return comparison.dataset
@@ -400,10 +400,10 @@ def sign(metric: MetricComparison) -> str:
     """Return the sign of a metric's verdict; "?" also where nothing could be tested."""
     if metric.verdict is None:
         return "·"
-    return SIGNS[metric.told or metric.verdict] if _is_judged(metric) else SIGNS["not_comparable"]
+    return SIGNS[metric.told or metric.verdict] if is_judged(metric) else SIGNS["not_comparable"]
 
 
-def _is_judged(metric: MetricComparison) -> bool:
+def is_judged(metric: MetricComparison) -> bool:
     """Return whether a test gave the verdict, or none is needed: for identical runs and metrics that are only shown."""
     return metric.p_value is not None or metric.verdict in ("identical", None)
 
@@ -511,7 +511,7 @@ def together_words(metric: MetricComparison, n: int) -> str:
 def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> list[str]:
     """Return how to read the numbers of these comparisons, which share one correction of their p-values."""
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
-    lines = _evidence(comparisons)
+    lines = evidence_words(comparisons)
     if any(metric.check is not None for metric in metrics):
         return [CHECK_LEGEND, *lines[1:]]
     if all(metric.p_value is None for metric in metrics):
@@ -529,7 +529,7 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     return lines
 
 
-def _evidence(comparisons: Sequence[Comparison]) -> list[str]:
+def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
     """Return what delta, interval and p are."""
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
     tested = [metric for metric in metrics if metric.p_value is not None]

@@ -10,6 +10,7 @@ from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, SuiteNote, verdict_of
 from ndcg_tracker.compare.results import Comparison
 from ndcg_tracker.compare.say import comparison_reports, interval_name, metric_footnotes, test_name, unless
+from ndcg_tracker.compare.say_latex import suite_comparison_latex
 from ndcg_tracker.compare.say_tables import delta_cell, in_neither, rare_loss_words
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.dialects import familiar_name
@@ -52,6 +53,7 @@ def suite_comparison_said(
         value,
         lambda: suite_comparison_reports(*comparisons, on_datasets=on_datasets, spelled=spelled, details=details),
         lambda: [row for comparison in comparisons for row in delta_rows(comparison)],
+        further={"latex": lambda: "\n".join(map(suite_comparison_latex, comparisons))},
     )
 
 

@@ -148,7 +148,8 @@ def latex_faults(printed: str) -> Iterator[str]:
     """Yield what is wrong with LaTeX: what is wrong with text, and commands that we do not write."""
     yield from text_faults(printed)
     ours = (
-        r"usepackage|begin|end|centering|caption|smallskip|toprule|midrule|bottomrule|textbf|underline|textsuperscript"
+        r"usepackage|begin|end|centering|caption|smallskip|toprule|midrule|bottomrule|textbf|underline|textsuperscript|"
+        r"par|footnotesize|Delta|cdot"
     )
     signs = r"textbackslash|textasciitilde|textasciicircum|textless|textgreater|textbar"
     for command in re.findall(r"\\([A-Za-z]+|.)", printed.replace("\\\\", "")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any, Literal
@@ -12,8 +11,9 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, Standing, SuiteRow, SuiteTable
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
+from ndcg_tracker.render.latex import EMPHASIS, latex_mean, latex_table, latex_text, shown_places
 from ndcg_tracker.render.report import Column, Report, Table, columns
-from ndcg_tracker.render.terminal import Painted, visible
+from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.stratified import Estimate
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, counted, interval, percent, percent_span, points
@@ -32,12 +32,6 @@ _ROW = paths(
     "rank_low=standing.rank_low rank_high=standing.rank_high is_tied_with_best=standing.is_tied_with_best "
     "judged=standing.judged judge=board.labels.judge"
 )
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-}  # fmt: skip
-_LIGATURE = re.compile(r"(?<=([-'`:]))(?=\1)")  # :: is no ligature, but begins a command in the log of a GitHub build
 
 
 def leaderboard_said(board: Leaderboard) -> Said:
@@ -240,20 +234,11 @@ def leaderboard_latex(board: Leaderboard) -> str:
     is_zero = any(note.kind in ("in_no_run", "groups_lacking") for note in board.notes)
     zero = " Queries that a run lacks count as 0." if is_zero else ""
     caption = (
-        f"Means on {latex_text(board.dataset)} ({n_queries}). Best in bold, second underlined. A superscript "
+        f"Means on {latex_text(board.dataset)} ({n_queries}). {EMPHASIS} A superscript "
         f"names the runs that a run is significantly better than ({_test(board)}, $p < 0.05$).{zero}"
     )
     aligned = "l" + "l" * len(board.metrics) + "r" * len(board.measures)
     return latex_table(caption, aligned, ["Run", *names, *map(latex_text, board.measures)], lines)
-
-
-def latex_mean(mean: float, rank: int) -> str:
-    """Return a mean as papers set it: the best bold, the second underlined.
-
-    >>> latex_mean(0.25, 1), latex_mean(0.25, 2), latex_mean(0.25, 3)
-    ('\\\\textbf{0.2500}', '\\\\underline{0.2500}', '0.2500')
-    """
-    return {1: r"\textbf{%s}", 2: r"\underline{%s}"}.get(rank, "%s") % points(mean)
 
 
 def superscript(standing: Standing, signs: Sequence[str]) -> str:
@@ -262,61 +247,14 @@ def superscript(standing: Standing, signs: Sequence[str]) -> str:
     >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 3, 5)), "abcdef")
     '\\\\textsuperscript{b--d,f}'
     >>> superscript(Standing(0.5, None, 1, 1, 1, True, (1, 2, 4)), "abcdef")
-    '\\\\textsuperscript{bce}'
+    '\\\\textsuperscript{b,c,e}'
     """
-    beaten = better_than(standing, signs)
-    is_run_together = "-" not in beaten and len(signs) <= MOST_LETTERS
-    beaten = beaten.replace(" ", "" if is_run_together else ",").replace("-", "--")
+    beaten = better_than(standing, signs).replace(" ", ",").replace("-", "--")
     return rf"\textsuperscript{{{beaten}}}" if beaten else ""
-
-
-def latex_table(caption: str, aligned: str, heads: Sequence[str], lines: Sequence[str]) -> str:
-    """Return a table of booktabs; ``heads``, ``lines``: in LaTeX, lines with their ends."""
-    return "\n".join(
-        [
-            r"% \usepackage{booktabs}",
-            r"\begin{table}",
-            r"\centering",
-            rf"\caption{{{caption}}}",
-            r"\smallskip",
-            rf"\begin{{tabular}}{{{aligned}}}",
-            r"\toprule",
-            rf"{' & '.join(heads)} \\",
-            r"\midrule",
-            *lines,
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-            "",
-        ]
-    )
-
-
-def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
-    """Return the place of each mean as it is shown: means of the same digits share one, and the next has the next.
-
-    Parameters: ``ranks``: of the means, 1 for the best.
-
-    >>> shown_places([0.40254, 0.40251, 0.4, 0.5], [2, 3, 4, 1])
-    [2, 2, 3, 1]
-    """
-    shown = dict.fromkeys(points(mean) for _, mean in sorted(zip(ranks, means, strict=True)))
-    place_of = {digits: place for place, digits in enumerate(shown, 1)}
-    return [place_of[points(mean)] for mean in means]
 
 
 def _ranks(board: MetricBoard) -> list[int]:
     return [standing.rank for standing in board.standings]
-
-
-def latex_text(text: str) -> str:
-    """Return text such that LaTeX prints it as it is, from left to right on one line (see ``visible``).
-
-    >>> print(latex_text("my_run & 50%"), latex_text("--a" + chr(0x202E)))
-    my\\_run \\& 50\\% -{}-a\\textbackslash{}u202e
-    """
-    escaped = re.sub("|".join(map(re.escape, _SPECIAL)), lambda match: _SPECIAL[match[0]], visible(text))
-    return _LIGATURE.sub("{}", escaped)
 
 
 def suite_tables_said(*tables: SuiteTable) -> Said:
@@ -499,8 +437,8 @@ def suite_latex(table: SuiteTable) -> str:
         lines.append(rf"{sign}{latex_text(row.system)} & {' & '.join(cells)} \\")
     n = ", ".join(f"{latex_text(name)}: {n}" for name, n in zip(table.datasets, _sizes(table), strict=True))
     caption = (
-        f"{latex_text(familiar_name(table.metric))} on suite {latex_text(table.suite)} (queries: {n}). Best in bold, "
-        "second underlined. Macro: each dataset counts once. A superscript names the systems whose macro mean is "
+        f"{latex_text(familiar_name(table.metric))} on suite {latex_text(table.suite)} (queries: {n}). "
+        f"{EMPHASIS} Macro: each dataset counts once. A superscript names the systems whose macro mean is "
         "significantly worse (two-sided paired t-test for other queries of these datasets, Holm-corrected over all "
         "pairs, $p < 0.05$)."
     )

@@ -1,0 +1,184 @@
+"""A comparison as a table for a paper: means, difference, interval and p-value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ndcg_tracker.compare.decide_suite import SuiteComparison
+from ndcg_tracker.compare.results import Comparison, MetricComparison
+from ndcg_tracker.compare.say import (
+    evidence_words,
+    finding,
+    for_people,
+    interval_name,
+    is_judged,
+    judged_dataset,
+    metric_footnotes,
+    runs,
+    test_name,
+)
+from ndcg_tracker.compare.say_check import CHECK_LEGEND, checked_by
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.dialects import familiar_name
+from ndcg_tracker.metrics.language.metric import Direction
+from ndcg_tracker.render.formats import Said
+from ndcg_tracker.render.latex import footnote_marks, latex_mean, latex_number, latex_table, latex_text, shown_places
+from ndcg_tracker.words.texts import interval, p_text, points
+
+_DELTA = r"$\Delta$: candidate minus baseline, in absolute points."
+_HEADS = (r"$\Delta$", r"95\% interval", "$p$")
+
+
+def with_latex(said: Said, *comparisons: Comparison) -> Said:
+    """Return the output for comparisons with that for a paper."""
+    return replace(said, further={"latex": lambda: comparison_latex(*comparisons)})
+
+
+def comparison_latex(*stored: Comparison) -> str:
+    """Return a table of booktabs: a row per metric, and of several candidates one per metric and run.
+
+    Raises: InputError for comparisons with tables that it does not have: slices, bounds, equivalence.
+    """
+    for comparison in stored:
+        _refuse_more(comparison)
+    comparisons = [for_people(comparison) for comparison in stored]
+    first, *others = comparisons
+    of_checked = bool(checked_by(first))
+    footnotes: list[str] = []
+    rows = _rows_of_runs(comparisons, footnotes) if others else _rows_of_metrics(first, footnotes)
+    metrics = [metric for comparison in comparisons for metric in comparison.metrics]
+    means = [latex_text(ref.name) for ref in (first.baseline, first.candidate)]
+    heads = ["Metric", *(["Run", "Mean"] if others else means), *_HEADS]
+    if of_checked:  # of a sample, the means of runs are not known
+        places = [place for place, head in enumerate(heads) if head not in ("Mean", *([] if others else means))]
+        heads, rows = [heads[place] for place in places], [[row[place] for place in places] for row in rows]
+    what = f"Runs against {first.baseline.name} on {judged_dataset(first)}" if others else runs(first)
+    sentences = [
+        f"{latex_text(what)} ({_queries([metric.n for metric in metrics])}).",
+        _DELTA,
+        *(_with_sign_of_p(f"{latex_text(line)}.") for line in evidence_words(comparisons)[1:]),
+        *([] if of_checked else [_emphasis(several=bool(others))]),
+        *([f"{latex_text(CHECK_LEGEND)}."] if of_checked else []),
+    ]
+    aligned = "".join("l" if head in ("Metric", "Run") else "r" for head in heads)
+    lines: list[str] = []
+    for row in rows:
+        lines += [r"\midrule"] if lines and others and row[0] else []
+        lines.append(rf"{' & '.join(row)} \\")
+    return latex_table(" ".join(sentences), aligned, heads, lines, footnotes)
+
+
+def _with_sign_of_p(sentence: str) -> str:
+    return sentence.replace("; p:", "; $p$:")
+
+
+def _refuse_more(comparison: Comparison) -> None:
+    asked = {
+        "by": comparison.slices is not None,
+        "tie_bounds": comparison.tie_groups is not None,
+        "unjudged_bounds": any(metric.unjudged_bounds is not None for metric in comparison.metrics),
+        "equivalence": any(metric.equivalence is not None for metric in comparison.metrics),
+    }
+    for name, is_given in asked.items():
+        if is_given:
+            what = f"a table for a paper has no room for what {argument(name)} asks for"
+            raise InputError(what, advice="leave it out, or take another format")
+
+
+def _rows_of_metrics(comparison: Comparison, footnotes: list[str]) -> list[list[str]]:
+    """Return the row of each metric, with the means of both runs."""
+    return [
+        [
+            latex_text(metric.metric) + footnote_marks(_footnotes(metric, [comparison]), footnotes),
+            *_means([metric.baseline, metric.candidate], metric.direction, n_marked=1),
+            *_evidence(metric.delta, metric.ci, metric.p_adjusted),
+        ]
+        for metric in comparison.metrics
+    ]
+
+
+def _rows_of_runs(comparisons: Sequence[Comparison], footnotes: list[str]) -> list[list[str]]:
+    """Return, for each metric, the row of the baseline and that of each candidate."""
+    rows: list[list[str]] = []
+    first = comparisons[0]
+    for place, of_baseline in enumerate(first.metrics):
+        metrics = [comparison.metrics[place] for comparison in comparisons]
+        means = _means([of_baseline.baseline, *(metric.candidate for metric in metrics)], of_baseline.direction)
+        rows.append([latex_text(of_baseline.metric), latex_text(first.baseline.name), means[0], "", "", ""])
+        for comparison, metric, mean in zip(comparisons, metrics, means[1:], strict=True):
+            name = latex_text(comparison.candidate.name) + footnote_marks(_footnotes(metric, comparisons), footnotes)
+            rows.append(["", name, mean, *_evidence(metric.delta, metric.ci, metric.p_adjusted)])
+    return rows
+
+
+def _means(means: Sequence[float | None], direction: Direction, n_marked: int = 2) -> list[str]:
+    """Return means, the best of them bold and, where two are marked, the second underlined."""
+    known = [mean for mean in means if mean is not None]
+    order = sorted(known, reverse=direction == "higher")
+    places = iter(shown_places(known, [order.index(mean) + 1 for mean in known]))
+    shown = []
+    for mean in means:
+        place = 0 if mean is None else next(places)
+        shown.append("--" if mean is None else latex_mean(mean, place if place <= n_marked else 0))
+    return shown
+
+
+def _emphasis(*, several: bool) -> str:
+    return "Bold: the best mean of a metric; underlined: the second best." if several else "Bold: the better mean."
+
+
+def _evidence(delta: float | None, ci: tuple[float, float] | None, p_value: float | None) -> list[str]:
+    return [latex_number(text) for text in (points(delta, signed=True), interval(ci, signed=True), p_text(p_value))]
+
+
+def _footnotes(metric: MetricComparison, comparisons: Sequence[Comparison]) -> list[str]:
+    """Return what else is to be known of a number, first what its verdict rests on where that is not plain."""
+    is_plain = is_judged(metric) and not metric.is_open and metric.shown_only is None
+    return [*([] if is_plain else [finding(metric)]), *metric_footnotes(metric, comparisons)]
+
+
+def _queries(numbers: Sequence[int]) -> str:
+    """Return how many queries each row rests on."""
+    if len(set(numbers)) == 1:
+        return f"$n = {numbers[0]}$ queries"
+    return f"$n = {', '.join(map(str, numbers))}$ queries, in the order of rows"
+
+
+def suite_comparison_latex(comparison: SuiteComparison) -> str:
+    """Return a table of booktabs: a row per dataset, then those of all together."""
+    footnotes: list[str] = []
+    lines = []
+    for delta in comparison.deltas:
+        name = latex_text(delta.dataset) + footnote_marks(_footnotes(delta.metric, ()), footnotes)
+        means = _means([delta.baseline_mean, delta.candidate_mean], comparison.direction, n_marked=1)
+        row = [name, f"${delta.n}$", *means, *_evidence(delta.delta, delta.ci, delta.p_adjusted)]
+        lines.append(rf"{' & '.join(row)} \\")
+    lines.append(r"\midrule")
+    of_macro = (comparison.macro, comparison.p_adjusted)
+    for name, (estimate, p_value) in (
+        ("Macro, other queries", of_macro),
+        ("Macro, other datasets", (comparison.over_datasets, comparison.over_datasets.p_value)),
+        ("Micro, other queries", (comparison.micro, comparison.micro.p_value)),
+    ):
+        lines.append(rf"{' & '.join([name, '', '', '', *_evidence(estimate.mean, estimate.ci, p_value)])} \\")
+    metrics = [delta.metric for delta in comparison.deltas]
+    tests, intervals = (" and ".join(dict.fromkeys(map(name, metrics))) for name in (test_name, interval_name))
+    n_datasets = len(comparison.deltas)
+    lacking = f" No run of both on {', '.join(comparison.missing)}." if comparison.missing else ""
+    what = f"{comparison.candidate} against {comparison.baseline} on suite {comparison.suite}"
+    if comparison.is_open:
+        lacking += " What unjudged items are worth could turn the macro verdict."
+    caption = " ".join(
+        [
+            f"{latex_text(familiar_name(comparison.metric))} of {latex_text(what)}.",
+            _DELTA,
+            _with_sign_of_p(
+                latex_text(f"95% interval: {intervals}; p: {tests}, Holm-corrected over {n_datasets} datasets.")
+            ),
+            "Macro: each dataset counts once; micro: each query does; other queries: of these datasets; other "
+            "datasets: like these. Bold: the better mean." + latex_text(lacking),
+        ]
+    )
+    heads = ["Dataset", "$n$", latex_text(comparison.baseline), latex_text(comparison.candidate), *_HEADS]
+    return latex_table(caption, "l" + "r" * (len(heads) - 1), heads, lines, footnotes)

@@ -1,0 +1,105 @@
+"""Tables for papers: LaTeX with booktabs, in which ids are text and never commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ndcg_tracker.render.terminal import visible
+from ndcg_tracker.words.texts import UNDEFINED, points
+
+EMPHASIS = "Bold: the best mean of a column; underlined: the second best."
+"""What a caption says of ``latex_mean``."""
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", "[": "{[}", "]": "{]}",
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+}  # fmt: skip
+TIMES = r" \cdot "
+_POWER = re.compile(r"([\d.]+)e([+-]\d+)")
+_LIGATURE = re.compile(r"(?<=([-'`:]))(?=\1)")  # :: is no ligature, but begins a command in the log of a GitHub build
+
+
+def latex_text(text: str) -> str:
+    """Return text such that LaTeX prints it as it is, from left to right on one line (see ``visible``).
+
+    >>> print(latex_text("my_run & 50%"), latex_text("--a" + chr(0x202E)))
+    my\\_run \\& 50\\% -{}-a\\textbackslash{}u202e
+    """
+    escaped = re.sub("|".join(map(re.escape, _SPECIAL)), lambda match: _SPECIAL[match[0]], visible(text))
+    return _LIGATURE.sub("{}", escaped)
+
+
+def latex_number(text: str) -> str:
+    """Return a number, an interval or a p-value, as it is shown elsewhere, in the signs of mathematics.
+
+    >>> print(latex_number("-0.0123"), latex_number("[-2.0e-05, +0.0045]"), latex_number("<1e-4"), latex_number("-"))
+    $-0.0123$ $[-2.0 \\cdot 10^{-5}, +0.0045]$ $<10^{-4}$ --
+    """
+    if text == UNDEFINED:
+        return "--"
+    shown = _POWER.sub(lambda power: f"{'' if power[1] == '1' else power[1] + TIMES}10^{{{int(power[2])}}}", text)
+    return f"${shown}$"
+
+
+def footnote_marks(footnotes: Sequence[str], shared: list[str]) -> str:
+    """Return the numbers of footnotes as a superscript; they join those that all rows share.
+
+    >>> shared = ["left out"]
+    >>> print(footnote_marks(["undefined", "left out"], shared), footnote_marks([], shared), shared)
+    \\textsuperscript{1,2}  ['left out', 'undefined']
+    """
+    shared += [footnote for footnote in dict.fromkeys(footnotes) if footnote not in shared]
+    numbers = sorted({shared.index(footnote) + 1 for footnote in footnotes})
+    return rf"\textsuperscript{{{','.join(map(str, numbers))}}}" if numbers else ""
+
+
+def latex_mean(mean: float, rank: int) -> str:
+    """Return a mean as papers set it: the best bold, the second underlined.
+
+    >>> latex_mean(0.25, 1), latex_mean(0.25, 2), latex_mean(0.25, 3)
+    ('\\\\textbf{0.2500}', '\\\\underline{0.2500}', '0.2500')
+    """
+    return {1: r"\textbf{%s}", 2: r"\underline{%s}"}.get(rank, "%s") % points(mean)
+
+
+def shown_places(means: Sequence[float], ranks: Sequence[int]) -> list[int]:
+    """Return the place of each mean as it is shown: means of the same digits share one, and the next has the next.
+
+    Parameters: ``ranks``: of the means, 1 for the best.
+
+    >>> shown_places([0.40254, 0.40251, 0.4, 0.5], [2, 3, 4, 1])
+    [2, 2, 3, 1]
+    """
+    shown = dict.fromkeys(points(mean) for _, mean in sorted(zip(ranks, means, strict=True)))
+    place_of = {digits: place for place, digits in enumerate(shown, 1)}
+    return [place_of[points(mean)] for mean in means]
+
+
+def latex_table(
+    caption: str, aligned: str, heads: Sequence[str], lines: Sequence[str], footnotes: Sequence[str] = ()
+) -> str:
+    """Return a table of booktabs; ``heads``, ``lines``: in LaTeX, lines with their ends; ``footnotes``: as text."""
+    below = [
+        rf"\par\smallskip\footnotesize\textsuperscript{{{number}}} {latex_text(note)}."
+        for number, note in enumerate(footnotes, 1)
+    ]
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            rf"\caption{{{caption}}}",
+            r"\smallskip",
+            rf"\begin{{tabular}}{{{aligned}}}",
+            r"\toprule",
+            rf"{' & '.join(heads)} \\",
+            r"\midrule",
+            *lines,
+            r"\bottomrule",
+            r"\end{tabular}",
+            *below,
+            r"\end{table}",
+            "",
+        ]
+    )

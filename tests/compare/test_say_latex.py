@@ -1,0 +1,111 @@
+"""A comparison as a table for a paper."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import CommandLine
+
+import ndcg_tracker as nt
+from ndcg_tracker.errors import InputError
+
+GROUPS = [f"q{number}" for number in range(40)]
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Iterator[nt.Tracker]:
+    """Return a tracker with a run and two that are better on more and more groups."""
+    frame = {"group": [g for g in GROUPS for _ in "ab"], "item": ["a", "b"] * 40, "label": [0, 1] * 40}
+    with nt.Tracker(tmp_path / "runs.db") as tracker:
+        for name, n_better in (("old_1", 5), ("new", 20), ("best", 38)):
+            scores = [score for n in range(40) for score in ([1.0, 2.0] if n < n_better else [2.0, 1.0])]
+            tracker.ingest({**frame, "score": scores}, name=name, metrics=["ndcg@10", "AP"])
+        yield tracker
+
+
+def rows_of(table: str) -> list[list[str]]:
+    """Return the cells of the rows between the rules of a table."""
+    body = table[table.index(r"\midrule") : table.index(r"\bottomrule")]
+    return [line.removesuffix(r" \\").split(" & ") for line in body.splitlines() if " & " in line]
+
+
+def test_a_row_for_each_metric_of_two_runs(three: nt.Tracker) -> None:
+    result = three.compare("old_1", "new")
+    table = result.to_latex()
+    assert table.splitlines()[3] == (
+        r"\caption{new against old\_1 on default ($n = 40$ queries). $\Delta$: candidate minus baseline, in absolute "
+        r"points. 95\% interval: paired t; $p$: paired t-test, Holm-corrected over 2 metrics. Bold: the better mean.}"
+    )
+    assert r"Metric & old\_1 & new & $\Delta$ & 95\% interval & $p$ \\" in table
+    first = result.comparisons[0].metrics[0]
+    assert first.ci is not None
+    assert rows_of(table)[0] == [
+        r"ndcg@10\textsuperscript{1}",
+        f"{first.baseline:.4f}",
+        rf"\textbf{{{first.candidate:.4f}}}",
+        f"${first.delta:+.4f}$",
+        f"$[{first.ci[0]:+.4f}, {first.ci[1]:+.4f}]$",
+        r"$<10^{-4}$",
+    ]
+    assert r"\footnotesize\textsuperscript{1} low information" in table
+
+
+def test_a_row_for_each_run_of_several(three: nt.Tracker) -> None:
+    table = three.compare("old_1", "new", "best").to_latex()
+    rows = rows_of(table)
+    assert [row[:2] for row in rows[:2]] == [["ndcg@10", r"old\_1"], ["", r"new\textsuperscript{1}"]]
+    assert [re.sub(r"[\d.]+", "N", row[2]) for row in rows] == ["N", r"\underline{N}", r"\textbf{N}"] * 2
+    assert rows[0][3:] == ["", "", ""]
+    assert table.count(r"\midrule") == 2  # above the first row, and between metrics
+    assert "Bold: the best mean of a metric; underlined: the second best.}" in table
+
+
+def test_a_suite_has_a_row_for_each_dataset(three: nt.Tracker) -> None:
+    three.create_suite("both", ["default"])
+    result = three.compare_suite("both", "old_1", "new", metric=["ndcg@10", "AP"])
+    table = result.to_latex()
+    assert table.count(r"\begin{table}") == 2
+    names = [row[0] for row in rows_of(table)]
+    assert names == [
+        r"default\textsuperscript{1}",
+        *(f"M{a}cro, other {b}" for a, b in (("a", "queries"), ("a", "datasets"), ("i", "queries"))),
+    ]
+    assert rows_of(table)[1][4] == f"${result.comparison.macro.mean:+.4f}$"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("tie_bounds", True, "tie_bounds=True"),
+        ("unjudged_bounds", True, "unjudged_bounds=True"),
+        ("equivalence", 0.1, "equivalence="),
+        ("by", "kind", "by="),
+    ],
+)
+def test_what_a_paper_has_no_room_for_is_refused(three: nt.Tracker, name: str, value: object, words: str) -> None:
+    three.set_groups({"group": GROUPS, "kind": ["a", "b"] * 20})
+    with pytest.raises(InputError) as refused:
+        three.compare("old_1", "new", **{name: value}).to_latex()  # type: ignore[arg-type]
+    assert str(refused.value).startswith("a table for a paper has no room for what ")
+    assert words.split("=")[0] in str(refused.value)
+    assert str(refused.value).endswith(" asks for; leave it out, or take another format")
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_the_command_prints_compiles(shop: CommandLine, folder: Path) -> None:
+    assert shop("runs", "rename", "dense", "dense_50%&#~^\\{}").code == 0
+    table = shop("compare", "bm25", "dense_50%&#~^\\{}", "--format", "latex").out
+    assert r"dense\_50\%\&\#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}" in table
+    refused = shop("compare", "bm25", "2", "--format", "latex", "--labels", "all")
+    assert refused.err == "error: --format latex needs one version of the labels; name it in the place of all\n"
+    program = shutil.which("pdflatex") or shutil.which("tectonic")
+    if program is None:
+        pytest.skip("there is no pdflatex and no tectonic")
+    document = [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}", table, r"\end{document}"]
+    (folder / "paper.tex").write_text("\n".join(document), encoding="utf-8")
+    options = ["-interaction=nonstopmode", "-halt-on-error"] if program.endswith("pdflatex") else []
+    done = subprocess.run([program, *options, "paper.tex"], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
