@@ -14,7 +14,6 @@ from typing import Annotated, Any, get_args
 from ndcg_tracker.errors import InputError
 
 DEFAULT_DATABASE = "ndcg-track.db"
-DEFAULT_DATASET = "default"
 DEFAULT_METRIC = "ndcg@10"
 SQL_TIMEOUT_SECONDS = 60.0
 EVERY_JUDGE = "*"
@@ -23,7 +22,7 @@ REPRO_EVAL_CUTOFFS, REPRO_EVAL_P = (10, 100, 1000), 0.95
 
 
 class OwnName(str):
-    """Our own name of a column as a default: equal to the same text given by a caller, but told from it by its type.
+    """Our own name of something as a default: equal to the same text given by a caller, but told from it by its type.
 
     >>> OwnName("group"), OwnName("group") == "group"
     ('group', True)
@@ -33,6 +32,8 @@ class OwnName(str):
 
 
 GROUP, SCORE, LABEL = OwnName("group"), OwnName("score"), OwnName("label")
+DEFAULT_DATASET = OwnName("default")
+"""The dataset that is meant where none is named; where it does not exist and there is only one other, that one."""
 
 
 SEALED_DATABASE = "NDCG_TRACK_SEALED_DB"
@@ -126,7 +127,9 @@ MetricTexts = Annotated[
     Option("A metric, such as ndcg@10, map or 'ndcg(gain=exp2)@20'; repeatable.", ("--metric", "-m"), typed=Texts),
 ]
 AnyDataset = Annotated[str | None, Option("Only look for runs in this dataset.")]
-Dataset = Annotated[str, Option("The dataset: the groups and labels to compare runs on.")]
+Dataset = Annotated[
+    str, Option("The dataset: the groups and labels to compare runs on.", default="default, or the only one there is")
+]
 OnlyTagged = Annotated[
     Mapping[str, str] | None,
     Option("key=value: only runs with this tag; repeatable.", ("--tag",), typed=Texts, read=Pairs("--tag")),

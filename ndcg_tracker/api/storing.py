@@ -393,7 +393,7 @@ def set_groups(
     self: HasStore,
     frame: object,
     *,
-    dataset: str = "default",
+    dataset: str = DEFAULT_DATASET,
     group: str | None = None,
     weight: str | None = None,
     attributes: Sequence[str] | None = None,

@@ -485,7 +485,7 @@ class Tracker:
         with self.store().write() as tx:
             return tx.write.datasets.seal(dataset, budget=budget, looks=looks)
 
-    def groups(self, dataset: str = "default") -> list[GroupRecord]:
+    def groups(self, dataset: str = DEFAULT_DATASET) -> list[GroupRecord]:
         """Return the groups of a dataset with their weights and attributes."""
         from ndcg_tracker.runs.groups import group_records
 

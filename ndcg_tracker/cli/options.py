@@ -71,7 +71,8 @@ def told(declared: Any, spelled: str = "", default: object = None, callback: Cal
 
 
 Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the result.")]
-Dataset = Annotated[str, told(asked.Dataset, "--dataset", "default")]
+Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups and labels to compare runs on.")]
+ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
 Record = Annotated[
     bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions, suites, designs.")
 ]
@@ -162,6 +163,11 @@ MetricsJson = Annotated[
 
 ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
 """The variable by which a shell asks for completions instead of running a command."""
+
+
+def or_the_only_one(dataset: str | None) -> str:
+    """Return the dataset that an option names; where it names none, that which is meant then."""
+    return asked.DEFAULT_DATASET if dataset is None else dataset
 
 
 @dataclass

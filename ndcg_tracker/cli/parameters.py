@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from ndcg_tracker.asked import NOTHING, Declared, Texts, declared
+from ndcg_tracker.asked import NOTHING, Declared, OwnName, Texts, declared
 from ndcg_tracker.cli import options
 from ndcg_tracker.errors import InputError
 
@@ -66,8 +66,12 @@ def _as_typer(argument: Declared) -> inspect.Parameter:
     typed = argument.option.typed or argument.type
     if argument.is_repeated:
         typed = list[str] if argument.default is NOTHING else list[str] | None
+    if isinstance(argument.default, OwnName):
+        typed = typed | None
     told = options.told(Annotated[typed, argument.option], options.as_option(argument.name, ""), argument.default)
-    default = None if argument.default == () or typed == Texts else argument.default
+    default = argument.default
+    if default == () or typed == Texts or isinstance(default, OwnName):
+        default = None
     return inspect.Parameter(
         argument.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[typed, told]
     )
@@ -75,6 +79,8 @@ def _as_typer(argument: Declared) -> inspect.Parameter:
 
 def _is_given(argument: Declared, value: Any) -> bool:
     """Return whether a value was given."""
+    if isinstance(argument.default, OwnName):
+        return value is not None
     return argument.default is NOTHING or value not in (None, argument.default, [])
 
 

@@ -319,7 +319,7 @@ groups = options.command_group("Attributes (for slices) and weights of groups: s
 @groups.command("set")
 def set_groups(
     file: Annotated[str, typer.Argument(metavar="FILE", help="One row per group; - is standard input.")],
-    dataset: options.Dataset = "default",
+    dataset: options.ExistingDataset = None,
     attribute: Annotated[
         list[str] | None, typer.Option(help="Column of an attribute; repeatable.", show_default="all other columns")
     ] = None,
@@ -339,15 +339,15 @@ def set_groups(
     columns = GroupColumns(group, weight, tuple(attribute) if attribute else None)
     table = read_groups(file, reader=reader, columns=columns)
     with options.tracker() as tracker:
-        options.say(_groups_told(tracker.set_groups(table, dataset=dataset)))
+        options.say(_groups_told(tracker.set_groups(table, dataset=options.or_the_only_one(dataset))))
 
 
 @groups.command("list")
-def list_groups(dataset: options.Dataset = "default", format: options.Output = "text") -> None:
+def list_groups(dataset: options.ExistingDataset = None, format: options.Output = "text") -> None:
     """List the groups of a dataset with their weights and attributes."""
 
     with options.tracker() as tracker:
-        stored_groups = tracker.groups(dataset)
+        stored_groups = tracker.groups(options.or_the_only_one(dataset))
     names = sorted({name for group in stored_groups for name in group.attributes})
     rows = [(group.key, group.weight, *(group.attributes.get(name) for name in names)) for group in stored_groups]
     options.show_rows(format, ["group", "weight", *names], rows)
@@ -384,7 +384,7 @@ def add_texts(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="One row per group, item, or item of a group; - is standard input.")
     ],
-    dataset: options.Dataset = "default",
+    dataset: options.ExistingDataset = None,
     reader: options.TableReader = None,
     group: options.GroupColumn = None,
     item: Annotated[str | None, typer.Option(help="Column of the item.", show_default="item")] = None,
@@ -405,21 +405,23 @@ def add_texts(
     names = TextColumns(group, item, text, title, url, header_of(columns))
     table = read_texts(file, reader=reader, columns=names)
     with options.tracker() as tracker:
-        options.say(_texts_told(tracker.add_texts(table, dataset=dataset)))
+        options.say(_texts_told(tracker.add_texts(table, dataset=options.or_the_only_one(dataset))))
 
 
 @texts.command("list")
-def list_texts(dataset: options.Dataset = "default", group: OneGroup = None, format: options.Output = "text") -> None:
+def list_texts(
+    dataset: options.ExistingDataset = None, group: OneGroup = None, format: options.Output = "text"
+) -> None:
     """List the texts of a dataset."""
 
     with options.tracker() as tracker:
-        stored_texts = tracker.texts(dataset, group=group)
+        stored_texts = tracker.texts(options.or_the_only_one(dataset), group=group)
     names = ["group", "item", "text", "title", "url"]
     options.show_fields(format, names, stored_texts)
 
 
 @texts.command("delete")
-def delete_texts(dataset: options.Dataset = "default", group: OneGroup = None, yes: options.Yes = False) -> None:
+def delete_texts(dataset: options.ExistingDataset = None, group: OneGroup = None, yes: options.Yes = False) -> None:
     """Delete the texts of a dataset.
 
     This cannot be undone.
@@ -428,11 +430,13 @@ def delete_texts(dataset: options.Dataset = "default", group: OneGroup = None, y
     from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
-        n_texts = len(tracker.texts(dataset, group=group))
-        what = f"{counted(n_texts, 'text')} of {'' if group is None else f'group {group!r} of '}dataset {dataset!r}"
+        with tracker.store().read() as tx:
+            of = tx.datasets.known(options.or_the_only_one(dataset)).name
+        n_texts = len(tracker.texts(of, group=group))
+        what = f"{counted(n_texts, 'text')} of {'' if group is None else f'group {group!r} of '}dataset {of!r}"
         if n_texts and not yes and not options.agreed(f"delete {what}?"):
             raise InputError(f"nothing deleted: {what}", advice="add --yes")
-        tracker.delete_texts(dataset, group=group)
+        tracker.delete_texts(of, group=group)
     options.say(f"deleted {what}")
 
 

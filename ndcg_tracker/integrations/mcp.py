@@ -121,7 +121,7 @@ def _history(tracker: Tracker, metric: str = DEFAULT_METRIC, **given: Any) -> _A
     dataset, new_steps = given.pop("dataset", DEFAULT_DATASET), given.pop("new_steps", False)
     wanted = HistoryFilter(**given)
     result = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=new_steps)
-    refuse_nothing(result.history, metric, dataset, wanted)
+    refuse_nothing(result.history, metric, wanted)
     said = history_answer(result, wanted, new_only=new_steps)
     return _in_formats(said.in_format, *result.notes)
 

@@ -69,7 +69,7 @@ class LabelsAdded(tuple[int, bool]):
 
     ``rescored``: the stored runs, if they were evaluated. ``extends``: the version that new ones were added to, None
     for none. ``judge``: who gave them, "" for no named one. ``further``: the labels of other judges in the same file.
-    ``n_left_out``: how many groups of the other part of a dataset that was split had some.
+    ``n_left_out``: how many groups of the other part of a dataset that was split had some. ``dataset``: its name.
     """
 
     rescored: tuple[RescoredRun, ...]
@@ -77,6 +77,7 @@ class LabelsAdded(tuple[int, bool]):
     judge: str
     further: tuple[LabelsAdded, ...]
     n_left_out: int
+    dataset: str
 
     def __new__(
         cls,
@@ -87,20 +88,22 @@ class LabelsAdded(tuple[int, bool]):
         judge: str = "",
         further: Sequence[LabelsAdded] = (),
         n_left_out: int = 0,
+        dataset: str = "",
     ) -> LabelsAdded:
         """Return the pair, with what became of the runs and what the labels were added to."""
         added = super().__new__(cls, (version, is_new))
         added.rescored, added.extends, added.judge, added.further = tuple(rescored), extends, judge, tuple(further)
-        added.n_left_out = n_left_out
+        added.n_left_out, added.dataset = n_left_out, dataset
         return added
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        return self.version, self.is_new, self.rescored, self.extends, self.judge, self.further, self.n_left_out
+        of_judge = self.version, self.is_new, self.rescored, self.extends, self.judge
+        return *of_judge, self.further, self.n_left_out, self.dataset
 
     def beside(self, further: Sequence[LabelsAdded]) -> LabelsAdded:
         """Return the same with the labels of other judges in its file."""
         of_file = self.version, self.is_new, self.rescored, self.extends, self.judge, further
-        return LabelsAdded(*of_file, self.n_left_out)
+        return LabelsAdded(*of_file, self.n_left_out, self.dataset)
 
     @property
     def version(self) -> int:
@@ -157,14 +160,12 @@ def store_labels(
     """
     ready: dict[tuple[int, str], ReadyScores] = {}
     with store.read() as rx:
+        if extend and rx.datasets.all():
+            dataset = rx.datasets.known(dataset).name  # there is nothing to extend in a dataset that is not there
         record = rx.datasets.named(dataset)
         part = None if record is None else part_of(rx, record)
     n_given = lists.n_groups
     lists = lists if part is None else part.labels(lists) or lists
-    if extend:
-        with store.read() as rx:
-            if rx.datasets.all():
-                rx.datasets.known(dataset)  # there is nothing to extend in a dataset that is not there
     if rescore:
         with store.read() as rx:
             record = rx.datasets.named(dataset)
@@ -178,8 +179,9 @@ def store_labels(
         version = added.label_set.version
         runs = tx.runs.all(dataset) if rescore else []
         rescored = rescore_runs(tx, runs, (), version, skip_pruned=True, ready=ready)
-    n_left_out = n_given - lists.n_groups
-    return LabelsAdded(version, added.is_new, rescored, added.extends, origin.judge, n_left_out=n_left_out)
+    left_out = n_given - lists.n_groups
+    new = added.is_new, rescored, added.extends
+    return LabelsAdded(version, *new, origin.judge, n_left_out=left_out, dataset=str(dataset))
 
 
 @dataclass(frozen=True, slots=True)

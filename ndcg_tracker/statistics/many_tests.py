@@ -41,7 +41,7 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
 
     Parameters: ``p_values``: each in [0, 1]; None is left out and stays None. Raises: ValueError for a NaN or a
     number outside. Source: Benjamini and Hochberg, "Controlling the false discovery rate", J. R. Statist. Soc. B 57,
-    1995. By: scipy.stats.false_discovery_control.
+    1995. Equals: scipy.stats.false_discovery_control, whose import takes 0.4 s.
 
     >>> benjamini_hochberg([0.01, None, 0.04, 0.03])
     [0.03, None, 0.04, 0.04]
@@ -52,10 +52,12 @@ def benjamini_hochberg(p_values: Sequence[float | None]) -> list[float | None]:
             raise ValueError(f"a p-value must be between 0 and 1, not {p}")
     if not given:
         return [None] * len(p_values)
-    from scipy.stats import false_discovery_control
-
-    q_values = iter(false_discovery_control(given).tolist())
-    return [None if p is None else next(q_values) for p in p_values]
+    order = np.argsort(given, kind="stable")
+    raised = np.sort(given) * (len(given) / np.arange(1, len(given) + 1))
+    q_values = np.empty(len(given))
+    q_values[order] = np.minimum(np.minimum.accumulate(raised[::-1])[::-1], 1.0)
+    of_given = iter(q_values.tolist())
+    return [None if p is None else next(of_given) for p in p_values]
 
 
 Matrix = NDArray[np.float64]

@@ -10,6 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 from sqlalchemy import Select
 
+from ndcg_tracker.asked import OwnName
 from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundError, SealedError, argument
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import KeyPlaces, Keys
@@ -143,12 +144,18 @@ class DatasetReads:
                 )
 
     def known(self, name: str) -> DatasetRecord:
-        """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none."""
+        """Return the dataset of this name; ReferenceNotFoundError, naming those there are, where there is none.
+
+        Where nobody named one (``asked.DEFAULT_DATASET``), the only one that may be read is meant.
+        """
         dataset = self.named(name)
-        if dataset is None:
-            self.refuse_other_part(name)
-            raise unknown_dataset(name, [record.name for record in self.all()])
-        return dataset
+        if dataset is not None:
+            return dataset
+        every = self.all()
+        if len(every) == 1 and isinstance(name, OwnName):
+            return every[0]
+        self.refuse_other_part(name)
+        raise unknown_dataset(name, [record.name for record in every])
 
 
 class DatasetWrites:

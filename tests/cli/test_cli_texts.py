@@ -101,7 +101,8 @@ def test_wrong_use(shop: CommandLine, folder: Path) -> None:
     (folder / "t.csv").write_text("group,text\nq8,x\n", encoding="utf-8")
     (folder / "w.csv").write_text("uid,text\nq1,x\n", encoding="utf-8")
     for words, message in (
-        (["add", "t.csv"], "no dataset 'default'; there is only 'shop': name it with --dataset shop"),
+        (["add", "t.csv", "--dataset", "default"], "there is only 'shop': name it with --dataset shop"),
+        (["add", "t.csv"], "dataset 'shop' has none of the groups, not even the first, 'q8'"),
         (["add", "t.csv", *OF_SHOP], "has none of the groups, not even the first, 'q8'; check the column with --group"),
         (["add", "w.csv", *OF_SHOP], "the group column with --group, or that of the item with --item"),
         (["add", "nope.csv", *OF_SHOP], "nope.csv"),

@@ -150,8 +150,9 @@ def history_answer(
     return replace(history_said(rows), reports=for_people.reports)
 
 
-def refuse_nothing(of_dataset: History, metric: str, dataset: str, wanted: HistoryFilter) -> None:
+def refuse_nothing(of_dataset: History, metric: str, wanted: HistoryFilter) -> None:
     """Refuse a history without any run (ReferenceNotFoundError), and say where there would be one."""
+    dataset = of_dataset.dataset
     if not of_dataset.n_in_dataset:
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
         raise ReferenceNotFoundError(f"dataset {dataset!r} has no run yet", advice=f"store one with: {begin}")

@@ -48,7 +48,7 @@ def history(
             result = tracker.history_report(metric, dataset=dataset, wanted=wanted, new_steps=searched)
         else:
             result = tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted, new_steps=searched)
-    refuse_nothing(result.history, metric, dataset, wanted)
+    refuse_nothing(result.history, metric, wanted)
     if not is_for_people(format):
         for note in result.notes:
             options.say(f"note: {note}")

@@ -54,7 +54,8 @@ class History:
     """The history of one metric: a row per run, oldest first, and what must be known to read them.
 
     ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
-    ``other_metrics``: the texts of those that runs of the dataset have, where none has this one.
+    ``other_metrics``: the texts of those that runs of the dataset have, where none has this one. ``dataset``: its name,
+    or that of a suite.
     """
 
     rows: tuple[HistoryRow, ...]
@@ -62,6 +63,7 @@ class History:
     n_without_filter: int
     n_in_dataset: int
     other_metrics: tuple[str, ...] = ()
+    dataset: str = ""
 
 
 @dataclass(frozen=True)
@@ -143,7 +145,8 @@ def history_of(
     ``without_run_id``: a run that is left out of the wanted ones. Raises: ReferenceNotFoundError for an unknown
     dataset; MetricError for a wrong text.
     """
-    dataset_id = tx.datasets.known(dataset).id
+    known = tx.datasets.known(dataset)
+    dataset_id, dataset = known.id, known.name
     parsed = known_metric(tx, dataset_id, parse_metric(metric))
     text = str(parsed)
     judge, newest = under_labels(tx, wanted, dataset_id, dataset, parsed)
@@ -188,7 +191,7 @@ def history_of(
         words = (*marked, "--metric", metric, "--dataset", dataset, "--all", *judge_option(judge), *asked)
         notes.append(Note("goes_with_judged", {}, ("ndcg-track", "labels", "needed", *words)))
     others = () if newest else tuple(use.metric for use in tx.evaluations.metrics(dataset_id, judge))
-    return History(tuple(rows), tuple(notes), len(newest), len(runs), others)
+    return History(tuple(rows), tuple(notes), len(newest), len(runs), others, dataset)
 
 
 def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str, judge: str = "") -> list[Note]:

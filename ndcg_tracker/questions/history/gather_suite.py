@@ -108,7 +108,7 @@ def history_on_suite(
     for versions in dict.fromkeys(system.versions for system in systems):
         mark_judged([row for system, row in zip(systems, rows, strict=True) if system.versions == versions])
     distinct = [note for place, note in enumerate(notes) if note not in notes[:place]]
-    return History(tuple(rows), tuple(distinct), len(every), len(every))
+    return History(tuple(rows), tuple(distinct), len(every), len(every), dataset=name)
 
 
 def _systems(

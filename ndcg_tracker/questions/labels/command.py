@@ -28,10 +28,20 @@ NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsear
 """How the items to judge are written."""
 
 
+LabelledDataset = Annotated[
+    str | None,
+    typer.Option(
+        "--dataset",
+        help="The dataset: the groups and labels to compare runs on.",
+        show_default="default; with --extend or --design also the only one there is",
+    ),
+]
+
+
 @app.command("add")
 def add_labels(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The labels; - is standard input.")],
-    dataset: options.Dataset = "default",
+    dataset: LabelledDataset = None,
     extend: Annotated[
         bool, typer.Option("--extend", help="Add them to the newest version, instead of replacing it.")
     ] = False,
@@ -76,12 +86,12 @@ def add_labels(
     from ndcg_tracker.runs.ingest import source_name
 
     names = Columns(group=group, item=item, label=label, header=header_of(columns))
-    chosen = Pairs("--where")(where or ())
+    chosen, meant = Pairs("--where")(where or ()), options.or_the_only_one(dataset)
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
     if design is not None:
         others = {"--extend": extend, "--rescore": rescore, "--added-by": added_by, "--from-runs": from_runs}
         answers = labels_of_judges(by_judge, judge, file, chosen)
-        _add_answers(file, answers, dataset, design, judge, others, keep_others=keep_others)
+        _add_answers(file, answers, meant, design, judge, others, keep_others=keep_others)
         return
     if keep_others:
         raise InputError("--keep-others is for answers to a design", advice="give --design N, or leave it out")
@@ -90,7 +100,7 @@ def add_labels(
         for name, lists in labels_of_judges(by_judge, judge, file, chosen).items():
             added = tracker.add_labels(
                 lists,
-                dataset=dataset,
+                dataset=meant,
                 source=source_name(file),
                 judge=name,
                 extend=extend,
@@ -103,9 +113,9 @@ def add_labels(
             whose = f" of judge {name!r}" if name else ""
             labels = f"{lists.n_items} label{'' if lists.n_items == 1 else 's'}"
             labels = "those of its part" if added.n_left_out else labels
-            notes = tracker.change_of_labels(version, dataset=dataset, extends=extend) if is_new else ()
+            notes = tracker.change_of_labels(version, dataset=added.dataset, extends=extend) if is_new else ()
             beside = "" if added.extends is None else " added to the version before"
-            options.say(f"{state} as version {version} of dataset {dataset!r}: {labels}{whose}{beside}")
+            options.say(f"{state} as version {version} of dataset {added.dataset!r}: {labels}{whose}{beside}")
             for note in notes:
                 options.say(f"note: {note}")
             if added.n_left_out:
@@ -113,10 +123,10 @@ def add_labels(
             if rescore:
                 n_rescored = sum(bool(run.metrics) for run in added.rescored)
                 options.say(f"rescored {n_rescored} of {len(added.rescored)} runs")
-        stored = {run.name for run in tracker.runs(dataset)} if shown else set()
+        stored = {run.name for run in tracker.runs(added.dataset)} if shown else set()
         unknown = [run for run in shown if run not in stored and not run.startswith("@")]
         if unknown:
-            options.say(f"note: no run {unknown[0]!r} is stored in dataset {dataset!r} yet (--from-runs)")
+            options.say(f"note: no run {unknown[0]!r} is stored in dataset {added.dataset!r} yet (--from-runs)")
 
 
 def _add_answers(
@@ -146,8 +156,8 @@ def _add_answers(
     rest = f"{done.n_unanswered:,} still without" if done.n_unanswered else "all items have one"
     at = f"look {done.look} of {done.n_looks}: " if done.n_looks > 1 else ""
     options.say(
-        f"stored {counted(done.n_new, 'answer')} of {judge!r} to design {design} of dataset {dataset!r}{known}{apart}; "
-        f"{at}{rest}"
+        f"stored {counted(done.n_new, 'answer')} of {judge!r} to design {design} of dataset {done.dataset!r}"
+        f"{known}{apart}; {at}{rest}"
     )
 
 

@@ -157,6 +157,7 @@ def training_chart(
 
     Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
     """
+    dataset = tx.datasets.known(dataset).name
     rows = _rows(tx, dataset, metric, HistoryFilter({"training": name}, labels=labels, judge=judge))
     points: dict[str, list[RunPoint]] = {"iteration": [], "final": []}
     for row in rows:
@@ -186,6 +187,7 @@ def quality_chart(
 
     Raises: ReferenceNotFoundError where no run has the metric; InputError where no run has such a number.
     """
+    dataset = tx.datasets.known(dataset).name
     rows = _rows(tx, dataset, metric, HistoryFilter(tags, labels=labels, judge=judge))
     if not rows:
         raise ReferenceNotFoundError(f"no run of dataset {dataset!r} that was asked for has {metric}")

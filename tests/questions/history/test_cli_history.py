@@ -55,7 +55,8 @@ def test_a_metric_that_no_run_has(shop: CommandLine) -> None:
 
 
 def test_an_unknown_dataset(shop: CommandLine) -> None:
-    assert shop.refused("history") == "no dataset 'default'; there is only 'shop': name it with --dataset shop"
+    asked = shop.refused("history", "--dataset", "default")
+    assert asked == "no dataset 'default'; there is only 'shop': name it with --dataset shop"
 
 
 def test_a_dataset_without_runs(command: CommandLine, files: None) -> None:

@@ -79,7 +79,7 @@ def test_an_unknown_dataset_and_a_wrong_metric_are_refused(tracker: nt.Tracker) 
     with pytest.raises(
         nt.ReferenceNotFoundError, match=r"^no dataset 'default'; there is only 'shop': name it with dataset='shop'$"
     ):
-        tracker.history()
+        tracker.history(dataset="default")
     with pytest.raises(nt.MetricError):
         tracker.history("ndgc@10", dataset="shop")
 

@@ -102,7 +102,8 @@ def test_unknown_versions_and_datasets(newer: CommandLine, shop: CommandLine) ->
     assert newer.refused("labels", "diff", "9", "--dataset", "shop") == NO_9
     assert newer.refused("compare", "bm25", "dense", "--labels", "9") == NO_9
     assert newer.refused("rescore", "--all", "--labels", "9") == NO_9
-    assert newer.refused("labels", "list") == "no dataset 'default'; there is only 'shop': name it with --dataset shop"
+    other = newer.refused("labels", "list", "--dataset", "default")
+    assert other == "no dataset 'default'; there is only 'shop': name it with --dataset shop"
     assert newer.refused("compare", "bm25", "dense", "--labels", "old") == (
         "--labels 'old' is no version; give a number, such as --labels 1, or newest or all"
     )
