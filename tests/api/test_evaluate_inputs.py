@@ -104,6 +104,7 @@ def test_slices_without_a_database() -> None:
     assert named["n_groups"].tolist() == [1, 1, 1]
 
 
+@pytest.mark.nightly
 @pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64")
 def test_the_objects_of_ranx_and_what_it_saves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import numba

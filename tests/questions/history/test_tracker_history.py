@@ -144,7 +144,7 @@ def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(fill_as: Fill, track
         assert frame["delta"][1] == pytest.approx((other.mean or 0.0) - (one.mean or 0.0))
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize(("seeds", "n_queries"), [(1, 300), (40, 140)])
 def test_a_step_is_new_once(tracker: nt.Tracker, seeds: int, n_queries: int) -> None:
     """Asked after every run, a clear step at its first run, a small one when enough runs have followed."""
