@@ -108,6 +108,10 @@ class Chance:
             self.n_looks,
         )
 
+    def between(self, baseline: Floats, candidate: Floats) -> Chance:
+        """Return the same between two arms with these results, shapes (k_a, n) and (k_b, n)."""
+        return replace(self, repeats=(baseline, candidate) if len(baseline) + len(candidate) > 2 else None)
+
     def shifted(self, by: Floats) -> Chance:
         """Return the same where each run of the candidate has other results: ``by`` more, shape (n,)."""
         if self.repeats is None:

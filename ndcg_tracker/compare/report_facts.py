@@ -82,23 +82,26 @@ def at_cutoff(
 ) -> AtCutoff | None:
     """Return the means of two runs at a cutoff over the groups that have a result in both, None where no group has.
 
-    Parameters: ``baseline``, ``candidate``: float64, shape (n,), NaN where undefined. ``weights``: float64, shape (n,).
-    ``limits``: between which numbers any difference lies, if known. ``chance``: clusters of all groups.
+    Parameters: ``baseline``, ``candidate``: float64, shape (n,), NaN where undefined; of an arm (k, n), a row per run.
+    ``weights``: float64, shape (n,). ``limits``: between which numbers any difference lies, if known. ``chance``:
+    clusters of all groups.
 
     >>> row = at_cutoff(5, np.array([0.5, np.nan, 1.0]), np.array([0.5, 1.0, 0.5]))
     >>> row.baseline, row.candidate, row.delta
     (0.75, 0.5, -0.25)
     """
-    is_counted = ~(np.isnan(baseline) | np.isnan(candidate))
+    arms = np.atleast_2d(baseline), np.atleast_2d(candidate)
+    is_counted = ~(np.isnan(arms[0]).any(axis=0) | np.isnan(arms[1]).any(axis=0))
     if weights is not None:
         is_counted &= weights > 0
     if not is_counted.any():
         return None
-    baseline, candidate = baseline[is_counted], candidate[is_counted]
+    arms = arms[0][:, is_counted], arms[1][:, is_counted]
     weights = None if weights is None else weights[is_counted]
-    delta = candidate - baseline
-    test, _ = chance.of(is_counted).test(delta, weights)
-    means = [float(np.average(values, weights=weights)) for values in (baseline, candidate)]
+    values = [of_arm.mean(axis=0) for of_arm in arms]
+    delta = values[1] - values[0]
+    test, _ = chance.of(np.asarray(is_counted)).between(*arms).test(delta, weights)
+    means = [float(np.average(of_arm, weights=weights)) for of_arm in values]
     return AtCutoff(cutoff, means[0], means[1], float(np.average(delta, weights=weights)), limited(test.ci, limits))
 
 
@@ -225,7 +228,7 @@ class RunPairDelta:
 
 def every_pair(
     names: Sequence[str],
-    values: Floats,
+    values: Sequence[Floats],
     weights: Floats | None = None,
     direction: Direction = "higher",
     *,
@@ -233,23 +236,29 @@ def every_pair(
 ) -> tuple[RunPairDelta, ...]:
     """Return the difference between any two of several runs: paired t-tests, Holm-corrected over all pairs.
 
-    Parameters: ``values``: float64, shape (runs, groups), NaN where undefined; only groups that all runs have count.
-    ``weights``: float64, shape (groups,). ``chance``: clusters of the groups. Returns: one for each ordered pair.
+    Parameters: ``values``: of each run float64, shape (n,), of an arm (k, n), NaN where undefined; only groups that all
+    runs have count. ``weights``: float64, shape (n,). ``chance``: clusters of the groups. Returns: one for each ordered
+    pair.
 
     >>> [(row.baseline, row.candidate, row.delta) for row in every_pair("ab", np.array([[0.0, 0.5], [1.0, 1.0]]))]
     [('a', 'b', 0.75), ('b', 'a', -0.75)]
     """
-    is_counted = ~np.isnan(values).any(axis=0)
+    arms = [np.atleast_2d(of_arm) for of_arm in values]
+    is_counted = ~np.isnan(np.concatenate(arms)).any(axis=0)
     if weights is not None:
         is_counted &= weights > 0
         weights = weights[is_counted]
-    values = values[:, is_counted]
-    if not values.size:
+    if not is_counted.any():
         return ()
+    arms = [of_arm[:, is_counted] for of_arm in arms]
+    means = [of_arm.mean(axis=0) for of_arm in arms]
     places = list(combinations(range(len(names)), 2))
-    deltas = [values[second] - values[first] for first, second in places]
+    deltas = [means[second] - means[first] for first, second in places]
     chance = chance.of(np.asarray(is_counted))
-    tests = [chance.test(delta, weights)[0] for delta in deltas]
+    tests = [
+        chance.between(arms[first], arms[second]).test(delta, weights)[0]
+        for (first, second), delta in zip(places, deltas, strict=True)
+    ]
     has_changed = [bool(delta.any()) for delta in deltas]
     p_values = holm([test.p_value if changed else None for test, changed in zip(tests, has_changed, strict=True)])
     rows = []

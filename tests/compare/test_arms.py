@@ -9,6 +9,7 @@ import pytest
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
+from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.repeats import crossed_t
 from ndcg_tracker.statistics.t_test import clustered_t, t_lower_bound
 
@@ -222,10 +223,36 @@ def test_a_gate_of_a_lower_metric_turns_the_repeats(ltr: nt.Tracker) -> None:
     assert back.decision != "pass"
 
 
-def test_a_page_shows_arms_without_lists(ltr: nt.Tracker) -> None:
+def test_a_page_shows_arms_as_it_shows_runs_with_the_lists_of_the_first(ltr: nt.Tracker) -> None:
     page = ltr.report("tag:recipe=old", "tag:recipe=new", dataset="ltr")
-    assert page.report.pairs[0].lists == ()
-    assert "tag:recipe=new" in page.to_html()
+    (pair,), html = page.report.pairs, page.to_html()
+    first = pair.comparison.metrics[0]
+    runs = [ref.runs[0].name for ref in (pair.comparison.baseline, pair.comparison.candidate)]
+    of_runs = ltr.report(*runs, dataset="ltr").report.pairs[0]
+    of_arms = {lists.group: lists for lists in pair.lists}
+    assert all(of_arms[lists.group] == lists for lists in of_runs.lists if lists.group in of_arms)
+    assert {one.group for one in pair.lists} == set(np.array(pair.groups.keys)[pair.groups.delta != 0])
+    at = pair.at_cutoffs[-1]  # as long as the longest list, so as deep as the metric looks
+    assert (at.delta, at.ci) == (pytest.approx(first.delta), pytest.approx(first.ci))
+    assert f"Of repeated runs the first is shown: {runs[0]} of tag:recipe=old (" in html
+    assert f"ndcg-track explain {' '.join(runs)} --dataset ltr" in html
+    assert ltr.compare("tag:recipe=old", "tag:recipe=new", dataset="ltr").plot("cutoffs").spec["title"]
+
+
+def test_every_pair_of_arms_and_runs_is_tested_as_compare_tests_it(ltr: nt.Tracker) -> None:
+    names = ("tag:recipe=old", "tag:recipe=new", "rules")
+    found = ltr.report(*names, dataset="ltr").report.deltas
+    assert len(found) == 6
+    for row in found:
+        alone = ltr.compare(row.baseline, row.candidate, dataset="ltr").comparisons[0].metrics[0]
+        assert row.delta == pytest.approx(alone.delta)
+        assert row.p_adjusted is not None
+        assert alone.p_value is not None
+        assert row.p_adjusted >= alone.p_value * (1 - 1e-9)
+    p_values = [
+        ltr.compare(row.baseline, row.candidate, dataset="ltr").comparisons[0].metrics[0].p_value for row in found
+    ]
+    assert [row.p_adjusted for row in found[::2]] == pytest.approx(holm(p_values[::2]))
 
 
 def test_groups_that_a_run_of_an_arm_lacks(ltr: nt.Tracker) -> None:

@@ -40,6 +40,7 @@ from ndcg_tracker.words.notes import Note
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
     from ndcg_tracker.rankings import Floats, Index
+    from ndcg_tracker.rankings.join import JudgedRanking
     from ndcg_tracker.rankings.keys import Keys
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.storage.store import ReadTransaction
@@ -198,7 +199,7 @@ def pair_report(
     )
     is_split = pair.both.metric.measure in ADDITIVE
     can_be_tested = results.no_inference is None
-    lacks_items = pair.both.is_repeated or bool(pruned_notes(tx, pair.both))
+    lacks_items = bool(pruned_notes(tx, pair.both))
     most_changed = groups.most_changed(0 if lacks_items else n_lists)
     lists = lists_of(tx, pair.both, ids[most_changed])
     return PairReport(
@@ -237,8 +238,9 @@ def at_cutoffs(
     """
     metric = pair.both.metric
     wanted = range(1, CUTOFFS + 1) if len(keys) <= many_groups else _SOME_CUTOFFS
-    sides = [judged(tx.runs.ranking(side.run.id), tx.labels.lists(side.label_set.id)) for side in pair.both.sides]
-    longest = max(int(np.diff(side.ranking.offsets).max(initial=0)) for side in sides)
+    labels = tx.labels.lists(pair.both.baseline.label_set.id)
+    arms = [[judged(tx.runs.ranking(side.run.id), labels) for side in sides] for sides in pair.both.sides_of]
+    longest = max(int(np.diff(run.ranking.offsets).max(initial=0)) for runs in arms for run in runs)
     metrics = [
         varied for cutoff in wanted if cutoff <= longest and (varied := _with_cutoff(metric, cutoff)) is not None
     ]
@@ -247,17 +249,20 @@ def at_cutoffs(
     rows = []
     for first in range(0, len(metrics), _TOGETHER):
         some = metrics[first : first + _TOGETHER]
-        values = [
-            [
-                _aligned(of_metric.values, places_of(keys, of_metric.group_keys))
-                for of_metric in group_values(side, some)
-            ]
-            for side in sides
-        ]
+        values = [_at_metrics(runs, some, keys) for runs in arms]
         for varied, baseline, candidate in zip(some, *values, strict=True):
             assert varied.cutoff is not None
             rows.append(at_cutoff(varied.cutoff, baseline, candidate, results.weights, limits=limits, chance=chance))
     return tuple(row for row in rows if row is not None)
+
+
+def _at_metrics(runs: Sequence[JudgedRanking], metrics: Sequence[Metric], keys: Keys) -> list[Floats]:
+    """Return the values of an arm's runs under each metric: shape (runs, groups), NaN for a group that a run lacks."""
+    each = [
+        [_aligned(of_metric.values, places_of(keys, of_metric.group_keys)) for of_metric in group_values(run, metrics)]
+        for run in runs
+    ]
+    return [np.stack(of_metric) for of_metric in zip(*each, strict=True)]
 
 
 def _with_cutoff(metric: Metric, cutoff: int) -> Metric | None:
@@ -271,12 +276,14 @@ def _with_cutoff(metric: Metric, cutoff: int) -> Metric | None:
 
 
 def _aligned(values: Floats, places: Index) -> Floats:
-    """Return the values of some groups, NaN where the place is -1."""
-    return np.where(places < 0, np.nan, values[places]) if values.size else np.full(places.size, np.nan)
+    """Return the values of some groups, the last axis, NaN where the place is -1."""
+    if not values.size:
+        return np.full((*values.shape[:-1], places.size), np.nan)
+    return np.where(places < 0, np.nan, values[..., places])
 
 
 def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists, ...]:
-    """Return the lists of some groups in both runs, as deep as the metric looks; only these are read.
+    """Return the lists of some groups in both runs, of an arm in its first, as deep as the metric looks; only these.
 
     ``ids``: int64, distinct ids of groups.
     """
@@ -285,7 +292,7 @@ def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists
     is_split = both.metric.measure in ADDITIVE
     metric = both.metric if is_split else Metric.of("cg", cutoff=both.metric.cutoff or ROWS)
     keys, wanted = tx.groups.keys(both.dataset_id, ids), np.sort(ids)
-    baseline, candidate = (contributions_of(tx, side, metric, wanted) for side in both.sides)
+    baseline, candidate = (contributions_of(tx, side, metric, wanted) for side in (both.baseline, both.candidate))
     places = [places_of(side.values.group_keys, keys) for side in (baseline, candidate)]
     return group_lists(
         keys.to_list(),
@@ -302,13 +309,19 @@ def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
     if not all(pair.results[0].no_inference is None for pair in pairs):
         return ()
     first = pairs[0].results[0].pairing
-    rows = [first.baseline]
+    arms = [_of_runs(pairs[0])[0]]
     for pair in pairs:
-        pairing = pair.results[0].pairing
-        rows.append(_aligned(pairing.candidate, places_of_ids(pairing.group_ids, first.group_ids)))
+        places = places_of_ids(pair.results[0].pairing.group_ids, first.group_ids)
+        arms.append(_aligned(_of_runs(pair)[1], places))
     names = [pairs[0].comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
     results = pairs[0].results[0]
-    return every_pair(names, np.stack(rows), results.weights, results.direction, chance=results.chance)
+    return every_pair(names, arms, results.weights, results.direction, chance=results.chance)
+
+
+def _of_runs(pair: ComparedPair) -> tuple[Floats, Floats]:
+    """Return the results of each run of both arms: shapes (k_a, n) and (k_b, n)."""
+    results = pair.results[0]
+    return results.chance.repeats or (results.pairing.baseline[None], results.pairing.candidate[None])
 
 
 @dataclass(frozen=True)

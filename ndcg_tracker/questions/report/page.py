@@ -12,7 +12,7 @@ import numpy as np
 from ndcg_tracker.compare import chart as compare_charts
 from ndcg_tracker.compare.chart import cutoffs
 from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport, RunPairDelta
-from ndcg_tracker.compare.results import Comparison, MetricComparison
+from ndcg_tracker.compare.results import Comparison, MetricComparison, RunRef
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
 from ndcg_tracker.compare.say_check import checked_by, favours
 from ndcg_tracker.questions.explain.chart import moves_chart
@@ -208,6 +208,7 @@ class _PairOnPage:
         comparison = for_people(pair.comparison)
         first = comparison.metrics[0]
         baseline, candidate = visible(comparison.baseline.name), visible(comparison.candidate.name)
+        of_lists = [visible(run.name) for run in _runs_with_lists(comparison)]
         cards = _cards(pair, report, first, baseline, candidate)
         lacks_items = [note for note in pair.comparison.notes if note.kind in ("pruned", "without_items")]
         groups, words = _groups_on_page(pair.groups)
@@ -240,14 +241,14 @@ class _PairOnPage:
             "n_lists": len(pair.lists),
             "lists_words": _no_lists_words(lacks_items) if lacks_items else _lists_words(pair, first),
             "has_lists": not lacks_items,
+            "of_lists": of_lists,
             "contribution": "" if pair.lists_metric is None else "adds",
             "report": Markup(reports_html([replace(told, fold="")], CLASSES)),
         }
         lowest = int(np.argmin(pair.groups.delta)) if pair.groups.keys else None
         data = {
             "groups": groups,
-            "charts": {name: card.spec for name, card in cards.items()}
-            | {"moves": moves_chart([], baseline, candidate)},
+            "charts": {name: card.spec for name, card in cards.items()} | {"moves": moves_chart([], *of_lists)},
             "colors": shown_strings({name: compare_charts.slice_color(slices, name) for name in slices}),
             "columns": _columns(pair.groups),
             "details": {lists.group: lists_on_page(lists) for lists in pair.lists},
@@ -355,6 +356,11 @@ def _decision_in_words(decision: DecisionRecord, *, is_outdated: bool) -> str:
 
 def _lists_words(pair: PairReport, first: MetricComparison) -> str:
     words = "Both lists of the chosen group, and the ideal one. Thick lines and bold names are relevant items."
+    repeated = [ref for ref in (pair.comparison.baseline, pair.comparison.candidate) if ref.runs]
+    if repeated:
+        named = (f"{ref.runs[0].name} of {ref.name} ({counted(len(ref.runs), 'run')})" for ref in repeated)
+        each = ", ".join(map(visible, named))
+        words += f" Of repeated runs the first is shown: {each}; the change above is that of all."
     if pair.lists_metric is None:
         return f"{words} {first.metric} is no sum over items, so no item has a part of it."
     return f"{words} “adds” is the item's part of {first.metric}."
@@ -374,13 +380,17 @@ def _no_lists_words(notes: Sequence[Note]) -> str:
     return f"{what}: {'; '.join(map(sentence, notes))}; to see them, {how}."
 
 
+def _runs_with_lists(comparison: Comparison) -> list[RunRef]:
+    """Return the two runs whose lists the page shows: of an arm the first."""
+    return [ref.runs[0] if ref.runs else ref for ref in (comparison.baseline, comparison.candidate)]
+
+
 def _explain_command(pair: PairReport) -> tuple[str, ...]:
     comparison = pair.comparison
     words: tuple[str, ...] = (
         "ndcg-track",
         "explain",
-        comparison.baseline.name,
-        comparison.candidate.name,
+        *(run.name for run in _runs_with_lists(comparison)),
         "--dataset",
         comparison.dataset,
     )
