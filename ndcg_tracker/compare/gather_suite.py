@@ -202,8 +202,8 @@ def compared_on_suite(
     candidates: Sequence[str | Sequence[str]],
     options: CompareOptions,
     by_tag: str | None = None,
-) -> tuple[tuple[SuiteComparison, ...], tuple[Comparison, ...]]:
-    """Return the comparison of a system with each candidate on a suite, and those on its datasets.
+) -> tuple[tuple[SuiteComparison, ...], tuple[ComparedPair, ...]]:
+    """Return the comparison of a system with each candidate on a suite, and the pairs on its datasets.
 
     There is one of the first kind per candidate and metric, their p-values corrected together. Parameters: names of
     systems (see ``arm_on``), of candidates also patterns. Raises: see ``pairs_on_suite`` and ``compared_pairs``.
@@ -211,13 +211,13 @@ def compared_on_suite(
     suite = tx.suites.known(name)
     options = replace(options, metrics=tuple(suite_metric(tx, suite, metric) for metric in options.metrics))
     on_suite: list[SuiteComparison] = []
-    on_datasets: list[Comparison] = []
+    on_datasets: list[ComparedPair] = []
     for candidate in _named_systems(tx, suite, baseline, candidates, by_tag):
         systems = baseline, candidate
         pairs, lacking = pairs_on_suite(tx, name, systems, options, by_tag)
         compared = compared_pairs(tx, systems, pairs, options)
         on_suite += comparisons_of(name, systems, compared, lacking)
-        on_datasets += [pair.comparison for pair in compared.values()]
+        on_datasets += compared.values()
     return adjusted_jointly(on_suite), tuple(on_datasets)
 
 
@@ -263,10 +263,10 @@ class SuiteComparisonResult(Answer):
         return (self.comparison, *self.further)
 
     def plot(self) -> Chart:
-        """Return the difference on each dataset and on all together, with their intervals."""
+        """Return the difference on each dataset and on all together, with their intervals, of every comparison."""
         from ndcg_tracker.render.chart import Chart
 
-        return Chart(suite_forest(self.comparison))
+        return Chart(suite_forest(*self.comparisons))
 
     def to_latex(self) -> str:
         """Return a table for a paper: booktabs, a row per dataset."""

@@ -138,7 +138,6 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
 
 def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_python) -> Report:
     """Return the report of a comparison on a suite."""
-    metric = familiar_name(comparison.metric)
     together: list[list[object]] = [
         [
             name,
@@ -155,19 +154,12 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
     ]
     n, of = len(comparison.deltas), len(comparison.deltas) + len(comparison.missing)
     where = f"suite {comparison.suite}" if n == of else f"{n} of the {of} datasets of suite {comparison.suite}"
-    is_open = comparison.verdict == "no_difference_detected"
-    size = points(comparison.macro.mean, signed=True) if is_open else points(comparison.macro.mean).removeprefix("-")
-    few = ("; low information" if is_open else "") if comparison.has_low_information else ""
-    verdict = _VERDICTS[comparison.verdict].format(size + few)
-    if comparison.has_low_information and not is_open:
-        verdict += " (low information: not a safe verdict)"
-    verdict += unless(comparison.verdict, comparison.open)
     facts = _facts(comparison, spelled)
     if comparison.p_adjusted != comparison.macro.p_value:
         told_p = f"p {p_text(comparison.p_adjusted)}, Holm-corrected over all metrics and candidates"
         facts.insert(0, ("verdict", f"rests on {told_p}"))
     return Report(
-        f"{comparison.candidate} against {comparison.baseline} on {where}: macro {metric} {verdict}",
+        f"{comparison.candidate} against {comparison.baseline} on {where}: {verdict_on_suite(comparison)}",
         tables=[
             delta_table(comparison),
             Table(columns("mean", "generalizes to", ">delta", ">95% interval", ">p"), together, "all datasets"),
@@ -177,6 +169,18 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
         notes=suite_notes(comparison.notes),
         is_headline_wrapped=comparison.is_open,
     )
+
+
+def verdict_on_suite(comparison: SuiteComparison) -> str:
+    """Return what was found in the macro mean, in a sentence."""
+    is_open = comparison.verdict == "no_difference_detected"
+    size = points(comparison.macro.mean, signed=True) if is_open else points(comparison.macro.mean).removeprefix("-")
+    few = ("; low information" if is_open else "") if comparison.has_low_information else ""
+    verdict = _VERDICTS[comparison.verdict].format(size + few)
+    if comparison.has_low_information and not is_open:
+        verdict += " (low information: not a safe verdict)"
+    verdict += unless(comparison.verdict, comparison.open)
+    return f"macro {familiar_name(comparison.metric)} {verdict}"
 
 
 def _facts(comparison: SuiteComparison, spelled: Spelling) -> list[tuple[str, str]]:
@@ -239,20 +243,40 @@ def suite_notes(notes: Sequence[SuiteNote]) -> list[Told]:
     ]
 
 
-def suite_forest(comparison: SuiteComparison) -> Spec:
-    """Return the chart of the difference on each dataset with its interval, then of all datasets together."""
-    bars = [
-        Bar(delta.dataset, None, delta.delta, delta.ci, delta.verdict, delta.p_adjusted, delta.n)
-        for delta in comparison.deltas
-        if delta.delta is not None
-    ]
-    n = sum(bar.n for bar in bars)
-    for name, estimate in (
-        ("macro, other queries", comparison.macro),
-        ("macro, other datasets", comparison.over_datasets),
-        ("micro, other queries", comparison.micro),
-    ):
-        verdict = verdict_of(estimate.mean, estimate.p_value, comparison.direction)
-        bars.append(Bar(name, None, estimate.mean, estimate.ci, verdict, estimate.p_value, n))
-    where, metric = f"suite {comparison.suite}", familiar_name(comparison.metric)
-    return forest(bars, f"{comparison.candidate} against {comparison.baseline} on {where}: {metric}")
+def suite_bars(*comparisons: SuiteComparison) -> list[Bar]:
+    """Return the difference on each dataset with its interval, then of all datasets together.
+
+    Of several comparisons each row says of which candidate, or of which metric, it is.
+    """
+    candidates = {comparison.candidate for comparison in comparisons}
+    bars = []
+    for comparison in comparisons:
+        whose = comparison.candidate if len(candidates) > 1 else ""
+        if len(comparisons) > max(1, len(candidates)):
+            whose = " ".join(filter(None, (whose, familiar_name(comparison.metric))))
+        deltas = [delta for delta in comparison.deltas if delta.delta is not None]
+        bars += [
+            Bar(delta.dataset, whose or None, delta.delta or 0.0, delta.ci, delta.told, delta.p_adjusted, delta.n)
+            for delta in deltas
+        ]
+        n = sum(delta.n for delta in deltas)
+        for name, estimate in (
+            ("macro, other queries", comparison.macro),
+            ("macro, other datasets", comparison.over_datasets),
+            ("micro, other queries", comparison.micro),
+        ):
+            is_verdict = estimate is comparison.macro
+            p_value = comparison.p_adjusted if is_verdict else estimate.p_value
+            verdict = verdict_of(estimate.mean, p_value, comparison.direction)
+            told_so = comparison.told if is_verdict else verdict
+            bars.append(Bar(name, whose or None, estimate.mean, estimate.ci, told_so, p_value, n))
+    return bars
+
+
+def suite_forest(*comparisons: SuiteComparison) -> Spec:
+    """Return the chart of ``suite_bars``."""
+    first, metrics = comparisons[0], {familiar_name(comparison.metric) for comparison in comparisons}
+    n = len({comparison.candidate for comparison in comparisons})
+    who = first.candidate if n == 1 else counted(n, "candidate")
+    title = f"{who} against {first.baseline} on suite {first.suite}"
+    return forest(suite_bars(*comparisons), f"{title}: {metrics.pop()}" if len(metrics) == 1 else title)

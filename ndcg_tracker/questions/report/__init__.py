@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-from ndcg_tracker.asked import AnyDataset, Judge, MetricTexts, Option
+from ndcg_tracker.asked import AnyDataset, ByTag, Judge, MetricTexts, Option
 from ndcg_tracker.compare.options import (
     Baseline,
     Candidates,
@@ -16,6 +16,7 @@ from ndcg_tracker.compare.options import (
     OfUnanswered,
     Test,
 )
+from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.text import parse_metrics
 
 if TYPE_CHECKING:
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 
 Page = Annotated[str, Option("The page.", ("--output", "-o"), metavar="FILE")]
+OnSuite = Annotated[
+    str | None, Option("On every dataset of a suite, and on all together.", ("--suite",), metavar="NAME")
+]
 WithTexts = Annotated[bool, Option("Show query texts, titles and links (see ndcg-track texts).")]
 
 
@@ -43,19 +47,27 @@ def report(
     judge: Judge = None,
     check_with: CheckWith = None,
     unanswered: OfUnanswered = "refuse",
+    suite: OnSuite = None,
+    by_tag: ByTag = None,
 ) -> ReportResult:
     """Draw a comparison: one page of HTML with every group, both lists of those that changed most, and the history.
 
     Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci``, ``cluster``,
     ``labels``, ``judge``, ``check_with`` and ``unanswered``: see ``compare``; the first metric is drawn group by group,
     by the judge's labels as they are. ``output``: the file that the
-    page's own command names. ``texts``: whether the page shows what ``add_texts`` stored. Returns: the page, which is
-    saved with ``save``. Raises: what ``compare`` raises.
+    page's own command names. ``texts``: whether the page shows what ``add_texts`` stored. ``suite``: the name of one:
+    the systems are compared on each of its datasets and on all together, as ``compare_suite`` does; ``by_tag``: see
+    there. Returns: the page, which is saved with ``save``. Raises: what ``compare`` and ``compare_suite`` raise.
     """
     from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.inference import Methods
-    from ndcg_tracker.questions.report.gather import ReportResult, runs_report
+    from ndcg_tracker.questions.report.gather import ReportResult, runs_report, suite_report
 
+    given = {"dataset": dataset is not None, "check_with": check_with is not None}
+    for name in (name for name, is_given in given.items() if is_given and suite is not None):
+        raise InputError(f"{argument(name)} does not go with {argument('suite')}", advice="leave out one of them")
+    if by_tag is not None and suite is None:
+        raise InputError(f"{argument('by_tag')} belongs to {argument('suite')}", advice="name a suite, or leave it out")
     options = CompareOptions(
         tuple(parse_metrics(metrics)),
         dataset,
@@ -68,4 +80,6 @@ def report(
         unanswered=unanswered,
     )
     with self.store().read() as tx:
+        if suite is not None:
+            return ReportResult(suite_report(tx, suite, baseline, candidates, options, output, by_tag, texts=texts))
         return ReportResult(runs_report(tx, baseline, candidates, options, output, texts=texts))

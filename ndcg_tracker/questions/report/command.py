@@ -29,7 +29,8 @@ def report(
     It shows every group, the lists of those that changed, and the history. The page is one file and needs no network.
     The first metric is drawn group by group. Several candidates get a tab each, and a picture of all pairs.
 
-    --suite shows the systems on every dataset and over all, with a picture of the first candidate.
+    --suite shows the verdict over all datasets with a picture of each, the same for every dataset in a tab of its own,
+    and all systems of the suite.
     """
     from ndcg_tracker.errors import InputError, worded
     from ndcg_tracker.render.whole_file import whole_file
@@ -52,11 +53,6 @@ def report(
                 "a report needs a candidate", advice="name one after the baseline, or give --all", joint=": "
             )
         of_runs = replace(asked, positional=tuple(runs))
-        if suite is not None:
-            metric = asked.named.get("metrics", ())
-            on_suite = of_runs.on_suite(tracker.compare_suite, suite, by_tag=by_tag, metric=metric)
-            page = tracker.suite_page(on_suite, by_tag=by_tag, **asked.part(tracker.suite_page))
-        else:
-            page = of_runs.of(tracker.report, dataset=dataset, output=output).to_html()
+        page = of_runs.of(tracker.report, dataset=dataset, output=output, suite=suite, by_tag=by_tag).to_html()
         write(page)
     options.say(f"wrote {shlex.quote(output)}: open it in a browser")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.gather import CompareOptions, compared, pruned_notes
+from ndcg_tracker.compare.gather_suite import compared_on_suite
 from ndcg_tracker.compare.item_changes import contributions_of, item_changes
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import (
@@ -30,8 +31,11 @@ from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.contributions import ADDITIVE
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
-from ndcg_tracker.questions.report.page import RunsReport
+from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
+from ndcg_tracker.questions.leaderboard.gather_suite import suite_tables
+from ndcg_tracker.questions.report.page import RunsReport, SuiteOverview
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.storage.records import NO_LABELS_HERE
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
 
 LISTS = 200
 """How many groups a report holds the lists of, the most changed ones."""
+_FEWEST_LISTS = 20  # of a dataset of a suite, whose datasets share ``LISTS``
 ROWS = 30
 """How many items of each list a report shows at most."""
 LIVE_RUNS = 60
@@ -79,6 +84,39 @@ def runs_report(
         corrected = pair_reports(tx, pairs, n_lists=0, with_cutoffs=False)
         reports = replace(reports, pairs=tuple(map(_as_checked, reports.pairs, corrected.pairs)), deltas=())
     return _runs_report(tx, pairs, reports, HistoryFilter(), _command(pairs, options, output, texts=texts))
+
+
+def suite_report(
+    tx: ReadTransaction,
+    suite: str,
+    baseline: str,
+    candidates: Sequence[str | Sequence[str]],
+    options: CompareOptions,
+    output: str,
+    by_tag: str | None = None,
+    *,
+    texts: bool = False,
+) -> RunsReport:
+    """Return all that the page shows of systems on a suite: all datasets together, and each by itself.
+
+    Datasets whose runs were stored as sums have no page of their own. Parameters: see ``runs_report``; ``by_tag``: see
+    ``compared_on_suite``, and for what is raised as well.
+    """
+    comparisons, pairs = compared_on_suite(tx, suite, baseline, candidates, options, by_tag)
+    metrics = tuple(parse_metric(text) for text in dict.fromkeys(comparison.metric for comparison in comparisons))
+    question = LeaderboardQuestion(
+        (), metrics, missing=options.missing, labels=options.labels, suite=suite, by_tag=by_tag, judge=options.judge
+    )
+    with_groups = [pair for pair in pairs if pair.sums is None]
+    n_lists = max(_FEWEST_LISTS, LISTS // max(1, len(with_groups)))
+    names = [comparisons[0].baseline, *dict.fromkeys(comparison.candidate for comparison in comparisons)]
+    asked = [word for metric in metrics for word in ("--metric", str(metric))]
+    others = [*(["--by-tag", by_tag] if by_tag else []), *_options_given(options, texts=texts), "--output", output]
+    return RunsReport(
+        tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in with_groups),
+        command=("ndcg-track", "report", *names, "--suite", suite, *asked, *others),
+        suite=SuiteOverview(comparisons, suite_tables(tx, question)),
+    )
 
 
 def _by_judge_alone(tx: ReadTransaction, pair: ComparedPair, options: CompareOptions) -> ComparedPair:
@@ -135,6 +173,12 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
     comparison = pairs[0].comparison
     names = [comparison.baseline.name, *(pair.comparison.candidate.name for pair in pairs)]
     metrics = [word for metric in comparison.metrics for word in ("--metric", metric.metric)]
+    others = _options_given(options, texts=texts)
+    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
+
+
+def _options_given(options: CompareOptions, *, texts: bool) -> list[str]:
+    """Return the options that were not left at their defaults, as words of the command."""
     chosen = (
         ("--missing", options.missing, "error"),
         ("--test", options.methods.test, "t"),
@@ -145,9 +189,8 @@ def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str
         ("--check-with", options.check_with, None),
         ("--unanswered", options.unanswered, "refuse"),
     )
-    others = [word for option, value, default in chosen if value and value != default for word in (option, value)]
-    others += ["--texts"] if texts else []
-    return ("ndcg-track", "report", *names, "--dataset", comparison.dataset, *metrics, *others, "--output", output)
+    given = [word for option, value, default in chosen if value and value != default for word in (option, value)]
+    return given + (["--texts"] if texts else [])
 
 
 def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dict[str, DecisionRecord]:

@@ -15,8 +15,11 @@ from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport
 from ndcg_tracker.compare.results import Comparison, MetricComparison, RunRef
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
 from ndcg_tracker.compare.say_check import checked_by, favours
+from ndcg_tracker.compare.say_suite import suite_bars, suite_comparison_reports, suite_forest, verdict_on_suite
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
+from ndcg_tracker.questions.leaderboard.say import suite_table_report
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
@@ -28,6 +31,8 @@ from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words,
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+    from ndcg_tracker.compare.decide_suite import SuiteComparison
+    from ndcg_tracker.questions.leaderboard.decide import SuiteTable
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.words.notes import Note
 
@@ -88,13 +93,22 @@ _DECIMALS = 6
 
 
 @dataclass(frozen=True, slots=True)
+class SuiteOverview:
+    """Systems on all datasets of a suite together, by candidate and metric, and the table of all systems by metric."""
+
+    comparisons: tuple[SuiteComparison, ...]
+    systems: tuple[SuiteTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RunsReport:
     """Everything that the page shows.
 
     ``pairs``: the baseline with each candidate. ``deltas``: between any two of the runs. ``history``: rows of the first
     metric, oldest first. ``decisions``: of the newest gate on each pair that had one, by the candidate's name;
     ``outdated``: the candidates whose decision rests on other labels than the comparison.
-    ``command``: the words of the command that makes the page again.
+    ``command``: the words of the command that makes the page again. ``suite``: what sums up the pairs where each is of
+    one dataset, None where all are of the same.
     """
 
     pairs: tuple[PairReport, ...]
@@ -103,6 +117,11 @@ class RunsReport:
     decisions: Mapping[str, DecisionRecord] = field(default_factory=dict)
     outdated: Collection[str] = ()
     command: Sequence[str] = ()
+    suite: SuiteOverview | None = None
+
+    def together(self, pair: PairReport) -> list[Comparison]:
+        """Return the comparisons whose p-values were corrected with those of a pair: on a suite its own."""
+        return [pair.comparison] if self.suite is not None else [each.comparison for each in self.pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,14 +164,14 @@ def report_markdown(report: RunsReport, link: str) -> str:
 
 def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
     """Return what the scripts of a report read, and what its template shows; ``made``: what its command does."""
-    told = comparison_reports(*(pair.comparison for pair in report.pairs))  # together, as they were corrected
-    each = zip(report.pairs, told[-len(report.pairs) :], strict=True)
-    pairs = [_PairOnPage.of(_visible(pair), of_pair, report) for pair, of_pair in each]
-    overview = _overview(report) if len(pairs) > 1 else {}
-    first = pairs[0]
-    title = f"{first.values['candidate']} against {first.values['baseline']}"
-    if overview:
-        title = f"{counted(len(pairs), 'candidate')} against {first.values['baseline']}"
+    if report.suite is None:  # together, as they were corrected
+        told = comparison_reports(*(pair.comparison for pair in report.pairs))[-len(report.pairs) :]
+    else:
+        told = [comparison_reports(pair.comparison)[0] for pair in report.pairs]
+    pairs = [_PairOnPage.of(_visible(pair), of_pair, report) for pair, of_pair in zip(report.pairs, told, strict=True)]
+    title, subtitle = _titles(report)
+    suite = {} if report.suite is None else _suite_on_page(report.suite)
+    overview = suite.pop("cards", None) or (_overview(report) if len(pairs) > 1 else {})
     raw = {visible(key): key for pair in report.pairs for key in pair.groups.keys if visible(key) != key}
     data: dict[str, object] = {
         "themes": themes(),
@@ -162,11 +181,43 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
     }
     return data, {
         "title": title,
-        "subtitle": f"{first.metric} on {report.pairs[0].comparison.dataset}",
+        "subtitle": subtitle,
         "overview": overview,
+        **suite,
         "pairs": [pair.values for pair in pairs],
         "command": command_line(report.command),
         "made": made,
+    }
+
+
+def _titles(report: RunsReport) -> tuple[str, str]:
+    """Return the title of the page, and what stands below it."""
+    if report.suite is not None:
+        first, *others = report.suite.comparisons
+        candidates = dict.fromkeys(comparison.candidate for comparison in (first, *others))
+        metrics = dict.fromkeys(familiar_name(comparison.metric) for comparison in (first, *others))
+        who = visible(first.candidate) if len(candidates) == 1 else counted(len(candidates), "candidate")
+        title = f"{who} against {visible(first.baseline)} on suite {visible(first.suite)}"
+        datasets = counted(len(first.deltas), "dataset")
+        return title, f"{', '.join(metrics)} over {datasets}, of which each counts once"
+    comparison = report.pairs[0].comparison
+    n = len(report.pairs)
+    who = visible(comparison.candidate.name) if n == 1 else counted(n, "candidate")
+    metric = for_people(comparison).metrics[0].metric
+    return f"{who} against {visible(comparison.baseline.name)}", f"{metric} on {comparison.dataset}"
+
+
+def _suite_on_page(suite: SuiteOverview) -> dict[str, Any]:
+    """Return what the page shows of all datasets together: verdicts, the chart of all datasets, tables."""
+    from markupsafe import Markup
+
+    reports = suite_comparison_reports(*suite.comparisons, details=False)
+    bars = [replace(bar, name=visible(bar.name)) for bar in suite_bars(*suite.comparisons)]
+    reports = [*reports, *map(suite_table_report, suite.systems)]
+    return {
+        "cards": {"forest": Card.of(suite_forest(*suite.comparisons), _bar_table(bars))},
+        "verdicts": [verdict_on_suite(comparison) for comparison in suite.comparisons],
+        "reports": [Markup(reports_html([report], CLASSES)) for report in reports],
     }
 
 
@@ -219,6 +270,7 @@ class _PairOnPage:
         values = {
             "baseline": baseline,
             "candidate": candidate,
+            "tab": _tab(report, comparison),
             "cards": cards,
             "what": f"{first.metric} over {counted(first.n, 'group')} of {comparison.dataset}"
             + _checked_words(comparison),
@@ -227,7 +279,7 @@ class _PairOnPage:
             "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),
             "interval": ""
             if first.ci is None
-            else f"95% interval {interval(first.ci, signed=True)}, p {_p_words(first, report)}: ",
+            else f"95% interval {interval(first.ci, signed=True)}, p {_p_words(first, report.together(pair))}: ",
             "verdict": finding(first),
             "further": [*favours(comparison), *map(finding, comparison.metrics[1:])],
             "decision": ""
@@ -366,9 +418,17 @@ def _lists_words(pair: PairReport, first: MetricComparison) -> str:
     return f"{words} “adds” is the item's part of {first.metric}."
 
 
-def _p_words(metric: MetricComparison, report: RunsReport) -> str:
+def _tab(report: RunsReport, comparison: Comparison) -> str:
+    """Return what the tab of a pair says: the candidate, or of a suite the dataset, and whose where there are more."""
+    if report.suite is None:
+        return visible(comparison.candidate.name)
+    n = len({pair.comparison.candidate.name for pair in report.pairs})
+    return visible(comparison.dataset if n == 1 else f"{comparison.candidate.name} on {comparison.dataset}")
+
+
+def _p_words(metric: MetricComparison, together: Sequence[Comparison]) -> str:
     """Return the p-value that decides, and the uncorrected one where others were corrected with it."""
-    n = n_tested([pair.comparison for pair in report.pairs])
+    n = n_tested(together)
     holm = f" (Holm-corrected over {n} tests; on its own {p_text(metric.p_value)})" if n > 1 else ""
     return f"{p_text(metric.p_adjusted)}{holm}"
 

@@ -154,8 +154,8 @@ def compare_suite(
         unjudged_bounds=unjudged_bounds,
     )
     with self.store().read() as tx:
-        (first, *others), on_datasets = compared_on_suite(tx, name, baseline, (candidate, *further), options, by_tag)
-    return SuiteComparisonResult(first, tuple(others), on_datasets)
+        (first, *others), pairs = compared_on_suite(tx, name, baseline, (candidate, *further), options, by_tag)
+    return SuiteComparisonResult(first, tuple(others), tuple(pair.comparison for pair in pairs))
 
 
 def suite_page(
@@ -167,16 +167,23 @@ def suite_page(
     labels: Version = None,
     judge: str | None = None,
 ) -> str:
-    """Return a page of HTML: two systems on a suite as a picture and in numbers, then all its systems."""
-    from ndcg_tracker.compare.say_suite import suite_comparison_reports
-    from ndcg_tracker.questions.leaderboard.say import suite_table_report
-    from ndcg_tracker.render.html import chart_page
+    """Return the page of ``report`` for the systems that were compared on a suite."""
+    from ndcg_tracker.questions.report import report
 
-    comparison = found.comparison
-    metrics = list(dict.fromkeys(compared.metric for compared in found.comparisons))
-    table = suite(self, comparison.suite, metric=metrics, by_tag=by_tag, missing=missing, labels=labels, judge=judge)
-    reports = [*suite_comparison_reports(*found.comparisons), *map(suite_table_report, table.tables)]
-    return chart_page(found.plot().spec, reports)
+    first = found.comparison
+    of_first = first.deltas[0].metric
+    return report(
+        self,
+        first.baseline,
+        *dict.fromkeys(compared.candidate for compared in found.comparisons),
+        suite=first.suite,
+        by_tag=by_tag,
+        metrics=list(dict.fromkeys(compared.metric for compared in found.comparisons)),
+        missing=missing,
+        cluster=None if of_first.clusters is None else of_first.clusters.attribute,
+        labels=labels,
+        judge=judge,
+    ).to_html()
 
 
 def gate_suite_page(

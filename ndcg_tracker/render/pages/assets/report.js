@@ -244,6 +244,7 @@
   let shown = null;
 
   async function follow() {
+    if (!pairs.length) return;
     const wanted = Math.min(pairs.length - 1, Math.max(0, Number(address().get("pair")) || 0));
     if (shown !== pairs[wanted]) {
       shown = pairs[wanted];
@@ -276,6 +277,6 @@
     });
   }
   addEventListener("hashchange", follow);
-  darkTheme.addEventListener("change", async () => { await drawOverview(); await shown.draw(); shown.lists(); });
+  darkTheme.addEventListener("change", async () => { await drawOverview(); await shown?.draw(); shown?.lists(); });
   drawOverview().then(follow).then(() => { document.documentElement.dataset.ready = "yes"; });
 })();
