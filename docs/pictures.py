@@ -27,6 +27,8 @@ PAGES = {
     "ui-group": ("/group?dataset=shop&group=red+bike+light", 1150),
 }
 """The page of ``ui`` of each picture, and its height."""
+JUDGED_PAGES = {"ui-judge": ("/judge?baseline=1&run=3", 420)}
+"""Those of ``ui --judge``."""
 
 
 def main() -> None:
@@ -49,20 +51,21 @@ def main() -> None:
                 view.goto(page)
                 view.wait_for_selector("html[data-ready=yes]")
                 view.screenshot(path=IMAGES / f"report-{theme}.png")
-            take_pages(browser, folder)
+            take_pages(browser, folder, PAGES)
+            take_pages(browser, folder, JUDGED_PAGES, "--judge", "ann")
             browser.close()
     print(*sorted(path.name for path in IMAGES.iterdir()), sep="\n")
 
 
-def take_pages(browser: Browser, folder: str) -> None:
-    """Take the pictures of ``ui`` over the database in a folder."""
-    words = [*PROGRAM, "--db", str(Path(folder, "ndcg-track.db")), "ui", "--no-browser"]
+def take_pages(browser: Browser, folder: str, pages: dict[str, tuple[str, int]], *options: str) -> None:
+    """Take pictures of pages of ``ui``, with further options, over the database in a folder."""
+    words = [*PROGRAM, "--db", str(Path(folder, "ndcg-track.db")), "ui", "--no-browser", *options]
     with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
         assert server.stderr is not None
         found = re.search(r"(http://.*)/\?(token=.*)", server.stderr.readline())
         assert found is not None
         for theme in ("light", "dark"):
-            for name, (path, height) in PAGES.items():
+            for name, (path, height) in pages.items():
                 view = browser.new_page(viewport={"width": SIZE["width"], "height": height}, color_scheme=theme)
                 view.goto(f"{found[1]}{path}&{found[2]}")
                 view.wait_for_selector("html[data-ready=yes]")
