@@ -258,7 +258,9 @@ class Tracker:
 
         with self.store().read() as tx:
             pairs = compared(tx, baseline, candidates, options)
-            return pair_reports(tx, pairs, n_lists=0, with_cutoffs=kind == "cutoffs")
+            return pair_reports(
+                tx, pairs, n_lists=0, with_cutoffs=kind == "cutoffs", texts=kind in ("every", "scatter")
+            )
 
     def conventions(
         self, reference: str, *, cutoff: int = 10, dataset: str | None = None, judge: str | None = None

@@ -1,22 +1,28 @@
-"""Charts of a comparison: every group, one run against the other, the deltas, the intervals, and many runs at once."""
+"""Charts of a comparison: cutoffs, intervals, many runs at once, and whichever chart is asked for by its kind."""
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-import numpy as np
-
-from ndcg_tracker.compare.report_facts import MOST_SLICES, AtCutoff, EveryGroup, PairReports, RunPairDelta
+from ndcg_tracker.compare.chart_groups import colored, every_group, histogram, queries_of, scatter
+from ndcg_tracker.compare.report_facts import MOST_SLICES, AtCutoff, PairReport, PairReports, RunPairDelta
 from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, ToldVerdict
 from ndcg_tracker.compare.say import for_people
 from ndcg_tracker.compare.say_tables import NO_VALUE
-from ndcg_tracker.errors import InputError
-from ndcg_tracker.render.html import BETTER, SAME, WORSE, Spec, by_direction, chart, direction, layer, signed_axis
-from ndcg_tracker.words.texts import counted, interval, p_text, points
+from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.render.html import (
+    BETTER,
+    SAME,
+    WORSE,
+    Spec,
+    by_direction,
+    chart,
+    layer,
+    signed_axis,
+)
+from ndcg_tracker.words.texts import interval, p_text, points
 
 
 def cutoffs(
@@ -45,7 +51,7 @@ def cutoffs(
         "scale": {"nice": False, "zero": False},
         "axis": {"grid": False, "tickMinStep": 1},
     }
-    y = {"type": "quantitative", "title": None, "scale": {"zero": False}, "axis": {"tickCount": 5}}
+    y = {"type": "quantitative", "title": "mean", "scale": {"zero": False}, "axis": {"tickCount": 5}}
     color = {
         "field": "run",
         "type": "nominal",
@@ -79,260 +85,6 @@ def cutoffs(
 
 def _moved(mean: float, end: float | None) -> float | None:
     return None if end is None else mean + end
-
-
-COLUMNS = 1_200
-"""Above this number of groups, several share a column, which shows the one that changed most."""
-DOTS = 4_000
-"""Above this number of groups, those that stand close together share a dot."""
-_CELLS = 150  # places along each side of the scatter
-MOST_BINS = 40
-MOST_COLORS = 8
-"""An attribute of more values shows the largest of them and the rest together."""
-OTHERS = "(others)"
-
-_GROUP_TOOLTIP = [
-    {"field": "group", "type": "nominal"},
-    {"field": "baseline", "type": "quantitative", "format": ".4f"},
-    {"field": "candidate", "type": "quantitative", "format": ".4f"},
-    {"field": "delta", "type": "quantitative", "format": "+.4f"},
-]
-
-
-Slices = Mapping[str, Mapping[str | None, str]]
-"""For each attribute that colours can show, how each of its values is shown."""
-
-
-def every_group(groups: EveryGroup, metric: str, by: str | None = None, *, height: int = 200) -> Spec:
-    """Return the chart of every group, worst to best; those that did not change take one place in the middle.
-
-    ``by``: the attribute that colours the columns, by default better and worse.
-    """
-    slices, columns = colored(groups), columns_of(groups)
-    rows = [
-        {"x": start, "x2": start + 1, **_group_row(groups, place, slices)}
-        for start, place in zip(columns.starts, columns.places, strict=True)
-    ]
-    words = []
-    if columns.n_each > 1:
-        words.append(f"each column stands for {columns.n_each:,} groups and shows the one that changed most")
-    if columns.n_same:
-        words.append(f"{counted(columns.n_same, 'group')} in the middle did not change")
-    domain = [0, max(1, columns.end)]
-    x = {"field": "x", "type": "quantitative", "axis": None, "scale": {"domain": domain, "nice": False}}
-    y = {"field": "delta", "type": "quantitative", "axis": signed_axis()}
-    encoding = {
-        "x": x,
-        "x2": {"field": "x2"},
-        "y": y,
-        "y2": {"datum": 0},
-        "color": by_direction() if by is None else slice_color(slices, by),
-        "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
-    }
-    stroke: Spec = {"stroke": None} if len(rows) > 100 else {"strokeWidth": 1}
-    bars = layer("rect", encoding, cursor="pointer", **stroke)
-    n_same = [] if columns.same_at is None else [{"x": columns.same_at, "words": f"{columns.n_same:,} the same"}]
-    words_at = {"x": {**x}, "y": {"datum": 0}, "text": {"field": "words", "type": "nominal"}}
-    same = {"data": {"values": n_same}, **layer("text", words_at, dy=-10, color={"expr": "muted"}, fontSize=11)}
-    look: Spec = {"color": {"expr": "chosen"}, "strokeWidth": 2, "strokeDash": [3, 2]}
-    chosen = {"data": {"name": "chosen", "values": []}, **layer("rule", {"x": {**x, "field": "place"}}, **look)}
-    return chart(
-        "Every group, worst to best",
-        [bars, same, chosen],
-        rows,
-        subtitle="; ".join([f"change of {metric} in each group", *words]),
-        height=height,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Columns:
-    """The columns of ``every_group``: places of groups, from the worst to the best, and where each column begins.
-
-    ``n_each``: how many groups share a column. ``n_same``: groups that did not change, which stand at ``same_at``, None
-    where there are none. ``end``: where the last column ends.
-    """
-
-    places: list[int]
-    starts: list[int]
-    n_each: int
-    n_same: int
-    same_at: float | None
-    end: int
-
-
-def columns_of(groups: EveryGroup) -> Columns:
-    """Return the columns that show every group; where groups share one, it shows the one that changed most.
-
-    >>> columns_of(EveryGroup("abc", np.zeros(3), np.array([0.5, 0.0, -0.25])))
-    Columns(places=[2, 0], starts=[0, 3], n_each=1, n_same=1, same_at=2.0, end=4)
-    """
-    delta = groups.gain
-    order = np.argsort(delta, kind="stable")
-    lost, won = order[delta[order] < 0], order[delta[order] > 0]
-    n_each = max(1, -(-(lost.size + won.size) // COLUMNS))
-    worst = lost[::n_each].tolist()
-    best = won[::-1][::n_each][::-1].tolist()
-    n_same = delta.size - lost.size - won.size
-    gap = max(2, -(-(len(worst) + len(best)) * 3 // 20)) if n_same else 0  # as wide as the words that stand there
-    end = len(worst) + gap + len(best)
-    return Columns(
-        [*worst, *best],
-        [*range(len(worst)), *range(len(worst) + gap, end)],
-        n_each,
-        n_same,
-        len(worst) + gap / 2 if n_same else None,
-        end,
-    )
-
-
-def _group_row(groups: EveryGroup, place: int, slices: Slices) -> dict[str, object]:
-    baseline, candidate = float(groups.baseline[place]), float(groups.candidate[place])
-    return {
-        "group": groups.keys[place],
-        "baseline": _short(baseline),
-        "candidate": _short(candidate),
-        "delta": _short(candidate - baseline),
-        "direction": direction(float(groups.gain[place])),
-        **{_field(slices, name): shown_as[groups.attributes[name][place]] for name, shown_as in slices.items()},
-    }
-
-
-def colored(groups: EveryGroup) -> dict[str, dict[str | None, str]]:
-    """Return, for each attribute that colours can show, how each of its values is shown."""
-    slices = {}
-    for name, values in groups.attributes.items():
-        sizes = Counter(values)
-        if not 2 <= len(sizes) <= MOST_SLICES:
-            continue
-        n_alone = MOST_COLORS if len(sizes) <= MOST_COLORS else MOST_COLORS - 1
-        alone = {value for value, _ in sizes.most_common(n_alone)}
-        slices[name] = {value: (NO_VALUE if value is None else value) if value in alone else OTHERS for value in sizes}
-    return slices
-
-
-def slice_color(slices: Slices, attribute: str) -> Spec:
-    """Return the colour encoding of an attribute."""
-    values = sorted(set(slices[attribute].values()), key=lambda value: (value == OTHERS, value))
-    return {
-        "field": _field(slices, attribute),
-        "type": "nominal",
-        "scale": {"domain": values},
-        "legend": {"title": attribute, "columns": 4},
-    }
-
-
-def _slice_tooltip(slices: Slices) -> list[Spec]:
-    return [{"field": _field(slices, name), "type": "nominal", "title": name} for name in slices]
-
-
-def _field(slices: Slices, attribute: str) -> str:
-    """Return the name of the column of an attribute, whose own name Vega may read as a path."""
-    return f"slice_{list(slices).index(attribute)}"
-
-
-def _short(number: float) -> float:
-    """Return a number with the digits that a picture can show, and a few more."""
-    return round(number, 6)
-
-
-def scatter(groups: EveryGroup, baseline: str, candidate: str, by: str | None = None, *, height: int = 320) -> Spec:
-    """Return the chart of one run against the other, a dot per group; above the diagonal the candidate is better."""
-    places, slices = thinned(groups), colored(groups)
-    rows = [_group_row(groups, place, slices) for place in places]
-    values = np.concatenate([groups.baseline, groups.candidate, np.array([0.0])])
-    domain = [float(values.min()), max(1.0, float(values.max())) if values.max() > 0.5 else float(values.max()) or 1.0]
-    words = (
-        ""
-        if len(places) == len(groups.keys)
-        else f"; {len(places):,} of {len(groups.keys):,} dots, the others stand behind one of them"
-    )
-
-    shared = {"type": "quantitative", "scale": {"domain": domain}, "axis": {"tickCount": 5, "titleLimit": 200}}
-    axes = {
-        "x": {**shared, "field": "baseline", "title": baseline},
-        "y": {**shared, "field": "candidate", "title": candidate},
-    }
-    ends = {"values": [{"baseline": end, "candidate": end} for end in domain]}
-    diagonal = {
-        "data": ends,
-        **layer("line", axes, color={"expr": "muted"}, strokeDash=[4, 3], strokeWidth=1),
-    }
-    encoding = {
-        **axes,
-        "color": by_direction() if by is None else slice_color(slices, by),
-        "tooltip": [*_GROUP_TOOLTIP, *_slice_tooltip(slices)],
-    }
-    opacity, size = (0.6, 45) if len(rows) < 500 else (0.4, 22)
-    dots = layer("circle", encoding, opacity=opacity, size=size, cursor="pointer")
-    look: Spec = {"color": {"expr": "chosen"}, "size": 160, "strokeWidth": 2.5, "opacity": 1}
-    chosen = {"data": {"name": "chosen", "values": []}, **layer("point", axes, **look)}
-    return chart(
-        f"{candidate} against {baseline}",
-        [diagonal, dots, chosen],
-        rows,
-        subtitle=f"above the line {candidate} is better{words}",
-        height=height,
-    )
-
-
-def thinned(groups: EveryGroup) -> list[int]:
-    """Return the groups that a scatter shows: the first in each place, and the 200 that changed most."""
-    n = len(groups.keys)
-    if n <= DOTS:
-        return list(range(n))
-    cells = _CELLS
-    values = [groups.baseline, groups.candidate]
-    low, high = min(float(of_run.min()) for of_run in values), max(float(of_run.max()) for of_run in values)
-    while True:
-        width = (high - low) / cells or 1.0
-        codes = sum(
-            (((of_run - low) / width).astype(np.int64) * (cells + 1) ** power) for power, of_run in enumerate(values)
-        )
-        _, first = np.unique(codes, return_index=True)
-        if first.size <= DOTS or cells <= 20:
-            return list(dict.fromkeys([*first.tolist(), *groups.most_changed(200).tolist()]))
-        cells = int(cells * 0.8)
-
-
-_LEAST_REACH = 1e-300
-
-
-def histogram(groups: EveryGroup, *, height: int = 320) -> Spec:
-    """Return the chart of how much groups changed; those that did not change are counted in its subtitle."""
-    delta = groups.delta
-    changed = delta[delta != 0]
-    reach = float(np.abs(changed).max(initial=0.0)) or 1.0
-    n_bins = 2 * max(5, min(MOST_BINS // 2, math.ceil(math.sqrt(changed.size))))
-    reach = max(reach, _LEAST_REACH)  # of subnormal numbers no bins can be made
-    counts, edges = np.histogram(changed, bins=n_bins, range=(-reach, reach))
-    rows = [
-        {
-            "low": _short(float(low)),
-            "high": _short(float(high)),
-            "n": int(n),
-            "direction": direction(float(low + high) / 2 if groups.direction == "higher" else -float(low + high) / 2),
-        }
-        for n, low, high in zip(counts, edges[:-1], edges[1:], strict=True)
-    ]
-    n_same = delta.size - changed.size
-    axis = signed_axis("change", tickCount=7)
-    encoding = {
-        "x": {"field": "low", "type": "quantitative", "bin": {"binned": True}, "axis": axis},
-        "x2": {"field": "high"},
-        "y": {"field": "n", "type": "quantitative", "title": "groups", "axis": {"tickCount": 4, "tickMinStep": 1}},
-        "color": by_direction(),
-        "tooltip": [
-            {"field": "low", "title": "from", "format": "+.4f"},
-            {"field": "high", "title": "to", "format": "+.4f"},
-            {"field": "n", "title": "groups"},
-        ],
-    }
-    bars = layer("bar", encoding, binSpacing=1)
-    subtitle = f"{counted(changed.size, 'group')} changed" + (
-        f", {n_same:,} did not and {'is' if n_same == 1 else 'are'} not drawn" if n_same else ""
-    )
-    return chart("How much groups changed", [bars], rows, subtitle=subtitle, height=height)
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,8 +131,17 @@ def metric_bar(metric: MetricComparison, name: str = "") -> Bar:
     return Bar(name or metric.metric, None, metric.delta, metric.ci, metric.told, metric.p_adjusted, metric.n)
 
 
-def forest(bars: Sequence[Bar], title: str = "Differences with their 95% intervals", *, row_height: int = 22) -> Spec:
-    """Return the chart of differences with their intervals; grey where no difference was detected."""
+def forest(
+    bars: Sequence[Bar],
+    title: str = "Differences with their 95% intervals",
+    *,
+    metric: str = "",
+    row_height: int = 22,
+) -> Spec:
+    """Return the chart of differences with their intervals; grey where no difference was detected.
+
+    ``metric``: that of all bars, "" where they have several.
+    """
     rows = [
         {
             "name": bar.label,
@@ -402,10 +163,11 @@ def forest(bars: Sequence[Bar], title: str = "Differences with their 95% interva
         {"field": "interval", "title": "95% interval"},
         *({"field": name} for name in ("p", "groups", "verdict")),
     ]
-    at_zero = {"x": {"datum": 0, "type": "quantitative", "axis": signed_axis()}}
+    axis = signed_axis(f"change{metric and f' of {metric}'}")
+    at_zero = {"x": {"datum": 0, "type": "quantitative", "axis": axis}}
     zero = {"data": {"values": [{}]}, **layer("rule", at_zero, color={"expr": "muted"}, strokeDash=[4, 3])}
     shared = {"y": y, "color": by_direction(), "tooltip": tooltip}
-    low = {"field": "low", "type": "quantitative", "axis": signed_axis(), "title": None}
+    low = {"field": "low", "type": "quantitative", "axis": axis}
     lines = layer("rule", {"x": low, "x2": {"field": "high"}, **shared}, strokeWidth=2.5)
     dots = layer("circle", {"x": {"field": "delta", "type": "quantitative"}, **shared}, size=90, opacity=1)
     words = "grey: no difference detected" + (", or open" if any(bar.verdict == "open" for bar in bars) else "")
@@ -439,9 +201,9 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
         "field": "candidate",
         "type": "nominal",
         "sort": list(names),
-        "axis": {"orient": "top", "labelAngle": -30, "labelLimit": 140, "title": None},
+        "axis": {"orient": "top", "labelAngle": -30, "labelLimit": 140, "title": "run"},
     }
-    y = {"field": "baseline", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelLimit": 200}}
+    y = {"field": "baseline", "type": "nominal", "sort": list(names), "title": "against", "axis": {"labelLimit": 200}}
     tooltip = [
         {"field": "candidate", "title": "run"},
         {"field": "baseline", "title": "against"},
@@ -473,10 +235,18 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
 ComparisonChart = Literal["every", "scatter", "histogram", "forest", "slices", "cutoffs", "heatmap"]
 
 
-def checked_kind(kind: str) -> None:
-    """Raise InputError unless there is such a kind of chart."""
+_BY_ATTRIBUTE = ("every", "scatter", "forest", "slices")
+
+
+def checked_kind(kind: str, by: str | None = None) -> None:
+    """Raise InputError unless there is such a kind of chart, and it can show an attribute where ``by`` names one."""
     if kind not in get_args(ComparisonChart):
         raise InputError(f"unknown chart {kind!r}", advice=f"choose {', '.join(get_args(ComparisonChart))}", joint=": ")
+    if by is not None and kind not in _BY_ATTRIBUTE:
+        raise InputError(
+            f"chart {kind!r} does not show attributes",
+            advice=f"leave out {argument('by')}, or choose {', '.join(_BY_ATTRIBUTE)}",
+        )
 
 
 _WITH_INTERVALS = ("forest", "slices", "cutoffs", "heatmap")
@@ -509,31 +279,59 @@ def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) 
         raise InputError(f"no group that was compared has an attribute {by!r}; there is {attributes}")
     if by is not None and kind in ("every", "scatter") and by not in colored(first.groups):
         raise InputError(f"attribute {by!r} has one value, or more than {MOST_SLICES}, which colours do not tell")
+    queries = queries_of(first.texts)
     if kind == "every":
-        return every_group(first.groups, metric, by)
+        return every_group(first.groups, metric, by, queries=queries)
     if kind == "scatter":
-        return scatter(first.groups, baseline, candidate, by)
+        return scatter(first.groups, baseline, candidate, by, metric=metric, queries=queries)
     if kind == "histogram":
-        return histogram(first.groups)
+        return histogram(first.groups, metric)
     if kind == "slices":
-        wanted = {name: rows for name, rows in first.slices.items() if by in (None, name)}
-        if not wanted:
-            raise InputError(
-                f"no attribute has between 2 and {MOST_SLICES} values", advice="set one with: ndcg-track groups set"
-            )
-        return forest(bars_of(replace(comparison, metrics=comparison.metrics[:1]), wanted), f"{metric} by slices")
+        wanted = _slices_by(first, by)
+        only_first = replace(comparison, metrics=comparison.metrics[:1])
+        return forest(bars_of(only_first, wanted), f"{metric} by slices", metric=metric)
     if kind == "cutoffs":
         if not first.at_cutoffs:
             raise InputError(f"{metric} has no cutoff to vary, or no test applies to it", advice="name another metric")
         return cutoffs(first.at_cutoffs, baseline, candidate, metric=metric, cutoff=first.cutoff)
     if kind == "heatmap":
+        if not reports.deltas:
+            raise InputError(f"no test applies to {metric} of all these runs", advice="choose forest")
         names = [baseline, *(pair.comparison.candidate.name for pair in pairs)]
         return heatmap(reports.deltas, names, metric)
     several = [for_people(pair.comparison) for pair in pairs]
     bars = [
-        metric_bar(shown, f"{each.candidate.name}: {shown.metric}" if len(pairs) > 1 else "")
-        for each in several
-        for shown in each.metrics
-        if shown.delta is not None
+        bar
+        for each, pair in zip(several, pairs, strict=True)
+        for bar in _bars_of_candidate(each, {} if by is None else _slices_by(pair, by), is_one=len(pairs) == 1)
     ]
-    return forest(bars, f"{candidate if len(pairs) == 1 else 'Candidates'} against {baseline}")
+    title = f"{candidate if len(pairs) == 1 else 'Candidates'} against {baseline}"
+    only = metric if all(len(each.metrics) == 1 for each in several) else ""
+    return forest(bars, f"{title}: {only}" if only else title, metric=only)
+
+
+def _slices_by(pair: PairReport, by: str | None) -> dict[str, tuple[SliceComparison, ...]]:
+    """Return the slices by an attribute, or by all. Raises: InputError where there are none."""
+    wanted = {name: rows for name, rows in pair.slices.items() if by in (None, name)}
+    if not wanted:
+        raise InputError(
+            f"no attribute has between 2 and {MOST_SLICES} values"
+            if by is None
+            else f"attribute {by!r} has one value, or more than {MOST_SLICES}, or no test applies",
+            advice="set one with: ndcg-track groups set" if by is None else "name another",
+        )
+    return wanted
+
+
+def _bars_of_candidate(
+    comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]], *, is_one: bool
+) -> list[Bar]:
+    """Return the rows of one of several candidates, which they name."""
+    bars = bars_of(comparison, slices)
+    if is_one:
+        return bars
+    name, named = comparison.candidate.name, []
+    for bar in bars:
+        of_metric = name if len(comparison.metrics) == 1 else f"{name}: {bar.name}"
+        named.append(replace(bar, name=of_metric if bar.attribute is None else f"{bar.name} ({name})"))
+    return named

@@ -562,14 +562,14 @@ class ComparisonResult(Answer):
         """Return a chart of the comparison: "every" group, "scatter", "histogram", "forest", "slices", "cutoffs".
 
         "heatmap" shows every run against every other. The groups are read again from the database; of several
-        candidates the first is drawn where a chart shows one. Parameters: ``by``: a group attribute, for "slices", and
-        as colours for "every" and "scatter". Raises: InputError for a kind that does not exist or cannot be drawn, and
-        where the database has changed since.
+        candidates the first is drawn where a chart shows one. Parameters: ``by``: a group attribute, whose slices
+        "slices" and "forest" show, and "every" and "scatter" as colours. Raises: InputError for a kind that does not
+        exist or cannot be drawn, and where the database has changed since.
         """
         from ndcg_tracker.compare.chart import checked_kind, comparison_chart
         from ndcg_tracker.render.chart import Chart
 
-        checked_kind(kind)
+        checked_kind(kind, by)
         if self._is_checked and kind not in ("forest", "slices"):
             what = f"chart {kind!r} shows single groups, of which answers to a sample say nothing"
             raise InputError(what, advice="choose forest or slices")

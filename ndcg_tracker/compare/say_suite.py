@@ -279,4 +279,5 @@ def suite_forest(*comparisons: SuiteComparison) -> Spec:
     n = len({comparison.candidate for comparison in comparisons})
     who = first.candidate if n == 1 else counted(n, "candidate")
     title = f"{who} against {first.baseline} on suite {first.suite}"
-    return forest(suite_bars(*comparisons), f"{title}: {metrics.pop()}" if len(metrics) == 1 else title)
+    only = metrics.pop() if len(metrics) == 1 else ""
+    return forest(suite_bars(*comparisons), f"{title}: {only}" if only else title, metric=only)

@@ -89,6 +89,17 @@ def counted(n: int, noun: str) -> str:
     return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
+def plural(noun: str) -> str:
+    """Return a noun of several, or what its values are called where it is no plain word.
+
+    >>> plural("product"), plural("country"), plural("has_filter")
+    ('products', 'countries', 'values of has_filter')
+    """
+    if not (noun.isascii() and noun.isalpha() and noun.islower()) or noun.endswith(("s", "x", "z", "ch", "sh")):
+        return f"values of {noun}"
+    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2:-1] not in ("", *"aeiou") else f"{noun}s"
+
+
 def shown_margin(margin: float) -> str:
     """Return a margin as it was given, and not in more digits.
 

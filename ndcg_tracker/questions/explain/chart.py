@@ -4,27 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ndcg_tracker.compare.chart_groups import queries_of
 from ndcg_tracker.compare.report_facts import GroupLists, ListedItem
 from ndcg_tracker.render.html import BETTER, SAME, WORSE, Spec, by_direction, chart, layer
+from ndcg_tracker.words.texts import GroupTexts, Text
 
 SHOWN = 12
 """How many ranks of each list are drawn."""
-_WIDEST = 24  # characters of an item's id
+_WIDEST = 28  # characters of an item's title, or of its id
 _FAR = 1_000_000  # the rank of what is not in a list
 
 
-def rank_moves(lists: GroupLists, baseline: str, candidate: str, *, n_ranks: int = SHOWN, row_height: int = 24) -> Spec:
-    """Return the chart of both lists of a group, each item joined to itself; thick lines: relevant items."""
-    rows = [move_row(item) for item in lists.items]
-    title = f"Group {lists.group}"
-    return moves_chart(rows, baseline, candidate, title=title, n_ranks=n_ranks, row_height=row_height)
+def rank_moves(
+    lists: GroupLists,
+    baseline: str,
+    candidate: str,
+    *,
+    metric: str = "",
+    texts: GroupTexts | None = None,
+    n_ranks: int = SHOWN,
+    row_height: int = 24,
+) -> Spec:
+    """Return the chart of both lists of a group, each item joined to itself; thick lines: relevant items.
+
+    ``metric``: that the items add to. ``texts``: what the group is about, and the titles that stand for ids of items.
+    """
+    texts = texts or GroupTexts()
+    rows = [move_row(item, texts.items.get(item.item)) for item in lists.items]
+    words = queries_of({lists.group: texts}).get(lists.group)
+    return moves_chart(
+        rows,
+        baseline,
+        candidate,
+        title=": ".join(filter(None, (f"Group {lists.group}", words))),
+        metric=metric,
+        has_titles=any(row["title"] for row in rows),
+        n_ranks=n_ranks,
+        row_height=row_height,
+    )
 
 
-def move_row(item: ListedItem) -> dict[str, object]:
+def move_row(item: ListedItem, text: Text | None = None) -> dict[str, object]:
     """Return an item as the chart reads it; ``change``: of its contribution, None where the metric is no sum."""
     before, after = item.contribution_baseline, item.contribution_candidate
     return {
         "item": item.item,
+        "title": "" if text is None else text.title or text.text or "",
         "grade": item.grade,
         "baseline": item.rank_baseline,
         "candidate": item.rank_candidate,
@@ -35,11 +60,12 @@ def move_row(item: ListedItem) -> dict[str, object]:
 def _transform(n_ranks: int) -> list[Spec]:
     """Return the steps that make two rows of each item: one per side, at its rank or below the last one."""
     is_in = f"(isValid(datum.rank) && datum.rank <= {n_ranks})"
-    name = f"(length(datum.item) > {_WIDEST} ? slice(datum.item, 0, {_WIDEST - 1}) + '…' : datum.item)"
+    name = f"(length(datum.name) > {_WIDEST} ? slice(datum.name, 0, {_WIDEST - 1}) + '…' : datum.name)"
     up = f"(isValid(datum.baseline) ? datum.baseline : {_FAR}) - (isValid(datum.candidate) ? datum.candidate : {_FAR})"
     better = "isValid(datum.change) ? datum.change : " + up
     words = f"datum.side == 'baseline' ? {name} + '  ' + datum.rank : datum.rank + '  ' + {name}"
     steps = {
+        "name": "datum.title || datum.item",
         "gain": f"datum.grade > 0 ? {better} : 0",
         "direction": f"datum.gain > 0 ? '{BETTER}' : datum.gain < 0 ? '{WORSE}' : '{SAME}'",
     }
@@ -66,6 +92,8 @@ def moves_chart(
     candidate: str,
     *,
     title: str = "",
+    metric: str = "",
+    has_titles: bool = False,
     n_ranks: int = SHOWN,
     row_height: int = 24,
 ) -> Spec:
@@ -92,9 +120,10 @@ def moves_chart(
     }
     tooltip = [
         {"field": "item"},
+        *([{"field": "title"}] if has_titles else []),
         {"field": "judged", "title": "grade"},
         {"field": "stands", "title": "rank"},
-        {"field": "change", "format": "+.4f"},
+        {"field": "change", "title": f"change{metric and f' of {metric}'}", "format": "+.4f"},
     ]
     weight = {"field": "weight", "type": "quantitative", "legend": None}
     at = {"x": x, "y": y}
@@ -117,7 +146,8 @@ def moves_chart(
     return chart(
         title,
         [floor, lines, dots, *texts],
-        subtitle="thick lines are relevant items; below the dotted line: further down, or not in the list",
+        subtitle=f"both lists by rank{metric and f', as {metric} sees them'}; thick lines are relevant items; "
+        "below the dotted line: further down, or not in the list",
         height=(n_ranks + 1) * row_height,
         data={"name": "moves", "values": list(rows)},
         transform=_transform(n_ranks),

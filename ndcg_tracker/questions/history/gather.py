@@ -71,10 +71,12 @@ class HistoryResult:
     """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts.
 
     ``new_steps``: the rows of the steps that the newest run has brought to light; None where nobody asked.
+    ``on``: the dataset, or the suite.
     """
 
     history: History
     new_steps: tuple[HistoryRow, ...] | None = None
+    on: str = ""
 
     @property
     def rows(self) -> tuple[HistoryRow, ...]:
@@ -88,11 +90,13 @@ class HistoryResult:
 
     def plot(self) -> Chart:
         """Return the metric over the runs as a chart. Raises: InputError without any run."""
+        from ndcg_tracker.metrics.language.dialects import familiar_name
         from ndcg_tracker.render.chart import Chart
 
         if not self.rows:
             raise InputError("no run to draw")
-        return Chart(history_chart(self.rows, self.rows[0]["metric"]))
+        metric = familiar_name(self.rows[0]["metric"], self.rows[-1].get("requested_as", ""))
+        return Chart(history_chart(self.rows, metric, on=self.on))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run, or per new step if these were asked for.

@@ -416,10 +416,12 @@ MOST_RUNS = 400
 """How many runs, the newest, are drawn."""
 
 
-def history_chart(rows: Sequence[HistoryRow], metric: str, *, marked: Collection[str] = (), height: int = 220) -> Spec:
+def history_chart(
+    rows: Sequence[HistoryRow], metric: str, *, on: str = "", marked: Collection[str] = (), height: int = 220
+) -> Spec:
     """Return the chart of a metric over runs with its 95% intervals, the steps and the changes of labels.
 
-    ``marked``: the names of runs that are pointed out.
+    ``on``: the dataset. ``marked``: the names of runs that are pointed out.
     """
     shown = [row for row in rows if row["mean"] is not None][-MOST_RUNS:]
     table: list[dict[str, object]] = []
@@ -443,7 +445,7 @@ def history_chart(rows: Sequence[HistoryRow], metric: str, *, marked: Collection
             }
         )
     names = [str(row["run"]) for row in table]
-    title = f"History of {metric}"
+    title = f"History of {metric}{on and f' on {on}'}"
     words = "mean with its 95% interval, run after run"
     if len(shown) < len(rows):
         words += f"; the newest {len(shown):,} of {len(rows):,} runs"
@@ -452,7 +454,7 @@ def history_chart(rows: Sequence[HistoryRow], metric: str, *, marked: Collection
         "type": "quantitative",
         "scale": {"nice": False, "domain": [-0.5, max(0.5, len(shown) - 0.5)]},
         "axis": {
-            "title": None,
+            "title": "runs, oldest first",
             "grid": False,
             "tickMinStep": 1,
             "labelExpr": "names[datum.value] || ''",
@@ -462,7 +464,7 @@ def history_chart(rows: Sequence[HistoryRow], metric: str, *, marked: Collection
             **({"values": list(range(len(shown)))} if len(shown) <= 12 else {}),
         },
     }
-    y = {"type": "quantitative", "title": None, "scale": {"zero": False}, "axis": {"tickCount": 5}}
+    y = {"type": "quantitative", "title": f"mean {metric}", "scale": {"zero": False}, "axis": {"tickCount": 5}}
     tooltip = [
         {"field": "run"},
         {"field": "mean", "format": ".4f"},
@@ -479,12 +481,16 @@ def history_chart(rows: Sequence[HistoryRow], metric: str, *, marked: Collection
     line = layer("line", {**mean, "detail": detail}, color=color, strokeWidth=2)
     size = 40 if len(shown) <= 60 else 12
     dots = layer("circle", {**mean, "tooltip": tooltip}, color=color, size=size, opacity=1)
+    looks_of = {BETTER: ("triangle-up", {"expr": "better"}), WORSE: ("triangle-down", {"expr": "worse"})}
+    ways = [way for way in looks_of if any(row["step"] == way for row in table)]
+    legend = {"title": None, "labelExpr": "'stepped here: ' + datum.label"}
     of_step = {
-        name: {"field": "step", "scale": {"domain": [BETTER, WORSE], "range": looks}, "legend": None}
-        for name, looks in (
-            ("shape", ["triangle-up", "triangle-down"]),
-            ("color", [{"expr": "better"}, {"expr": "worse"}]),
-        )
+        name: {
+            "field": "step",
+            "scale": {"domain": ways, "range": [looks_of[way][n] for way in ways]},
+            "legend": legend,
+        }
+        for n, name in enumerate(("shape", "color"))
     }
     told = [{"field": "step", "title": "stepped here"}, *tooltip]
     has_step, has_labels, is_marked = (f"datum.{name} != ''" for name in ("step", "new_labels", "marked"))

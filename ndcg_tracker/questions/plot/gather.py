@@ -11,12 +11,13 @@ import numpy as np
 from ndcg_tracker.compare.limits import number_of
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.questions.report.gather import lists_of
 from ndcg_tracker.render.chart import Chart
 from ndcg_tracker.render.html import Spec, chart, layer
-from ndcg_tracker.runs.groups import group_id
+from ndcg_tracker.runs.groups import group_id, texts_of
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.run_pair import RunPair
@@ -55,7 +56,7 @@ def training(
         "axis": {"grid": False, "tickMinStep": 1},
         "scale": {"zero": False},
     }
-    y = {"type": "quantitative", "title": None, "scale": {"zero": False}, "axis": {"tickCount": 5}}
+    y = {"type": "quantitative", "title": f"mean {metric}", "scale": {"zero": False}, "axis": {"tickCount": 5}}
     tooltip = [{**field, "title": "iteration"} if field["field"] == "x" else field for field in _TOOLTIP]
     color = {"expr": "chosen"}
     mean = {"x": x, "y": {**y, "field": "mean"}}
@@ -94,7 +95,7 @@ def quality_against(points: Sequence[RunPoint], metric: str, parameter: str, *, 
         "axis": {"grid": False},
         "scale": {"zero": False, "padding": 24},
     }
-    y = {"type": "quantitative", "title": metric, "scale": {"zero": False}, "axis": {"tickCount": 6}}
+    y = {"type": "quantitative", "title": f"mean {metric}", "scale": {"zero": False}, "axis": {"tickCount": 6}}
     color = {
         "field": "front",
         "type": "nominal",
@@ -145,9 +146,11 @@ def group_chart(tx: ReadTransaction, both: RunPair, group: str) -> Chart:
 
     Raises: ReferenceNotFoundError for a group that the dataset does not have.
     """
-    ids = np.array([group_id(tx, both.dataset_id, both.baseline.run.dataset, group)])
-    (lists,) = lists_of(tx, both, ids)
-    return Chart(rank_moves(lists, *(side.run.name for side in both.sides)))
+    number = group_id(tx, both.dataset_id, both.baseline.run.dataset, group)
+    (lists,) = lists_of(tx, both, np.array([number]))
+    texts = texts_of(tx, both.dataset_id, {number: [item.item for item in lists.items]}).get(number)
+    names = [side.run.name for side in both.sides]
+    return Chart(rank_moves(lists, *names, metric=familiar_name(str(both.metric)), texts=texts))
 
 
 def training_chart(

@@ -219,7 +219,7 @@ def pair_reports(
     """Return what a report shows of a baseline and its candidates (see ``pair_report``)."""
     return PairReports(
         tuple(pair_report(tx, pair, n_lists=n_lists, with_cutoffs=with_cutoffs, texts=texts) for pair in pairs),
-        pair_deltas(pairs) if len(pairs) > 1 else (),
+        pair_deltas(pairs),
     )
 
 

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ndcg_tracker.compare import chart as compare_charts
+from ndcg_tracker.compare import chart_groups
 from ndcg_tracker.compare.chart import cutoffs
 from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport, RunPairDelta
-from ndcg_tracker.compare.results import Comparison, MetricComparison, RunRef
+from ndcg_tracker.compare.results import Comparison, GroupDelta, MetricComparison, RunRef, SliceComparison
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
 from ndcg_tracker.compare.say_check import checked_by, favours
 from ndcg_tracker.compare.say_suite import suite_bars, suite_comparison_reports, suite_forest, verdict_on_suite
 from ndcg_tracker.metrics.language.dialects import familiar_name
+from ndcg_tracker.compare.say_tables import NO_VALUE, rare_loss_words
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.questions.leaderboard.say import suite_table_report
@@ -25,8 +27,8 @@ from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.runs.labels import judge_option
-from ndcg_tracker.words.notes import command_line, sentence
-from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, points
+from ndcg_tracker.words.notes import command_line, few_differences, sentence
+from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, percent, plural, points
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -90,6 +92,8 @@ def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
 ROWS = 100_000
 """How many groups a page holds at most, the most changed ones."""
 _DECIMALS = 6
+_RARE = 0.01  # a smaller share of groups that may lose more than any that was seen is no caveat
+_DECISION_LOOKS = {"pass": "better", "fail": "worse"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,9 +169,9 @@ def report_markdown(report: RunsReport, link: str) -> str:
 def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
     """Return what the scripts of a report read, and what its template shows; ``made``: what its command does."""
     if report.suite is None:  # together, as they were corrected
-        told = comparison_reports(*(pair.comparison for pair in report.pairs))[-len(report.pairs) :]
+        told = comparison_reports(*map(_with_texts, report.pairs))[-len(report.pairs) :]
     else:
-        told = [comparison_reports(pair.comparison)[0] for pair in report.pairs]
+        told = [comparison_reports(_with_texts(pair))[0] for pair in report.pairs]
     pairs = [_PairOnPage.of(_visible(pair), of_pair, report) for pair, of_pair in zip(report.pairs, told, strict=True)]
     title, subtitle = _titles(report)
     suite = {} if report.suite is None else _suite_on_page(report.suite)
@@ -196,15 +200,15 @@ def _titles(report: RunsReport) -> tuple[str, str]:
         first, *others = report.suite.comparisons
         candidates = dict.fromkeys(comparison.candidate for comparison in (first, *others))
         metrics = dict.fromkeys(familiar_name(comparison.metric) for comparison in (first, *others))
-        who = visible(first.candidate) if len(candidates) == 1 else counted(len(candidates), "candidate")
-        title = f"{who} against {visible(first.baseline)} on suite {visible(first.suite)}"
+        who = visible(first.candidate) if len(candidates) == 1 else f"one of {counted(len(candidates), 'candidate')}"
+        title = f"Is {who} better than {visible(first.baseline)} on suite {visible(first.suite)}?"
         datasets = counted(len(first.deltas), "dataset")
         return title, f"{', '.join(metrics)} over {datasets}, of which each counts once"
     comparison = report.pairs[0].comparison
     n = len(report.pairs)
-    who = visible(comparison.candidate.name) if n == 1 else counted(n, "candidate")
+    who = visible(comparison.candidate.name) if n == 1 else f"one of {counted(n, 'candidate')}"
     metric = for_people(comparison).metrics[0].metric
-    return f"{who} against {visible(comparison.baseline.name)}", f"{metric} on {comparison.dataset}"
+    return f"Is {who} better than {visible(comparison.baseline.name)}?", f"{metric} on {comparison.dataset}"
 
 
 def _suite_on_page(suite: SuiteOverview) -> dict[str, Any]:
@@ -219,6 +223,26 @@ def _suite_on_page(suite: SuiteOverview) -> dict[str, Any]:
         "verdicts": [verdict_on_suite(comparison) for comparison in suite.comparisons],
         "reports": [Markup(reports_html([report], CLASSES)) for report in reports],
     }
+
+
+def _with_texts(pair: PairReport) -> Comparison:
+    """Return the comparison of a pair whose worst and best groups, and the items there, say what they are."""
+    if not pair.texts:
+        return pair.comparison
+    queries = chart_groups.queries_of(pair.texts)
+
+    def told(group: GroupDelta) -> GroupDelta:
+        items = pair.texts[group.group].items if group.group in pair.texts else {}
+        titles = {item: text_cell(text).text for item, text in items.items()}
+        moves = group.moves and tuple(replace(move, item=_titled(move.item, titles)) for move in group.moves)
+        return replace(group, group=_titled(group.group, queries), moves=moves)
+
+    comparison = pair.comparison
+    return replace(comparison, worst=tuple(map(told, comparison.worst)), best=tuple(map(told, comparison.best)))
+
+
+def _titled(key: str, words_of: Mapping[str, str]) -> str:
+    return f"{key}: {words_of[key]}" if words_of.get(key) else key
 
 
 def _visible(pair: PairReport) -> PairReport:
@@ -265,7 +289,7 @@ class _PairOnPage:
         groups, words = _groups_on_page(pair.groups)
         named = (("better", first.wins), ("same", first.ties), ("worse", first.losses))
         counts = [(name, n) for name, n in named if n is not None]
-        slices = compare_charts.colored(pair.groups)
+        slices = chart_groups.colored(pair.groups)
         decision = report.decisions.get(pair.comparison.candidate.name)
         values = {
             "baseline": baseline,
@@ -279,12 +303,15 @@ class _PairOnPage:
             "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),
             "interval": ""
             if first.ci is None
-            else f"95% interval {interval(first.ci, signed=True)}, p {_p_words(first, report.together(pair))}: ",
-            "verdict": finding(first),
+            else f"95% interval {interval(first.ci, signed=True)}, p {_p_words(first, report.together(pair))}",
+            "verdict": ": ".join(filter(None, (_answer(first), finding(first)))),
+            "slices": [_slices_on_page(name, rows) for name, rows in pair.slices.items()],
+            "caveats": _caveats(comparison),
             "further": [*favours(comparison), *map(finding, comparison.metrics[1:])],
             "decision": ""
             if decision is None
             else _decision_in_words(decision, is_outdated=pair.comparison.candidate.name in report.outdated),
+            "decided": "" if decision is None else _DECISION_LOOKS.get(decision.decision, ""),
             "share": _share(counts),
             "counts": " · ".join(f"{n:,} {'the same' if name == 'same' else name}" for name, n in counts),
             "colors": list(slices),
@@ -297,11 +324,12 @@ class _PairOnPage:
             "contribution": "" if pair.lists_metric is None else "adds",
             "report": Markup(reports_html([replace(told, fold="")], CLASSES)),
         }
+        moves = moves_chart([], *of_lists, metric=first.metric, has_titles=bool(pair.texts))
         lowest = int(np.argmin(pair.groups.delta)) if pair.groups.keys else None
         data = {
             "groups": groups,
-            "charts": {name: card.spec for name, card in cards.items()} | {"moves": moves_chart([], *of_lists)},
-            "colors": shown_strings({name: compare_charts.slice_color(slices, name) for name in slices}),
+            "charts": {name: card.spec for name, card in cards.items()} | {"moves": moves},
+            "colors": shown_strings({name: chart_groups.slice_color(slices, name) for name in slices}),
             "columns": _columns(pair.groups),
             "details": {lists.group: lists_on_page(lists) for lists in pair.lists},
             "texts": {visible(key): texts_on_page(texts) for key, texts in pair.texts.items()},
@@ -316,12 +344,13 @@ class _PairOnPage:
 def _cards(
     pair: PairReport, report: RunsReport, first: MetricComparison, baseline: str, candidate: str
 ) -> dict[str, Card]:
-    bars = compare_charts.bars_of(for_people(pair.comparison), pair.slices)
-    cards = {
-        "every": Card.of(compare_charts.every_group(pair.groups, first.metric)),
-        "scatter": Card.of(compare_charts.scatter(pair.groups, baseline, candidate)),
-    }
-    histogram = compare_charts.histogram(pair.groups)
+    comparison = for_people(pair.comparison)
+    bars = compare_charts.bars_of(comparison, pair.slices)
+    queries = {visible(key): words for key, words in chart_groups.queries_of(pair.texts).items()}
+    every = chart_groups.every_group(pair.groups, first.metric, queries=queries)
+    scatter = chart_groups.scatter(pair.groups, baseline, candidate, metric=first.metric, queries=queries)
+    cards = {"every": Card.of(every), "scatter": Card.of(scatter)}
+    histogram = chart_groups.histogram(pair.groups, first.metric)
     cards["histogram"] = Card.of(
         histogram,
         Table(
@@ -329,7 +358,8 @@ def _cards(
             [[_signed(row["low"]), _signed(row["high"]), row["n"]] for row in histogram["data"]["values"]],
         ),
     )
-    cards["forest"] = Card.of(compare_charts.forest(bars), _bar_table(bars))
+    only = first.metric if len(comparison.metrics) == 1 else ""
+    cards["forest"] = Card.of(compare_charts.forest(bars, metric=only), _bar_table(bars))
     if len(pair.at_cutoffs) > 1:
         cards["cutoffs"] = Card.of(
             cutoffs(pair.at_cutoffs, baseline, candidate, metric=first.metric, cutoff=pair.cutoff),
@@ -351,7 +381,10 @@ def _cards(
         rows = [row for row in report.history if row["mean"] is not None]
         cards["history"] = Card.of(
             history_chart(
-                [{**row, "run": visible(row["run"])} for row in rows], first.metric, marked=(baseline, candidate)
+                [{**row, "run": visible(row["run"])} for row in rows],
+                first.metric,
+                on=comparison.dataset,
+                marked=(baseline, candidate),
             ),
             Table(
                 columns("run", "stored", ">mean", ">95% interval", ">labels", "step"),
@@ -404,6 +437,57 @@ def _decision_in_words(decision: DecisionRecord, *, is_outdated: bool) -> str:
         )
     decided = f"{decision.decision.upper()} ({decision.created_at_utc[:10]})"
     return f"Gate on {decision.metric}: {decided}: {decision.reason}{overridden}"
+
+
+_ANSWERS: Mapping[str | None, str] = {
+    "improved": "Yes",
+    "regressed": "No",
+    "identical": "No",
+    "no_difference_detected": "Not shown",
+    "open": "Open",
+}
+
+
+def _answer(metric: MetricComparison) -> str:
+    """Return whether the candidate is better, in a word, "" where that was not asked."""
+    if metric.p_value is None and metric.told != "identical":
+        return ""
+    return "Perhaps" if metric.has_low_information and metric.told == "improved" else _ANSWERS.get(metric.told, "")
+
+
+_NAMED = 5  # slices that the first screen names
+
+
+def _slices_on_page(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, Any]:
+    """Return which slices by an attribute regressed, the worst first, and how many improved."""
+    regressed = [row for row in rows if row.verdict == "regressed"]
+    n_improved, n_more = sum(row.verdict == "improved" for row in rows), len(regressed) - _NAMED
+    words = f"{len(regressed) or 'None'} of {len(rows):,} {plural(attribute)} regressed"
+    doubt = next((few_differences(row.warning) for row in regressed if row.warning is not None), "")
+    return {
+        "words": words,
+        "regressed": bool(regressed),
+        "named": [
+            {"value": NO_VALUE if row.value is None else row.value, "delta": points(row.delta, signed=True, digits=2)}
+            for row in regressed[:_NAMED]
+        ],
+        "after": (f" and {n_more} more" if n_more > 0 else "") + (f"; {n_improved} improved" if n_improved else ""),
+        "doubt": doubt,
+    }
+
+
+def _caveats(comparison: Comparison) -> list[str]:
+    """Return what the verdict does not see, where it matters: rare losses, and ranks that nobody judged."""
+    first = comparison.metrics[0]
+    rare, caveats = first.rare_loss, []
+    if rare is not None and first.told != "regressed" and rare.share >= _RARE and rare.worst > (first.gain or 0.0):
+        caveats.append(f"Rare loss: {rare_loss_words(rare, of_clusters=first.clusters is not None)}")
+    for share in comparison.coverage:
+        if share.is_open:
+            where = "all ranks" if share.cutoff is None else f"the first {share.cutoff} ranks"
+            of_both = f"{percent(share.baseline)} in {comparison.baseline.name}, {percent(share.candidate)} in "
+            caveats.append(f"Judged of {where}: {of_both}{comparison.candidate.name}")
+    return caveats
 
 
 def _lists_words(pair: PairReport, first: MetricComparison) -> str:
@@ -490,7 +574,7 @@ def _short(number: float | None) -> float | None:
 
 def _columns(groups: EveryGroup) -> dict[str, object]:
     """Return where the columns of ``every_group`` stand, so that a script finds the one of a group."""
-    shown = compare_charts.columns_of(groups)
+    shown = chart_groups.columns_of(groups)
     delta = groups.delta[shown.places]
     return {
         "keys": [groups.keys[place] for place in shown.places],

@@ -4,7 +4,7 @@
   const page = JSON.parse(document.getElementById("page").textContent);
   const byId = (id) => document.getElementById(id);
   const number = (value, signed) =>
-    value === null || value === undefined ? "-" : (signed && value > 0 ? "+" : "") + value.toFixed(4).replace("-", "−");
+    value === null || value === undefined ? "-" : (signed && value > 0 ? "+" : "") + (value !== 0 && Math.abs(value) < 0.00005 ? value.toExponential(1) : value.toFixed(4));
   const make = (tag, text, className) => {
     const element = document.createElement(tag);
     if (text !== undefined) element.textContent = text;
@@ -22,8 +22,8 @@
   const own = (table, key) => (Object.hasOwn(table, key) ? table[key] : undefined);
   const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\"'\"'") + "'");
 
-  const moveRow = ([item, grade, baseline, candidate, before, after]) => ({
-    item, grade, baseline, candidate, change: before === null || after === null ? null : after - before,
+  const moveRow = ([item, grade, baseline, candidate, before, after], titles) => ({
+    item, title: own(titles, item)?.[0] ?? "", grade, baseline, candidate, change: before === null || after === null ? null : after - before,
   });
 
   const drawn = async (element, spec, listen) => {
@@ -62,6 +62,9 @@
           this.sort = { by, down: this.sort.by === by ? !this.sort.down : by === "candidate" || by === "baseline" };
           this.table();
         });
+      }
+      for (const link of document.querySelectorAll(`a[data-find][href="#groups-${this.index}"]`)) {
+        link.addEventListener("click", () => { this.find("search").value = link.dataset.find; this.limit = 50; this.table(); });
       }
       const color = this.find("color");
       color?.addEventListener("change", () => this.draw(["every", "scatter"]));
@@ -134,7 +137,7 @@
       this.find("query").replaceChildren(...(query ? [told("span", query)] : []));
       const url = new URLSearchParams({ ...(page.pairs.length > 1 ? { pair: this.index } : {}), group: this.chosen });
       this.find("command").textContent = `${this.explain} --group ${quoted(own(page.raw, this.chosen) ?? this.chosen)}`;
-      byId("here").replaceChildren(make("span", `Group ${this.chosen}: ${words}  `));
+      byId("here").replaceChildren(make("span", `Group ${this.chosen}${query ? ` (${query[0]})` : ""}: ${words}  `));
       if (this.has_lists) byId("here").append(Object.assign(make("a", "see its lists"), { href: `#${url}`, onclick: () => this.find("moves-card").scrollIntoView({ behavior: "smooth" }) }));
       if (page.ask) byId("here").append("  ", Object.assign(make("a", "in every run"), { href: this.asked(page.ask.group, this.chosen) }));
       this.find("not-here").hidden = Boolean(found || page.ask || !this.has_lists);
@@ -142,7 +145,7 @@
       if (!found) return;
       this.listTable(found);
       this.find("moves").parentElement.classList.toggle("told", Object.keys(own(this.texts, this.chosen)?.items ?? {}).length > 0);
-      const spec = { ...this.charts.moves, data: { name: "moves", values: found.items.map(moveRow) } };
+      const spec = { ...this.charts.moves, data: { name: "moves", values: found.items.map((row) => moveRow(row, own(this.texts, this.chosen)?.items ?? {})) } };
       this.views.moves?.finalize();
       drawn(this.find("moves"), spec).then((view) => { this.views.moves = view; });
     }
@@ -245,6 +248,8 @@
 
   async function follow() {
     if (!pairs.length) return;
+    const place = location.hash.includes("=") ? null : /-(\d+)$/.exec(location.hash); // a link to a part of the page
+    if (place && shown) return place[1] < pairs.length && shown !== pairs[place[1]] ? goTo(place[1]) : undefined;
     const wanted = Math.min(pairs.length - 1, Math.max(0, Number(address().get("pair")) || 0));
     if (shown !== pairs[wanted]) {
       shown = pairs[wanted];
