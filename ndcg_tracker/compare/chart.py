@@ -181,15 +181,19 @@ def _is_lost_by_correction(bar: Bar) -> bool:
     return bar.verdict == "no_difference_detected" and bar.ci is not None and not bar.ci[0] <= 0 <= bar.ci[1]
 
 
+_MOST_NUMBERED = 14  # runs whose cells have room for numbers
+
+
 def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *, row_height: int = 30) -> Spec:
-    """Return the chart of the difference between any two runs, hatched where none was detected."""
+    """Return the chart of the difference between any two runs, marked where none was detected."""
+    has_numbers = len(names) <= _MOST_NUMBERED
     reach = max((abs(pair.delta) for pair in deltas), default=1.0) or 1.0
     rows = [
         {
             "baseline": pair.baseline,
             "candidate": pair.candidate,
             "delta": pair.delta,
-            "shown": points(pair.delta, signed=True),
+            "shown": ("" if pair.verdict in ("improved", "regressed") else "~") + points(pair.delta, signed=True),
             "p": p_text(pair.p_adjusted),
             "verdict": pair.verdict.replace("_", " "),
             "hatch": "" if pair.verdict in ("improved", "regressed") else "╱" * 8,
@@ -201,7 +205,7 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
         "field": "candidate",
         "type": "nominal",
         "sort": list(names),
-        "axis": {"orient": "top", "labelAngle": -30, "labelLimit": 140, "title": "run"},
+        "axis": {"orient": "top", "labelAngle": 30, "labelLimit": 140, "title": "run"},
     }
     y = {"field": "baseline", "type": "nominal", "sort": list(names), "title": "against", "axis": {"labelLimit": 200}}
     tooltip = [
@@ -211,7 +215,8 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
         {"field": "p"},
         {"field": "verdict"},
     ]
-    colors = {"domain": [-reach, 0, reach], "range": [{"expr": "worse"}, {"expr": "grid"}, {"expr": "better"}]}
+    ends = [{"expr": name} for name in ("worse", "grid", "better")]
+    colors = {"domain": [-reach, 0, reach], "range": ends, "interpolate": "rgb"}
     shades = {
         "color": {"field": "delta", "type": "quantitative", "scale": colors, "legend": None},
         "opacity": {"field": "strength", "type": "quantitative", "scale": None},
@@ -221,13 +226,14 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
     hatch = layer("text", {"x": x, "y": y, "text": {"field": "hatch"}}, **look)
     is_dark = {"test": f"datum.strength == 1 && abs(datum.delta) > {reach / 2}", "value": "white"}
     ink = {"condition": is_dark, "value": {"expr": "text"}}
-    numbers = layer("text", {"x": x, "y": y, "text": {"field": "shown"}, "color": ink}, fontSize=10, tooltip=None)
-    layers = [cells, hatch, *([numbers] if len(names) <= 14 else [])]
+    size = {"expr": "min(10, bandwidth('x') / 5)"}  # as wide as a cell
+    numbers = layer("text", {"x": x, "y": y, "text": {"field": "shown"}, "color": ink}, fontSize=size, tooltip=None)
     return chart(
         f"{metric}: every run against every other",
-        layers,
+        [cells, numbers if has_numbers else hatch],
         rows,
-        subtitle="column against row; hatched: no difference detected (Holm over all pairs)",
+        subtitle="column against row; "
+        f"{'pale, with ~' if has_numbers else 'hatched'}: no difference detected (Holm over all pairs)",
         height={"step": row_height},
     )
 

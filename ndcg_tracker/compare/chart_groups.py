@@ -118,8 +118,8 @@ def _names_below(groups: EveryGroup, columns: Columns) -> list[str]:
     if len(groups.keys) > NAMED:
         return []
     names = [""] * columns.end
-    same = np.flatnonzero(groups.delta == 0).tolist() if end - first == columns.n_same else []
-    for start, place in zip([*columns.starts, *range(first, first + len(same))], [*columns.places, *same], strict=True):
+    same = np.flatnonzero(groups.delta == 0).tolist()
+    for start, place in zip([*columns.starts, *range(first, end)], [*columns.places, *same], strict=True):
         names[start] = groups.keys[place]
     return names
 
@@ -158,7 +158,7 @@ def columns_of(groups: EveryGroup) -> Columns:
     worst = lost[::n_each].tolist()
     best = won[::-1][::n_each][::-1].tolist()
     n_same = delta.size - lost.size - won.size
-    most = max(10, (len(worst) + len(best)) * 3 // 20)
+    most = max(NAMED if delta.size <= NAMED else 10, (len(worst) + len(best)) * 3 // 20)
     gap = len(worst), len(worst) + min(most, -(-n_same // n_each))  # no wider than columns of as many groups
     end = gap[1] + len(best)
     return Columns([*worst, *best], [*range(gap[0]), *range(gap[1], end)], n_each, n_same, gap, end)

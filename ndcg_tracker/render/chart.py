@@ -27,7 +27,7 @@ WIDTH = 640.0
 _PER_UNIT = {"": 1.0, "px": 1.0, "in": 96.0, "cm": 96 / 2.54, "mm": 96 / 25.4, "pt": 96 / 72}
 _WIDTH = re.compile(r"(\d+(?:\.\d+)?)(px|in|cm|mm|pt|)", re.ASCII)
 _NARROWEST, _WIDEST = 120.0, 10_000.0
-_PER_SIGN = 6.6  # pixels of a subtitle's letter, about
+_PER_SIGN = 7.0  # pixels of a subtitle's letter, about
 _VERSION = "6.4"
 _PNG_SCALE = 2.0
 _SIZE = re.compile(r'(<svg\b[^>]*?) width="([\d.]+)" height="([\d.]+)"')

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import cache
 from html import escape
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
 from ndcg_tracker.render.json import plain_json_text
-from ndcg_tracker.render.report import Report, Table, marked, shown
+from ndcg_tracker.render.report import Column, Report, Table, marked, shown
 from ndcg_tracker.render.terminal import Painted, Style, shown_strings, visible
 
 if TYPE_CHECKING:
@@ -202,7 +203,8 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
     shown_table = shown(table)
     sides = [f" {looks['right' if is_right else 'left']}" for is_right in shown_table.right]
     head = "".join(
-        f"<th{side}>{_text(heading)}</th>" for side, heading in zip(sides, shown_table.headings, strict=True)
+        f"<th{side}>{_text(heading)}</th>" if is_named else "<td></td>"  # a heading without words says nothing
+        for side, heading, is_named in zip_longest(sides, shown_table.headings, map(_is_named, table.columns))
     )
     body = "".join(
         f"<tr>{''.join(f'<td{side}>{_painted(cell, looks)}</td>' for side, cell in zip(sides, row, strict=True))}</tr>"
@@ -214,6 +216,10 @@ def table_html(table: Table, looks: Looks = STYLES) -> str:
         f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         f"{_listed(marked(table.footnotes))}{after}{_listed(table.legend)}"
     )
+
+
+def _is_named(column: Column) -> bool:
+    return bool(column.name) or column.heading is not None
 
 
 def _facts(facts: Sequence[tuple[str, str]], looks: Looks) -> str:

@@ -89,7 +89,7 @@ def test_from_the_runs_to_a_comparison_with_the_keyboard(inside: Reader, pages: 
     found.focus("button.main")
     found.keyboard.press("Enter")
     found.wait_for_selector("html[data-ready=yes]")
-    expect(found.locator("h1")).to_have_text("new against old")
+    expect(found.locator("h1")).to_have_text("Is new better than old?")
 
 
 def test_the_search_answers_while_one_types_and_keeps_what_is_chosen(inside: Reader, pages: Served) -> None:

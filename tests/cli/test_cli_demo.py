@@ -43,7 +43,9 @@ def test_the_demo_twice(command: CommandLine, folder: Path) -> None:
     assert second.count("already stored") == len(RUNS)
     assert row_counts(command.url) == before | {"decisions": 2}
     assert {path.name: path.read_bytes() for path in (folder / "ndcg-track-demo").glob("*.csv")} == contents
-    assert "<title>dense against bm25</title>" in (folder / "ndcg-track-demo" / "report.html").read_text("utf-8")
+    assert "<title>Is dense better than bm25?</title>" in (folder / "ndcg-track-demo" / "report.html").read_text(
+        "utf-8"
+    )
     assert command.said("db", "check").startswith("the database is intact: ")
 
 

@@ -133,7 +133,7 @@ def test_history(pages: Served) -> None:
 def test_a_comparison_is_the_report_with_what_it_asks_for_later(pages: Served) -> None:
     page = pages.page("/compare?baseline=1&run=1&run=2")
     text = text_of(page)
-    assert "dense against bm25" in text
+    assert "Is dense better than bm25?" in text
     assert "ndcg-track report bm25 dense --dataset shop --metric" in text
     assert "Gate on ndcg@10" in text
     assert '"ask":{"lists":["/compare/lists?dataset=shop' in page
@@ -141,12 +141,12 @@ def test_a_comparison_is_the_report_with_what_it_asks_for_later(pages: Served) -
     assert [(row[0], row[2], row[3]) for row in lists["items"]] == [("c", 1, 3), ("a", 3, 1), ("b", 2, 2)]
     assert lists["ideal"] == [["a", 3.0], ["b", 1.0], ["c", 0.0]]
     assert "swap the runs" in text
-    assert "bm25 against dense" in text_of(pages.page("/compare?run=2&run=1"))
+    assert "Is bm25 better than dense?" in text_of(pages.page("/compare?run=2&run=1"))
 
 
 def test_several_candidates_share_a_page(pages: Served) -> None:
     text = text_of(pages.page("/compare?run=1&run=2&run=3&metric=ndcg%4010"))
-    assert "2 candidates against bm25" in text
+    assert "Is one of 2 candidates better than bm25?" in text
 
 
 def test_a_metric_that_is_no_sum_over_items_has_lists_all_the_same(pages: Served) -> None:
@@ -240,8 +240,8 @@ def test_bounds_of_gates_have_their_levels_and_p_values_their_correction(filled_
     every, alone = (
         text_of(pages.page(f"/compare?run={old.id}&run={new.id}&metric={quote(metric)}")) for metric in ("", accuracy)
     )
-    assert f", p {one.p_adjusted:.4f} (Holm-corrected over 3 tests; on its own {one.p_value:.4f}): " in every
-    assert f", p {one.p_value:.4f}: " in alone
+    assert f", p {one.p_adjusted:.4f} (Holm-corrected over 3 tests; on its own {one.p_value:.4f})" in every
+    assert f", p {one.p_value:.4f}" in alone
     assert "asked for alone. Holm-corrected over the 3 tests of all metrics that these runs share" in alone
     assert f" share it is {one.p_adjusted:.4f}: " in alone
     assert "asked for alone" not in every

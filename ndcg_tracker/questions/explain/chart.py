@@ -11,7 +11,6 @@ from ndcg_tracker.words.texts import GroupTexts, Text
 
 SHOWN = 12
 """How many ranks of each list are drawn."""
-_WIDEST = 28  # characters of an item's title, or of its id
 _FAR = 1_000_000  # the rank of what is not in a list
 
 
@@ -60,10 +59,8 @@ def move_row(item: ListedItem, text: Text | None = None) -> dict[str, object]:
 def _transform(n_ranks: int) -> list[Spec]:
     """Return the steps that make two rows of each item: one per side, at its rank or below the last one."""
     is_in = f"(isValid(datum.rank) && datum.rank <= {n_ranks})"
-    name = f"(length(datum.name) > {_WIDEST} ? slice(datum.name, 0, {_WIDEST - 1}) + '…' : datum.name)"
     up = f"(isValid(datum.baseline) ? datum.baseline : {_FAR}) - (isValid(datum.candidate) ? datum.candidate : {_FAR})"
     better = "isValid(datum.change) ? datum.change : " + up
-    words = f"datum.side == 'baseline' ? {name} + '  ' + datum.rank : datum.rank + '  ' + {name}"
     steps = {
         "name": "datum.title || datum.item",
         "gain": f"datum.grade > 0 ? {better} : 0",
@@ -71,7 +68,8 @@ def _transform(n_ranks: int) -> list[Spec]:
     }
     of_sides = {
         "place": f"{is_in} ? datum.rank : {n_ranks + 1}",
-        "words": f"{is_in} ? {words} : ''",
+        "place_name": f"{is_in} ? datum.rank : ''",
+        "words": f"{is_in} ? datum.name : ''",
         "stands": "isValid(datum.rank) ? datum.rank : 'not in the list'",
         "judged": "isValid(datum.grade) ? datum.grade : 'unjudged'",
         "weight": "datum.best > 0 && datum.grade > 0 ? datum.grade / datum.best : 0",
@@ -101,14 +99,14 @@ def moves_chart(
     x = {
         "field": "side",
         "type": "nominal",
-        "scale": {"domain": ["baseline", "candidate"], "padding": 0.9},
+        "scale": {"domain": ["baseline", "candidate"], "padding": 1.2},
         "axis": {
             "orient": "top",
             "title": None,
             "labelAngle": 0,
             "grid": False,
             "labelFontWeight": "bold",
-            "labelLimit": 200,
+            "labelLimit": {"expr": "0.28 * width"},
             "labelExpr": "datum.value == 'baseline' ? baseline_run : candidate_run",
         },
     }
@@ -127,19 +125,20 @@ def moves_chart(
     ]
     weight = {"field": "weight", "type": "quantitative", "legend": None}
     at = {"x": x, "y": y}
-    opacity = {**weight, "scale": {"domain": [0, 1], "range": [0.45, 1]}}
+    opacity = {**weight, "scale": {"domain": [0, 1], "range": [0.55, 1]}}
     width = {**weight, "scale": {"domain": [0, 1], "range": [1, 4]}}
     size = {**weight, "scale": {"domain": [0, 1], "range": [20, 110]}}
     joined = {**at, "detail": {"field": "item"}, "color": by_direction(), "strokeWidth": width, "opacity": opacity}
     lines = layer("line", {**joined, "tooltip": tooltip}, interpolate="monotone")
     dots = layer("circle", {**at, "color": by_direction(), "tooltip": tooltip, "size": size, "opacity": opacity})
-    words = {**at, "text": {"field": "words"}, "opacity": opacity}
+    room = {"expr": "0.35 * width - 32"}  # beside a list, to the edge
     texts = [
         {
             "transform": [{"filter": {"field": "side", "equal": side}}],
-            **layer("text", words, align=align, dx=dx, tooltip=None, limit=190),
+            **layer("text", {**at, "text": {"field": words}, "opacity": opacity}, align=align, dx=sign * dx, **look),
         }
-        for side, align, dx in (("baseline", "right", -10), ("candidate", "left", 10))
+        for side, align, sign in (("baseline", "right", -1), ("candidate", "left", 1))
+        for words, dx, look in (("place_name", 10, {"tooltip": None}), ("words", 28, {"tooltip": None, "limit": room}))
     ]
     end = {"y": {"datum": n_ranks + 0.6, "type": "quantitative", "axis": None, "scale": y["scale"]}}
     floor = {"data": {"values": [{}]}, **layer("rule", end, strokeDash=[2, 3], color={"expr": "muted"})}

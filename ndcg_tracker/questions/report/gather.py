@@ -254,21 +254,28 @@ def pair_report(
         slices_by(groups, results.weights, results.limits, results.chance) if can_be_tested else {},
         pair.both.metric.cutoff,
         min(ROWS, pair.both.metric.cutoff or ROWS),
-        _texts(tx, pair.both.dataset_id, groups.keys, ids, most_changed, lists) if texts else {},
+        _texts(tx, pair, groups.keys, ids, most_changed, lists) if texts else {},
     )
 
 
 def _texts(
-    tx: ReadTransaction, dataset_id: int, keys: Sequence[str], ids: Index, listed: Index, lists: Sequence[GroupLists]
+    tx: ReadTransaction, pair: ComparedPair, keys: Sequence[str], ids: Index, listed: Index, lists: Sequence[GroupLists]
 ) -> dict[str, GroupTexts]:
-    """Return the texts of the listed groups with their items, and, unless there are too many, of all other groups."""
+    """Return the texts of the listed groups with their items, of the worst and best, and, but of too many, all others.
+
+    The worst and the best groups have those of the item that explains most.
+    """
     items_of = {
         int(group_id): [item.item for item in of_group.items] + [item for item, _ in of_group.ideal]
         for group_id, of_group in zip(ids[listed], lists, strict=True)
     }
     others = ids.tolist() if ids.size <= MANY_GROUPS else []
     key_of = dict(zip(ids.tolist(), keys, strict=True))
-    return {key_of[group_id]: texts for group_id, texts in texts_of(tx, dataset_id, items_of, others).items()}
+    id_of = {key: group_id for group_id, key in key_of.items()}
+    for group in (*pair.comparison.worst, *pair.comparison.best):
+        items_of.setdefault(id_of[group.group], []).extend(move.item for move in (group.moves or ())[:1])
+    texts = texts_of(tx, pair.both.dataset_id, items_of, others)
+    return {key_of[group_id]: of_group for group_id, of_group in texts.items()}
 
 
 def at_cutoffs(

@@ -661,5 +661,7 @@ def _overview(report: RunsReport) -> dict[str, Card]:
                 ],
             ),
         )
-    cards["forest"] = Card.of(compare_charts.forest(bars, f"Every candidate against {names[0]}"), _bar_table(bars))
+    only = first if all(len(pair.metrics) == 1 for pair in pairs) else ""
+    title = f"Every candidate against {names[0]}{only and f': {only}'}"
+    cards["forest"] = Card.of(compare_charts.forest(bars, title, metric=only), _bar_table(bars))
     return cards

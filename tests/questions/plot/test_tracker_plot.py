@@ -51,6 +51,30 @@ def test_charts_of_a_comparison(shop: nt.Tracker) -> None:
     assert sum(row["n"] for row in rows(result.plot("histogram"))) == len(moved)  # type: ignore[misc]
     both = shop.compare("bm25", ["dense", "bm25"])
     assert {row["candidate"] for row in rows(both.plot("heatmap"))} == {"bm25", "dense"}
+    assert {row["candidate"]: row["baseline"] for row in rows(result.plot("heatmap"))} == {
+        "bm25": "dense", "dense": "bm25",
+    }  # fmt: skip
+
+
+def test_slices_stand_in_the_forest_of_one_candidate_and_of_several(shop: nt.Tracker) -> None:
+    alone = shop.compare("bm25", "dense", metrics="ndcg@10").plot("forest", by="kind")
+    assert [row["name"] for row in rows(alone)] == ["ndcg@10", "kind: b", "kind: a"]
+    assert alone.spec["title"]["text"] == "dense against bm25: ndcg@10"
+    both = shop.compare("bm25", ["dense", "bm25"], metrics="ndcg@10").plot("forest", by="kind")
+    assert [row["name"] for row in rows(both)] == [
+        "dense", "kind: b (dense)", "kind: a (dense)", "bm25", "kind: b (bm25)", "kind: a (bm25)",
+    ]  # fmt: skip
+
+
+def test_titles_stand_for_ids(shop: nt.Tracker) -> None:
+    texts = {"text": ["of tents", None], "title": [None, "A tent"]}
+    shop.add_texts({"group": ["q2", None], "item": [None, "a"], **texts}, dataset="shop")
+    moves = shop.explain("bm25", "dense", group="q2", dataset="shop").plot()
+    assert moves.spec["title"]["text"] == "Group q2: of tents"
+    assert {row["item"]: row["title"] for row in rows(moves)}["a"] == "A tent"
+    for kind in ("every", "scatter"):
+        queries = {row["group"]: row["query"] for row in rows(shop.compare("bm25", "dense").plot(kind))}
+        assert queries["q2"] == "of tents"
 
 
 def test_what_cannot_be_drawn_is_told(shop: nt.Tracker) -> None:
@@ -63,6 +87,11 @@ def test_what_cannot_be_drawn_is_told(shop: nt.Tracker) -> None:
         with pytest.raises(InputError) as caught:
             result.plot(**arguments)  # type: ignore[arg-type]
         assert str(caught.value) == message
+    with pytest.raises(InputError) as caught:
+        result.plot("histogram", by="kind")
+    assert str(caught.value) == (
+        "chart 'histogram' does not show attributes; leave out by=, or choose every, scatter, forest, slices"
+    )
     with pytest.raises(InputError, match=r"^AP has no cutoff to vary, or no test applies to it; name another metric$"):
         shop.compare("bm25", "dense", metrics="AP").plot("cutoffs")
     with pytest.raises(InputError, match="no database behind it"):

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("folder")
 def test_a_page_is_written(shop: CommandLine, folder: Path) -> None:
     assert shop.said("report", "bm25", "dense") == "wrote report.html: open it in a browser\n"
     page = (folder / "report.html").read_text("utf-8")
-    assert "<title>dense against bm25</title>" in page
+    assert "<title>Is dense better than bm25?</title>" in page
     assert shop.said("report", "bm25", "dense", "-o", "a b.html", "--metric", "ndcg@10") == (
         "wrote 'a b.html': open it in a browser\n"
     )
@@ -22,7 +22,7 @@ def test_a_page_is_written(shop: CommandLine, folder: Path) -> None:
 
 def test_all_other_runs(shop: CommandLine, folder: Path) -> None:
     shop.said("report", "bm25", "--all")
-    assert "<title>dense against bm25</title>" in (folder / "report.html").read_text("utf-8")
+    assert "<title>Is dense better than bm25?</title>" in (folder / "report.html").read_text("utf-8")
 
 
 def test_all_leaves_out_what_cannot_be_compared(shop: CommandLine, folder: Path) -> None:
@@ -33,7 +33,7 @@ def test_all_leaves_out_what_cannot_be_compared(shop: CommandLine, folder: Path)
         "count as missing; are its groups spelled as in the labels?",
         "wrote report.html: open it in a browser",
     ]
-    assert "<title>dense against bm25</title>" in (folder / "report.html").read_text("utf-8")
+    assert "<title>Is dense better than bm25?</title>" in (folder / "report.html").read_text("utf-8")
     refused = shop("report", "other", "--all")
     assert (refused.code, refused.err.splitlines()[-1]) == (
         2,
@@ -45,7 +45,7 @@ def test_all_goes_by_names_and_not_by_ids(shop: CommandLine, folder: Path) -> No
     shop.rows("ingest", "bm25.csv", "--name", "2", "--labels", "labels.csv", "--dataset", "shop")  # the id of dense
     shop.said("report", "bm25", "--all")
     page = (folder / "report.html").read_text("utf-8")
-    assert "<title>2 candidates against bm25</title>" in page
+    assert "<title>Is one of 2 candidates better than bm25?</title>" in page
     assert ">dense</button>" in page
     assert ">2</button>" in page
 
