@@ -226,7 +226,7 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
     hatch = layer("text", {"x": x, "y": y, "text": {"field": "hatch"}}, **look)
     is_dark = {"test": f"datum.strength == 1 && abs(datum.delta) > {reach / 2}", "value": "white"}
     ink = {"condition": is_dark, "value": {"expr": "text"}}
-    size = {"expr": "min(10, bandwidth('x') / 5)"}  # as wide as a cell
+    size = {"expr": "min(10, bandwidth('x') / 5.8)"}  # as wide as a cell
     numbers = layer("text", {"x": x, "y": y, "text": {"field": "shown"}, "color": ink}, fontSize=size, tooltip=None)
     return chart(
         f"{metric}: every run against every other",
