@@ -19,7 +19,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
             "| runs | no step | 1 unit | 1.5 units | 2 units | 3 units |",
             "20",
         ),
-        ("pages.py", ["--groups", "30"], "| groups | the file | to write it | to open it |", "30"),
+        (
+            "pages.py",
+            ["--groups", "30"],
+            "| groups | the file | `compare` | `report` | `plot` | to open the page |",
+            "30",
+        ),
     ],
 )
 def test_a_table_is_printed(program: str, options: list[str], head: str, first: str) -> None:

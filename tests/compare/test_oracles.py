@@ -104,6 +104,7 @@ def test_wilcoxon_equals_scipy_and_pingouin() -> None:
 
 
 def test_corrections_equal_statsmodels() -> None:
+    from scipy.stats import false_discovery_control
     from statsmodels.stats.multitest import multipletests
 
     rng = np.random.default_rng(21)
@@ -114,6 +115,7 @@ def test_corrections_equal_statsmodels() -> None:
             assert np.allclose(
                 np.array(mine, dtype=float), multipletests(p_values, method=method)[1], rtol=0, atol=1e-10
             )
+        assert benjamini_hochberg(p_values) == false_discovery_control(p_values).tolist()
     gc.unfreeze()
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.plot.gather import RunPoint, pareto_front, quality_against, training
-from ndcg_tracker.render.chart import Chart, pixels_of
+from ndcg_tracker.render.chart import Chart, drawing, pixels_of
 from ndcg_tracker.render.html import COLORS
 
 POINTS = [RunPoint("a", 3, 0.5, (0.4, 0.6)), RunPoint("b", 7, 0.625), RunPoint("c", 9, 0.6)]
@@ -76,10 +76,22 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         "or write .html, which needs nothing"
     )
     assert not list(tmp_path.iterdir())
+    with pytest.raises(InputError, match=r"^pictures need vl-convert"), drawing(".pdf"):
+        pass
     with pytest.raises(InputError, match=r"^pictures need altair"):
         CHART.to_altair()
     CHART.save(tmp_path / "x.html")
     assert (tmp_path / "x.html").exists()
+
+
+@pytest.mark.parametrize("python", [sys.executable, "", "/usr/bin/false"])
+def test_another_process_draws_the_same_and_where_there_is_none_this_one(
+    python: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", python)
+    for ending, how in ((".svg", {"theme": "dark", "width": "84mm"}), (".png", {"theme": "light", "width": None})):
+        with drawing(ending) as content_of:
+            assert content_of(CHART, ending, **how) == CHART.content(ending, **how)
 
 
 def test_altair_takes_it() -> None:

@@ -2,8 +2,11 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import ndcg_tracker as nt
 
 
 @pytest.mark.parametrize(
@@ -28,3 +31,27 @@ def test_an_ordinary_comparison_needs_no_scipy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "unwanted"),
+    [
+        (("compare",), {"scipy", "pandas", "altair", "jinja2", "vl_convert"}),
+        (("report",), {"scipy", "pandas", "altair", "vl_convert"}),
+        (("plot", "compare"), {"scipy", "pandas", "altair", "jinja2"}),
+        (("plot", "slices", "--by", "kind"), {"scipy", "pandas", "altair", "jinja2"}),
+    ],
+)
+def test_an_ordinary_picture_is_drawn_with_little(words: tuple[str, ...], unwanted: set[str], tmp_path: Path) -> None:
+    shop = {"group": ["p", "p", "q", "q"], "item": ["a", "b"] * 2, "label": [0, 1, 0, 1]}
+    with nt.Tracker(tmp_path / "runs.db") as tracker:
+        for name, scores in (("bm25", [2.0, 1.0, 2.0, 1.0]), ("dense", [1.0, 2.0, 2.0, 1.0])):
+            tracker.ingest({**shop, "score": scores}, name=name)
+        tracker.set_groups({"group": ["p", "q"], "kind": ["shoe", "hat"]}, group="group")
+    output = () if words == ("compare",) else ("--output", str(tmp_path / "picture.png"))
+    command = [*words, "bm25", "dense", *output, "--db", str(tmp_path / "runs.db")]
+    program = f"import sys; from ndcg_tracker.cli.app import run; print(run({command})); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    *_, code, modules = done.stdout.splitlines()
+    assert code == "0", done.stderr
+    assert unwanted.isdisjoint(name.split(".")[0] for name in modules.split())

@@ -53,14 +53,14 @@ def drawn(
 
     def decorate(chart_of: Callable[..., Chart]) -> None:
         def command(asked: Asked, *, output: str, width: str | None, theme: ThemeName, **own: Any) -> None:
-            from ndcg_tracker.render.chart import checked_ending, pixels_of
+            from ndcg_tracker.render.chart import checked_ending, drawing, pixels_of
             from ndcg_tracker.render.whole_file import whole_file
 
             ending = checked_ending(output)
             if width is not None:
                 pixels_of(width)
-            with options.tracker() as tracker:
-                content = chart_of(tracker, asked, **own).content(ending, theme=theme, width=width)
+            with drawing(ending) as content_of, options.tracker() as tracker:
+                content = content_of(chart_of(tracker, asked, **own), ending, theme=theme, width=width)
             with whole_file(output, "--output") as write:
                 write(content)
             options.say(f"wrote {shlex.quote(output)}")
