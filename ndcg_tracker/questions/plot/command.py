@@ -14,6 +14,7 @@ from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.asked import DEFAULT_DATASET, DEFAULT_METRIC
 from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes, with_parameters
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.questions.explain import explain as ask_explain
 from ndcg_tracker.questions.history import history as ask_history
 from ndcg_tracker.questions.plot import plot_runs, plot_training
@@ -90,15 +91,30 @@ def compare(
     tracker: Tracker,
     asked: Asked,
     kind: Annotated[
-        ComparisonKind, typer.Option(help="Groups from worst to best, run against run, deltas, intervals, all pairs.")
-    ] = "every",
+        ComparisonKind | None,
+        typer.Option(
+            help="Groups from worst to best, run against run, deltas, intervals, all pairs.",
+            show_default="every, on a suite forest",
+        ),
+    ] = None,
     by: By = None,
+    suite: options.OnSuite = None,
+    by_tag: options.ByTag = None,
 ) -> Chart:
     """Draw a comparison, group by group unless --kind says otherwise.
 
     The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
+    --suite draws the systems on every dataset, and on all.
     """
-    return asked.of(tracker.compare, top=0).plot(kind, by=by)
+    options.belongs_to_one_dataset(suite, by_tag=by_tag, by=by)
+    if suite is None:
+        return asked.of(tracker.compare, top=0).plot(kind or "every", by=by)
+    if kind not in (None, "forest"):
+        advice = "name it with --dataset in the place of --suite, or choose forest"
+        raise InputError(f"--kind {kind} shows the groups of one dataset", advice=advice)
+    return asked.on_suite(
+        tracker.compare_suite, suite, by_tag=by_tag, metric=asked.named.get("metrics", DEFAULT_METRIC)
+    ).plot()
 
 
 @drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci"))
@@ -124,12 +140,15 @@ def explain(
 
 
 @drawn(ask_history, but=["new_steps"])
-def history(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw a metric over runs, its steps and the changes of labels."""
+def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_tag: options.ByTag = None) -> Chart:
+    """Draw a metric over runs, its steps and the changes of labels; --suite draws the macro mean of systems."""
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
-    metric, dataset = asked.named.get("metric", DEFAULT_METRIC), asked.named.get("dataset", DEFAULT_DATASET)
-    return tracker.history_report(metric, dataset=dataset, wanted=HistoryFilter(**asked.part(HistoryFilter))).plot()
+    options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset="dataset" in asked.named)
+    metric, wanted = asked.named.get("metric", DEFAULT_METRIC), HistoryFilter(**asked.part(HistoryFilter))
+    if suite is not None:
+        return tracker.history_of_suite(suite, metric, by_tag=by_tag, wanted=wanted).plot()
+    return tracker.history_report(metric, dataset=asked.named.get("dataset", DEFAULT_DATASET), wanted=wanted).plot()
 
 
 @drawn(plot_training)
@@ -149,5 +168,5 @@ def runs(tracker: Tracker, asked: Asked) -> Chart:
 
 @drawn(compare_suite, but=(*OF_REPORTS, "by"))
 def suite(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw two systems on every dataset of a suite, and on all."""
+    """Draw systems on every dataset of a suite, and on all."""
     return asked.of(tracker.compare_suite).plot()

@@ -389,6 +389,11 @@ class ReportResult:
         first = replace(first, comparison=replace(first.comparison, notes=notes))
         return ReportResult(replace(self.report, pairs=(first, *others)))
 
+    def with_decision(self, decision: str) -> ReportResult:
+        """Return the page of a suite with what a gate decided, in words."""
+        assert self.report.suite is not None
+        return ReportResult(replace(self.report, suite=replace(self.report.suite, decision=decision)))
+
     def to_html(self) -> str:
         """Return the whole page, with its scripts and its security policy; in it, ids are text and never markup."""
         from ndcg_tracker.questions.report.page import report_page  # only a page needs the charts

@@ -98,10 +98,14 @@ _DECISION_LOOKS = {"pass": "better", "fail": "worse"}
 
 @dataclass(frozen=True, slots=True)
 class SuiteOverview:
-    """Systems on all datasets of a suite together, by candidate and metric, and the table of all systems by metric."""
+    """Systems on all datasets of a suite together, by candidate and metric, and the table of all systems by metric.
+
+    ``decision``: what a gate decided on them, in words, "" where none was asked.
+    """
 
     comparisons: tuple[SuiteComparison, ...]
     systems: tuple[SuiteTable, ...]
+    decision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +178,11 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
         told = [comparison_reports(_with_texts(pair))[0] for pair in report.pairs]
     pairs = [_PairOnPage.of(_visible(pair), of_pair, report) for pair, of_pair in zip(report.pairs, told, strict=True)]
     title, subtitle = _titles(report)
-    suite = {} if report.suite is None else _suite_on_page(report.suite)
-    overview = suite.pop("cards", None) or (_overview(report) if len(pairs) > 1 else {})
+    together: dict[str, Any] = {"verdicts": (), "decision": "", "reports": ()}
+    if report.suite is not None:
+        overview, together = _suite_on_page(report.suite)
+    else:
+        overview = _overview(report) if len(pairs) > 1 else {}
     raw = {visible(key): key for pair in report.pairs for key in pair.groups.keys if visible(key) != key}
     data: dict[str, object] = {
         "themes": themes(),
@@ -187,7 +194,7 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
         "title": title,
         "subtitle": subtitle,
         "overview": overview,
-        **suite,
+        **together,
         "pairs": [pair.values for pair in pairs],
         "command": command_line(report.command),
         "made": made,
@@ -211,18 +218,28 @@ def _titles(report: RunsReport) -> tuple[str, str]:
     return f"Is {who} better than {visible(comparison.baseline.name)}?", f"{metric} on {comparison.dataset}"
 
 
-def _suite_on_page(suite: SuiteOverview) -> dict[str, Any]:
-    """Return what the page shows of all datasets together: verdicts, the chart of all datasets, tables."""
+def _suite_on_page(suite: SuiteOverview) -> tuple[dict[str, Card], dict[str, Any]]:
+    """Return what the page shows of all datasets together: the chart of them, and verdicts, decision and tables."""
     from markupsafe import Markup
 
-    reports = suite_comparison_reports(*suite.comparisons, details=False)
+    reports = suite_comparison_reports(*suite.comparisons, details=True)
     bars = [replace(bar, name=visible(bar.name)) for bar in suite_bars(*suite.comparisons)]
     reports = [*reports, *map(suite_table_report, suite.systems)]
-    return {
-        "cards": {"forest": Card.of(suite_forest(*suite.comparisons), _bar_table(bars))},
-        "verdicts": [verdict_on_suite(comparison) for comparison in suite.comparisons],
+    return {"forest": Card.of(suite_forest(*suite.comparisons), _bar_table(bars))}, {
+        "verdicts": [_verdict_on_page(comparison, suite) for comparison in suite.comparisons],
+        "decision": suite.decision,
         "reports": [Markup(reports_html([report], CLASSES)) for report in reports],
     }
+
+
+def _verdict_on_page(comparison: SuiteComparison, suite: SuiteOverview) -> tuple[str, str]:
+    """Return the verdict on a candidate and metric, and the numbers that it rests on."""
+    is_one = len({other.candidate for other in suite.comparisons}) == 1
+    macro = comparison.macro
+    p = p_text(comparison.p_adjusted) + (" (Holm-corrected over all of these)" if len(suite.comparisons) > 1 else "")
+    whose = "" if is_one else f"{visible(comparison.candidate)}: "
+    numbers = f"{_signed(macro.mean)}, 95% interval {interval(macro.ci, signed=True)}, p {p}"
+    return whose + verdict_on_suite(comparison), numbers
 
 
 def _with_texts(pair: PairReport) -> Comparison:

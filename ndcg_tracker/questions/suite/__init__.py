@@ -11,10 +11,12 @@ from ndcg_tracker.metrics.language.text import parse_metric, parse_metrics
 from ndcg_tracker.questions.gate import MaxHarm
 
 if TYPE_CHECKING:
+    from ndcg_tracker.compare.decide_suite import SuiteComparison
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
     from ndcg_tracker.compare.options import Missing, Unjudged, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
+    from ndcg_tracker.questions.report.gather import ReportResult
     from ndcg_tracker.storage.records import SuiteRecord
     from ndcg_tracker.storage.store import HasStore
 
@@ -24,6 +26,7 @@ BaselineSystem = Annotated[str, Option("The name of its runs.", metavar="BASELIN
 CandidateSystem = Annotated[
     str, Option("The name of the runs to compare with it.", metavar="CANDIDATE", is_positional=True)
 ]
+FurtherSystems = Annotated[str, Option("More of them.", metavar="CANDIDATE", is_positional=True, is_optional=True)]
 Datasets = Annotated[
     Sequence[str],
     Option("Datasets, or patterns: 'beir-*'.", metavar="DATASET", is_positional=True, typed=list[str]),
@@ -114,7 +117,7 @@ def compare_suite(
     name: SuiteName,
     baseline: BaselineSystem,
     candidate: CandidateSystem,
-    *further: str,
+    *further: FurtherSystems,
     metric: MetricTexts = DEFAULT_METRIC,
     by_tag: ByTag = None,
     missing: MissingGroups = "error",
@@ -168,22 +171,36 @@ def suite_page(
     judge: str | None = None,
 ) -> str:
     """Return the page of ``report`` for the systems that were compared on a suite."""
+    metrics = list(dict.fromkeys(comparison.metric for comparison in found.comparisons))
+    candidates = list(dict.fromkeys(comparison.candidate for comparison in found.comparisons))
+    return _page(self, found.comparison, candidates, metrics, by_tag, missing, labels, judge).to_html()
+
+
+def _page(
+    self: HasStore,
+    comparison: SuiteComparison,
+    candidates: Sequence[str],
+    metrics: Sequence[str],
+    by_tag: str | None,
+    missing: Missing,
+    labels: Version,
+    judge: str | None,
+) -> ReportResult:
     from ndcg_tracker.questions.report import report
 
-    first = found.comparison
-    of_first = first.deltas[0].metric
+    clusters = comparison.deltas[0].metric.clusters
     return report(
         self,
-        first.baseline,
-        *dict.fromkeys(compared.candidate for compared in found.comparisons),
-        suite=first.suite,
+        comparison.baseline,
+        *candidates,
+        suite=comparison.suite,
         by_tag=by_tag,
-        metrics=list(dict.fromkeys(compared.metric for compared in found.comparisons)),
+        metrics=metrics,
         missing=missing,
-        cluster=None if of_first.clusters is None else of_first.clusters.attribute,
+        cluster=None if clusters is None else clusters.attribute,
         labels=labels,
         judge=judge,
-    ).to_html()
+    )
 
 
 def gate_suite_page(
@@ -194,13 +211,11 @@ def gate_suite_page(
     labels: Version = None,
     judge: str | None = None,
 ) -> str:
-    """Return a page of HTML: what a gate on a suite decided on, then all systems of the suite."""
-    from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
-
-    asked = found.gated.comparison
-    missing = asked.deltas[0].metric.groups.missing
-    comparison = SuiteComparisonResult(asked)
-    return suite_page(self, comparison, by_tag=by_tag, missing=missing, labels=labels, judge=judge)
+    """Return the page of ``report`` for the systems on which a gate decided, with its decision."""
+    comparison = found.gated.comparison
+    missing = comparison.deltas[0].metric.groups.missing
+    page = _page(self, comparison, [comparison.candidate], [comparison.metric], by_tag, missing, labels, judge)
+    return page.with_decision(f"{found.decision.upper()}: {found.reason}").to_html()
 
 
 def gate_suite(

@@ -5,15 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from command_line import CommandLine
+from refused import refusal_of
 from small_shop import BM25, DENSE, frame_of, write_csv
 
 from ndcg_tracker import Tracker
+from ndcg_tracker.errors import InputError
 
 pytestmark = pytest.mark.usefixtures("folder")
 
@@ -108,12 +111,60 @@ def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
     said = two.said("suite", "report", *pair, "--output", str(folder / "suite.html"))
     assert said == f"wrote {folder / 'suite.html'}: open it in a browser\n"
     page = (folder / "suite.html").read_text(encoding="utf-8")
-    assert "<h1>dense against bm25 on suite both: ndcg@10</h1>" in page
+    with Tracker(two.url) as tracker:
+        report = tracker.report("bm25", "dense", suite="both", metrics="ndcg@10", output=str(folder / "suite.html"))
+        found = tracker.compare_suite("both", "bm25", "dense").comparison
+        assert [pair.comparison for pair in report.report.pairs] == list(
+            tracker.compare_suite("both", "bm25", "dense", top=10).on_datasets
+        )
+        assert report.report.suite is not None
+        assert report.report.suite.comparisons == (found,)
+        assert report.to_html() == page
+    assert "<h1>dense against bm25 on suite both</h1>" in page
+    assert found.macro.ci is not None
+    assert f"95% interval [{found.macro.ci[0]:+.4f}, {found.macro.ci[1]:+.4f}], p " in page
+    assert re.findall(r'<button role="tab"[^>]*>([^<]*)</button>', page) == ["shop", "books"]
     assert "2 systems on suite both (2 datasets): " in page
-    two.said("plot", "suite", *pair, "--output", str(folder / "suite.svg"))
-    picture = (folder / "suite.svg").read_text(encoding="utf-8")
-    for row in ("shop", "books", "macro, other queries", "macro, other datasets", "micro, other queries"):
-        assert f">{row}</text>" in picture
+    assert "ndcg-track report bm25 dense --suite both --metric ndcg@10 --output " in page
+    for words in (("suite", *pair), ("compare", *pair[1:], "--suite", "both"), ("suite", *pair, "bm25")):
+        two.said("plot", *words, "--output", str(folder / "suite.svg"))
+        picture = (folder / "suite.svg").read_text(encoding="utf-8")
+        for row in ("shop", "books", "macro, other queries", "macro, other datasets", "micro, other queries"):
+            assert f">{row}</text>" in picture or f">dense: {row}</text>" in picture
+    two.said("plot", "history", "--suite", "both", "--output", str(folder / "suite.svg"))
+    gate = ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", "0.9")
+    two(*gate, "--report", str(folder / "gate.html"), "--dry-run")
+    assert "<p>Gate: " in (folder / "gate.html").read_text(encoding="utf-8")
+
+
+def test_what_a_page_and_a_picture_of_a_suite_do_not_take(two: CommandLine) -> None:
+    two.said("suite", "create", "both", "shop", "books")
+    pair = ("bm25", "dense", "--suite", "both", "--output", "x.svg")
+    for words, told in (
+        (("report", *pair, "--dataset", "shop"), "--dataset does not go with --suite; leave out one of them"),
+        (("report", *pair, "--check-with", "ann"), "--check-with does not go with --suite; leave out one of them"),
+        (("plot", "compare", *pair, "--by", "kind"), "--by does not go with --suite; leave out one of them"),
+        (
+            ("plot", "compare", *pair, "--kind", "scatter"),
+            "--kind scatter shows the groups of one dataset; name it with --dataset in the place of --suite, or choose "
+            "forest",
+        ),
+    ):
+        assert two.refused(*words) == told
+    with Tracker(two.url) as tracker:
+        told = "by_tag= belongs to suite=; name a suite, or leave it out"
+        assert refusal_of(InputError, tracker.report, "bm25", "dense", by_tag="system") == told
+
+
+def test_several_systems_have_a_tab_on_each_dataset(two: CommandLine) -> None:
+    two.said("suite", "create", "both", "shop", "books")
+    for dataset in ("shop", "books"):
+        assert two("ingest", "bm25.csv", "--dataset", dataset, "--name", "copy").code == 0
+    with Tracker(two.url) as tracker:
+        page = tracker.report("bm25", "dense", "copy", suite="both").to_html()
+    tabs = [f"{system} on {dataset}" for system in ("dense", "copy") for dataset in ("shop", "books")]
+    assert re.findall(r'<button role="tab"[^>]*>([^<]*)</button>', page) == tabs
+    assert "<strong>dense: macro " in page
 
 
 def test_a_table_for_a_paper(two: CommandLine) -> None:
