@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.compare.gather import CompareOptions, compared, pruned_notes
-from ndcg_tracker.compare.gather_suite import compared_on_suite
 from ndcg_tracker.compare.item_changes import contributions_of, item_changes
 from ndcg_tracker.compare.pair import places_of_ids
 from ndcg_tracker.compare.report_facts import (
@@ -33,8 +32,6 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
-from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
-from ndcg_tracker.questions.leaderboard.gather_suite import suite_tables
 from ndcg_tracker.questions.report.page import RunsReport, SuiteOverview
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.runs.groups import texts_of
@@ -102,6 +99,10 @@ def suite_report(
     Datasets whose runs were stored as sums have no page of their own. Parameters: see ``runs_report``; ``by_tag``: see
     ``compared_on_suite``, and for what is raised as well.
     """
+    from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages are of one dataset
+    from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
+    from ndcg_tracker.questions.leaderboard.gather_suite import suite_tables
+
     comparisons, pairs = compared_on_suite(tx, suite, baseline, candidates, options, by_tag)
     metrics = tuple(parse_metric(text) for text in dict.fromkeys(comparison.metric for comparison in comparisons))
     question = LeaderboardQuestion(

@@ -16,12 +16,10 @@ from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport
 from ndcg_tracker.compare.results import Comparison, GroupDelta, MetricComparison, RunRef, SliceComparison
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
 from ndcg_tracker.compare.say_check import checked_by, favours
-from ndcg_tracker.compare.say_suite import suite_bars, suite_comparison_reports, suite_forest, verdict_on_suite
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.compare.say_tables import NO_VALUE, rare_loss_words
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
-from ndcg_tracker.questions.leaderboard.say import suite_table_report
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
@@ -222,6 +220,9 @@ def _suite_on_page(suite: SuiteOverview) -> tuple[dict[str, Card], dict[str, Any
     """Return what the page shows of all datasets together: the chart of them, and verdicts, decision and tables."""
     from markupsafe import Markup
 
+    from ndcg_tracker.compare.say_suite import suite_bars, suite_comparison_reports, suite_forest
+    from ndcg_tracker.questions.leaderboard.say import suite_table_report
+
     reports = suite_comparison_reports(*suite.comparisons, details=True)
     bars = [replace(bar, name=visible(bar.name)) for bar in suite_bars(*suite.comparisons)]
     reports = [*reports, *map(suite_table_report, suite.systems)]
@@ -234,6 +235,8 @@ def _suite_on_page(suite: SuiteOverview) -> tuple[dict[str, Card], dict[str, Any
 
 def _verdict_on_page(comparison: SuiteComparison, suite: SuiteOverview) -> tuple[str, str]:
     """Return the verdict on a candidate and metric, and the numbers that it rests on."""
+    from ndcg_tracker.compare.say_suite import verdict_on_suite
+
     is_one = len({other.candidate for other in suite.comparisons}) == 1
     macro = comparison.macro
     p = p_text(comparison.p_adjusted) + (" (Holm-corrected over all of these)" if len(suite.comparisons) > 1 else "")
