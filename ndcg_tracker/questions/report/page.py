@@ -16,8 +16,8 @@ from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport
 from ndcg_tracker.compare.results import Comparison, GroupDelta, MetricComparison, RunRef, SliceComparison
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
 from ndcg_tracker.compare.say_check import checked_by, favours
-from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.compare.say_tables import NO_VALUE, rare_loss_words
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
