@@ -120,7 +120,7 @@ def test_a_page_and_a_picture(two: CommandLine, folder: Path) -> None:
         assert report.report.suite is not None
         assert report.report.suite.comparisons == (found,)
         assert report.to_html() == page
-    assert "<h1>dense against bm25 on suite both</h1>" in page
+    assert "<h1>Is dense better than bm25 on suite both?</h1>" in page
     assert found.macro.ci is not None
     assert f"95% interval [{found.macro.ci[0]:+.4f}, {found.macro.ci[1]:+.4f}], p " in page
     assert re.findall(r'<button role="tab"[^>]*>([^<]*)</button>', page) == ["shop", "books"]
