@@ -32,7 +32,8 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
-from ndcg_tracker.questions.report.page import RunsReport, SuiteOverview
+from ndcg_tracker.questions.report.page import RunsReport
+from ndcg_tracker.questions.report.page_suite import SuiteOverview
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.storage.records import NO_LABELS_HERE

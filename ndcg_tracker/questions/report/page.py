@@ -17,9 +17,9 @@ from ndcg_tracker.compare.results import Comparison, GroupDelta, MetricCompariso
 from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
 from ndcg_tracker.compare.say_check import checked_by, favours
 from ndcg_tracker.compare.say_tables import NO_VALUE, rare_loss_words
-from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
+from ndcg_tracker.questions.report.page_suite import SuiteOverview, suite_on_page, suite_titles
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
@@ -31,8 +31,6 @@ from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words,
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from ndcg_tracker.compare.decide_suite import SuiteComparison
-    from ndcg_tracker.questions.leaderboard.decide import SuiteTable
     from ndcg_tracker.storage.records import DecisionRecord
     from ndcg_tracker.words.notes import Note
 
@@ -92,18 +90,6 @@ ROWS = 100_000
 _DECIMALS = 6
 _RARE = 0.01  # a smaller share of groups that may lose more than any that was seen is no caveat
 _DECISION_LOOKS = {"pass": "better", "fail": "worse"}
-
-
-@dataclass(frozen=True, slots=True)
-class SuiteOverview:
-    """Systems on all datasets of a suite together, by candidate and metric, and the table of all systems by metric.
-
-    ``decision``: what a gate decided on them, in words, "" where none was asked.
-    """
-
-    comparisons: tuple[SuiteComparison, ...]
-    systems: tuple[SuiteTable, ...]
-    decision: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +164,8 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
     title, subtitle = _titles(report)
     together: dict[str, Any] = {"verdicts": (), "decision": "", "reports": ()}
     if report.suite is not None:
-        overview, together = _suite_on_page(report.suite)
+        spec, bars, together = suite_on_page(report.suite)
+        overview = {"forest": Card.of(spec, _bar_table(bars))}
     else:
         overview = _overview(report) if len(pairs) > 1 else {}
     raw = {visible(key): key for pair in report.pairs for key in pair.groups.keys if visible(key) != key}
@@ -202,47 +189,12 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
 def _titles(report: RunsReport) -> tuple[str, str]:
     """Return the title of the page, and what stands below it."""
     if report.suite is not None:
-        first, *others = report.suite.comparisons
-        candidates = dict.fromkeys(comparison.candidate for comparison in (first, *others))
-        metrics = dict.fromkeys(familiar_name(comparison.metric) for comparison in (first, *others))
-        who = visible(first.candidate) if len(candidates) == 1 else f"one of {counted(len(candidates), 'candidate')}"
-        title = f"Is {who} better than {visible(first.baseline)} on suite {visible(first.suite)}?"
-        datasets = counted(len(first.deltas), "dataset")
-        return title, f"{', '.join(metrics)} over {datasets}, of which each counts once"
+        return suite_titles(report.suite)
     comparison = report.pairs[0].comparison
     n = len(report.pairs)
     who = visible(comparison.candidate.name) if n == 1 else f"one of {counted(n, 'candidate')}"
     metric = for_people(comparison).metrics[0].metric
     return f"Is {who} better than {visible(comparison.baseline.name)}?", f"{metric} on {comparison.dataset}"
-
-
-def _suite_on_page(suite: SuiteOverview) -> tuple[dict[str, Card], dict[str, Any]]:
-    """Return what the page shows of all datasets together: the chart of them, and verdicts, decision and tables."""
-    from markupsafe import Markup
-
-    from ndcg_tracker.compare.say_suite import suite_bars, suite_comparison_reports, suite_forest
-    from ndcg_tracker.questions.leaderboard.say import suite_table_report
-
-    reports = suite_comparison_reports(*suite.comparisons, details=True)
-    bars = [replace(bar, name=visible(bar.name)) for bar in suite_bars(*suite.comparisons)]
-    reports = [*reports, *map(suite_table_report, suite.systems)]
-    return {"forest": Card.of(suite_forest(*suite.comparisons), _bar_table(bars))}, {
-        "verdicts": [_verdict_on_page(comparison, suite) for comparison in suite.comparisons],
-        "decision": suite.decision,
-        "reports": [Markup(reports_html([report], CLASSES)) for report in reports],
-    }
-
-
-def _verdict_on_page(comparison: SuiteComparison, suite: SuiteOverview) -> tuple[str, str]:
-    """Return the verdict on a candidate and metric, and the numbers that it rests on."""
-    from ndcg_tracker.compare.say_suite import verdict_on_suite
-
-    is_one = len({other.candidate for other in suite.comparisons}) == 1
-    macro = comparison.macro
-    p = p_text(comparison.p_adjusted) + (" (Holm-corrected over all of these)" if len(suite.comparisons) > 1 else "")
-    whose = "" if is_one else f"{visible(comparison.candidate)}: "
-    numbers = f"{_signed(macro.mean)}, 95% interval {interval(macro.ci, signed=True)}, p {p}"
-    return whose + verdict_on_suite(comparison), numbers
 
 
 def _with_texts(pair: PairReport) -> Comparison:

@@ -164,7 +164,7 @@ def test_several_systems_have_a_tab_on_each_dataset(two: CommandLine) -> None:
         page = tracker.report("bm25", "dense", "copy", suite="both").to_html()
     tabs = [f"{system} on {dataset}" for system in ("dense", "copy") for dataset in ("shop", "books")]
     assert re.findall(r'<button role="tab"[^>]*>([^<]*)</button>', page) == tabs
-    assert "<strong>dense: macro " in page
+    assert '<p class="verdict">dense: ' in page
 
 
 def test_a_table_for_a_paper(two: CommandLine) -> None:
