@@ -146,7 +146,7 @@ def test_three_answers(gates: Callable[..., Outcome], database: str) -> None:
     assert properties["test_it_may_ship"]["ndcg_tracker.decision"] == "pass"
     page = Path(known["ndcg_tracker.report"] or "")
     assert page.name == "report-test_gates.py_test_it_is_worse.html"
-    assert "<title>worse against base</title>" in (found.folder / "reports" / page.name).read_text("utf-8")
+    assert "<title>Is worse better than base?</title>" in (found.folder / "reports" / page.name).read_text("utf-8")
     assert "ndcg_tracker.report" not in properties["test_it_may_ship"]
     with nt.Tracker(database) as tracker:
         decided = tracker.sql(

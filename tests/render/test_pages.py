@@ -35,7 +35,7 @@ class Elements(HTMLParser):
 
 
 def small(name: str = "a run") -> str:
-    values = {"title": name, "overview": {}, "pairs": [], "made": "Made", "command": name}
+    values = {"title": name, "overview": {}, "pairs": [], "reports": [], "made": "Made", "command": name}
     return page("report.html", {"pairs": [], "name": name}, scripts=("vega.js", "report.js"), **values)
 
 

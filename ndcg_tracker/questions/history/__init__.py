@@ -90,7 +90,7 @@ def history_report(
             return history_of(tx, dataset, metric, chosen, without_run_id=of_dataset.rows[-1]["run_id"])
 
         new = new_steps_of(of_dataset, without_newest) if new_steps else None
-    return HistoryResult(of_dataset, new, dataset)
+    return HistoryResult(of_dataset, new)
 
 
 def history_of_suite(
@@ -119,7 +119,7 @@ def history_of_suite(
             return history_on_suite(tx, name, metric, chosen, by_tag, without=of_suite.rows[-1]["run"])
 
         new = new_steps_of(of_suite, without_newest) if new_steps else None
-    return HistoryResult(of_suite, new, f"suite {name}")
+    return HistoryResult(of_suite, new)
 
 
 def history_answer(

@@ -71,12 +71,10 @@ class HistoryResult:
     """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts.
 
     ``new_steps``: the rows of the steps that the newest run has brought to light; None where nobody asked.
-    ``on``: the dataset, or the suite.
     """
 
     history: History
     new_steps: tuple[HistoryRow, ...] | None = None
-    on: str = ""
 
     @property
     def rows(self) -> tuple[HistoryRow, ...]:
@@ -96,7 +94,9 @@ class HistoryResult:
         if not self.rows:
             raise InputError("no run to draw")
         metric = familiar_name(self.rows[0]["metric"], self.rows[-1].get("requested_as", ""))
-        return Chart(history_chart(self.rows, metric, on=self.on))
+        is_suite = self.rows[0].get("suite") is not None
+        on = f"suite {self.history.dataset}" if is_suite else self.history.dataset
+        return Chart(history_chart(self.rows, metric, on=on))
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per run, or per new step if these were asked for.

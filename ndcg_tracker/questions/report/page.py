@@ -13,20 +13,20 @@ from ndcg_tracker.compare import chart as compare_charts
 from ndcg_tracker.compare import chart_groups
 from ndcg_tracker.compare.chart import cutoffs
 from ndcg_tracker.compare.report_facts import EveryGroup, GroupLists, PairReport, RunPairDelta
-from ndcg_tracker.compare.results import Comparison, GroupDelta, MetricComparison, RunRef, SliceComparison
-from ndcg_tracker.compare.say import comparison_reports, finding, for_people, n_tested
+from ndcg_tracker.compare.results import Comparison, GroupDelta, MetricComparison, RunRef
+from ndcg_tracker.compare.say import comparison_reports, finding, for_people
 from ndcg_tracker.compare.say_check import checked_by, favours
-from ndcg_tracker.compare.say_tables import NO_VALUE, rare_loss_words
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
+from ndcg_tracker.questions.report.first_screen import DECISION_LOOKS, answer, caveats, decided, p_words, slices_told
 from ndcg_tracker.questions.report.page_suite import SuiteOverview, suite_on_page, suite_titles
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
 from ndcg_tracker.render.report import Report, Table, columns, query_cell, text_cell, web_address
 from ndcg_tracker.render.terminal import shown_strings, visible
 from ndcg_tracker.runs.labels import judge_option
-from ndcg_tracker.words.notes import command_line, few_differences, sentence
-from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, percent, plural, points
+from ndcg_tracker.words.notes import command_line, sentence
+from ndcg_tracker.words.texts import GroupTexts, counted, interval, judge_words, p_text, points
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -88,8 +88,6 @@ def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
 ROWS = 100_000
 """How many groups a page holds at most, the most changed ones."""
 _DECIMALS = 6
-_RARE = 0.01  # a smaller share of groups that may lose more than any that was seen is no caveat
-_DECISION_LOOKS = {"pass": "better", "fail": "worse"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +261,7 @@ class _PairOnPage:
         counts = [(name, n) for name, n in named if n is not None]
         slices = chart_groups.colored(pair.groups)
         decision = report.decisions.get(pair.comparison.candidate.name)
+        is_outdated = pair.comparison.candidate.name in report.outdated
         values = {
             "baseline": baseline,
             "candidate": candidate,
@@ -275,15 +274,13 @@ class _PairOnPage:
             "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),
             "interval": ""
             if first.ci is None
-            else f"95% interval {interval(first.ci, signed=True)}, p {_p_words(first, report.together(pair))}",
-            "verdict": ": ".join(filter(None, (_answer(first), finding(first)))),
-            "slices": [_slices_on_page(name, rows) for name, rows in pair.slices.items()],
-            "caveats": _caveats(comparison),
+            else f"95% interval {interval(first.ci, signed=True)}, p {p_words(first, report.together(pair))}",
+            "verdict": answer(first),
+            "slices": [slices_told(name, rows) for name, rows in pair.slices.items()],
+            "caveats": caveats(comparison),
             "further": [*favours(comparison), *map(finding, comparison.metrics[1:])],
-            "decision": ""
-            if decision is None
-            else _decision_in_words(decision, is_outdated=pair.comparison.candidate.name in report.outdated),
-            "decided": "" if decision is None else _DECISION_LOOKS.get(decision.decision, ""),
+            "decision": "" if decision is None else decided(decision, is_outdated=is_outdated),
+            "decided": "" if decision is None or is_outdated else DECISION_LOOKS.get(decision.decision, ""),
             "share": _share(counts),
             "counts": " · ".join(f"{n:,} {'the same' if name == 'same' else name}" for name, n in counts),
             "colors": list(slices),
@@ -400,68 +397,6 @@ def _signed(number: float) -> str:
     return points(number, signed=True)
 
 
-def _decision_in_words(decision: DecisionRecord, *, is_outdated: bool) -> str:
-    overridden = "" if decision.acknowledged_reason is None else f"; overridden: {decision.acknowledged_reason}"
-    if is_outdated:
-        return (
-            f"Gate on {decision.metric}: not asked under these labels. Under others it was {decision.decision.upper()} "
-            f"({decision.created_at_utc[:10]}){overridden}"
-        )
-    decided = f"{decision.decision.upper()} ({decision.created_at_utc[:10]})"
-    return f"Gate on {decision.metric}: {decided}: {decision.reason}{overridden}"
-
-
-_ANSWERS: Mapping[str | None, str] = {
-    "improved": "Yes",
-    "regressed": "No",
-    "identical": "No",
-    "no_difference_detected": "Not shown",
-    "open": "Open",
-}
-
-
-def _answer(metric: MetricComparison) -> str:
-    """Return whether the candidate is better, in a word, "" where that was not asked."""
-    if metric.p_value is None and metric.told != "identical":
-        return ""
-    return "Perhaps" if metric.has_low_information and metric.told == "improved" else _ANSWERS.get(metric.told, "")
-
-
-_NAMED = 5  # slices that the first screen names
-
-
-def _slices_on_page(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, Any]:
-    """Return which slices by an attribute regressed, the worst first, and how many improved."""
-    regressed = [row for row in rows if row.verdict == "regressed"]
-    n_improved, n_more = sum(row.verdict == "improved" for row in rows), len(regressed) - _NAMED
-    words = f"{len(regressed) or 'None'} of {len(rows):,} {plural(attribute)} regressed"
-    doubt = next((few_differences(row.warning) for row in regressed if row.warning is not None), "")
-    return {
-        "words": words,
-        "regressed": bool(regressed),
-        "named": [
-            {"value": NO_VALUE if row.value is None else row.value, "delta": points(row.delta, signed=True, digits=2)}
-            for row in regressed[:_NAMED]
-        ],
-        "after": (f" and {n_more} more" if n_more > 0 else "") + (f"; {n_improved} improved" if n_improved else ""),
-        "doubt": doubt,
-    }
-
-
-def _caveats(comparison: Comparison) -> list[str]:
-    """Return what the verdict does not see, where it matters: rare losses, and ranks that nobody judged."""
-    first = comparison.metrics[0]
-    rare, caveats = first.rare_loss, []
-    if rare is not None and first.told != "regressed" and rare.share >= _RARE and rare.worst > (first.gain or 0.0):
-        caveats.append(f"Rare loss: {rare_loss_words(rare, of_clusters=first.clusters is not None)}")
-    for share in comparison.coverage:
-        if share.is_open:
-            where = "all ranks" if share.cutoff is None else f"the first {share.cutoff} ranks"
-            of_both = f"{percent(share.baseline)} in {comparison.baseline.name}, {percent(share.candidate)} in "
-            caveats.append(f"Judged of {where}: {of_both}{comparison.candidate.name}")
-    return caveats
-
-
 def _lists_words(pair: PairReport, first: MetricComparison) -> str:
     words = "Both lists of the chosen group, and the ideal one. Thick lines and bold names are relevant items."
     repeated = [ref for ref in (pair.comparison.baseline, pair.comparison.candidate) if ref.runs]
@@ -480,13 +415,6 @@ def _tab(report: RunsReport, comparison: Comparison) -> str:
         return visible(comparison.candidate.name)
     n = len({pair.comparison.candidate.name for pair in report.pairs})
     return visible(comparison.dataset if n == 1 else f"{comparison.candidate.name} on {comparison.dataset}")
-
-
-def _p_words(metric: MetricComparison, together: Sequence[Comparison]) -> str:
-    """Return the p-value that decides, and the uncorrected one where others were corrected with it."""
-    n = n_tested(together)
-    holm = f" (Holm-corrected over {n} tests; on its own {p_text(metric.p_value)})" if n > 1 else ""
-    return f"{p_text(metric.p_adjusted)}{holm}"
 
 
 def _no_lists_words(notes: Sequence[Note]) -> str:

@@ -339,7 +339,7 @@ def test_the_report_page_of_a_decision(gate: CommandLine, folder: Path, monkeypa
     printed = gate("gate", "drop", *ASKED, "--report", "page.html", "--format", "markdown")
     assert (printed.code, printed.err) == (3, "")
     page = (folder / "page.html").read_text("utf-8")
-    assert "<title>drop against base</title>" in page
+    assert "<title>Is drop better than base?</title>" in page
     assert "Gate on ndcg@10: FAIL" in page
     picture, link = printed.out.split("```mermaid\n")[1].split("\n```\n")
     assert '    x-axis "240 groups: 0 better, 120 the same, 120 worse" 1 --> 60' in picture.splitlines()

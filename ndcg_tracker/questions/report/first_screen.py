@@ -1,0 +1,89 @@
+"""What the first screen of the report says: the answer, what the gate decided, which slices regressed, and caveats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison
+from ndcg_tracker.compare.say import finding, n_tested
+from ndcg_tracker.compare.say_tables import NO_VALUE, rare_loss_words
+from ndcg_tracker.words.notes import few_differences
+from ndcg_tracker.words.texts import p_text, percent, plural, points
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.records import DecisionRecord
+
+_RARE = 0.01  # a smaller share of groups that may lose more than any that was seen is no caveat
+DECISION_LOOKS = {"pass": "better", "fail": "worse"}
+"""The colour of what a gate decided."""
+_ANSWERS: Mapping[str | None, str] = {
+    "improved": "Yes",
+    "regressed": "No",
+    "identical": "No",
+    "no_difference_detected": "Not shown",
+    "open": "Open",
+}
+
+
+def answer(metric: MetricComparison) -> str:
+    """Return whether the candidate is better, in a word where a test or the lists tell it, and what was found."""
+    if metric.p_value is None and metric.told != "identical":
+        return finding(metric)
+    is_doubtful = metric.has_low_information and metric.told == "improved"
+    word = "Perhaps" if is_doubtful else _ANSWERS.get(metric.told, "")
+    return ": ".join(filter(None, (word, finding(metric))))
+
+
+_NAMED = 5  # slices that the first screen names
+
+
+def slices_told(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, Any]:
+    """Return which slices by an attribute regressed, the worst first, and how many improved."""
+    regressed = [row for row in rows if row.verdict == "regressed"]
+    n_improved, n_more = sum(row.verdict == "improved" for row in rows), len(regressed) - _NAMED
+    words = f"{len(regressed) or 'None'} of {len(rows):,} {plural(attribute)} regressed"
+    doubt = next((few_differences(row.warning) for row in regressed if row.warning is not None), "")
+    return {
+        "words": words,
+        "regressed": bool(regressed),
+        "named": [
+            {"value": NO_VALUE if row.value is None else row.value, "delta": points(row.delta, signed=True, digits=2)}
+            for row in regressed[:_NAMED]
+        ],
+        "after": (f" and {n_more} more" if n_more > 0 else "") + (f"; {n_improved} improved" if n_improved else ""),
+        "doubt": doubt,
+    }
+
+
+def caveats(comparison: Comparison) -> list[str]:
+    """Return what the verdict does not see, where it matters: rare losses, and ranks that nobody judged."""
+    first = comparison.metrics[0]
+    rare, told = first.rare_loss, list[str]()
+    if rare is not None and first.told != "regressed" and rare.share >= _RARE and rare.worst > (first.gain or 0.0):
+        told.append(f"Rare loss: {rare_loss_words(rare, of_clusters=first.clusters is not None)}")
+    for share in comparison.coverage:
+        if share.is_open:
+            where = "all ranks" if share.cutoff is None else f"the first {share.cutoff} ranks"
+            of_both = f"{percent(share.baseline)} in {comparison.baseline.name}, {percent(share.candidate)} in "
+            told.append(f"Judged of {where}: {of_both}{comparison.candidate.name}")
+    return told
+
+
+def decided(decision: DecisionRecord, *, is_outdated: bool) -> str:
+    """Return what a gate decided; ``is_outdated``: under other labels than those of the page."""
+    overridden = "" if decision.acknowledged_reason is None else f"; overridden: {decision.acknowledged_reason}"
+    if is_outdated:
+        return (
+            f"Gate on {decision.metric}: not asked under these labels. Under others it was {decision.decision.upper()} "
+            f"({decision.created_at_utc[:10]}){overridden}"
+        )
+    told = f"{decision.decision.upper()} ({decision.created_at_utc[:10]})"
+    return f"Gate on {decision.metric}: {told}: {decision.reason}{overridden}"
+
+
+def p_words(metric: MetricComparison, together: Sequence[Comparison]) -> str:
+    """Return the p-value that decides, and the uncorrected one where others were corrected with it."""
+    n = n_tested(together)
+    holm = f" (Holm-corrected over {n} tests; on its own {p_text(metric.p_value)})" if n > 1 else ""
+    return f"{p_text(metric.p_adjusted)}{holm}"
