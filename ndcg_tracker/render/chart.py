@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import os
 import re
 import sys
@@ -33,6 +32,8 @@ _NARROWEST, _WIDEST = 120.0, 10_000.0
 _PER_SIGN = 7.0  # pixels of a subtitle's letter, about
 _VERSION = "6.4"
 _PNG_SCALE = 2.0
+Converted = Callable[[str, dict[str, Any]], bytes]
+"""What calls a function of vl-convert by its name, with these arguments."""
 _SIZE = re.compile(r'(<svg\b[^>]*?) width="([\d.]+)" height="([\d.]+)"')
 
 
@@ -69,8 +70,7 @@ class Chart:
 
     def svg(self, *, theme: Theme = "light", width: float | str | None = None) -> str:
         """Return the picture as SVG; its text stays text. Raises: InputError where the extra ``plot`` is missing."""
-        svg: str = _converter().vegalite_to_svg(json_text(self.themed(theme, width)), vl_version=_VERSION)
-        return svg
+        return self.content(".svg", theme=theme, width=width).decode("utf-8")
 
     def save(self, path: str | os.PathLike[str], *, theme: Theme = "light", width: float | str | None = None) -> None:
         """Write the picture to a file, in the format of its ending: .svg, .png, .pdf (fonts embedded) or .html.
@@ -82,21 +82,27 @@ class Chart:
         with whole_file(os.fspath(path), "path") as write:
             write(content)
 
-    def content(self, ending: str, *, theme: Theme = "light", width: float | str | None = None) -> bytes:
-        """Return the picture in the format of an ending (see ``save``)."""
+    def content(
+        self,
+        ending: str,
+        *,
+        theme: Theme = "light",
+        width: float | str | None = None,
+        converted: Converted | None = None,
+    ) -> bytes:
+        """Return the picture in the format of an ending (see ``save``); ``converted``: what draws, see ``drawing``."""
         if ending == ".html":
             from ndcg_tracker.render.html import chart_page
 
             return chart_page(self.spec).encode("utf-8")
-        if ending == ".svg":
-            return self.svg(theme=theme, width=width).encode("utf-8")
-        content: bytes
+        spec = {"vl_spec": json_text(self.themed(theme, width)), "vl_version": _VERSION}
         if ending == ".png":
-            spec = json_text(self.themed(theme, width))
-            content = _converter().vegalite_to_png(spec, vl_version=_VERSION, scale=_PNG_SCALE)
-        else:
-            content = _converter().svg_to_pdf(_SIZE.sub(_in_points, self.svg(theme=theme, width=width), count=1))
-        return content
+            return (converted or _converted_here)("vegalite_to_png", {**spec, "scale": _PNG_SCALE})
+        svg = (converted or _converted_here)("vegalite_to_svg", spec)
+        if ending == ".svg":
+            return svg
+        pdf: bytes = _converter().svg_to_pdf(_SIZE.sub(_in_points, svg.decode("utf-8"), count=1))
+        return pdf
 
     def to_altair(self) -> altair.Chart:
         """Return the chart as one of Altair's. Raises: InputError where the extra ``plot`` is missing."""
@@ -116,46 +122,56 @@ class Chart:
         return f"Chart({title['text']!r})"
 
 
+def _converted_here(call: str, arguments: dict[str, Any]) -> bytes:
+    drawn = getattr(_converter(), call)(**arguments)
+    return drawn if isinstance(drawn, bytes) else drawn.encode("utf-8")
+
+
+_ELSEWHERE = """
+import json, sys
+sys.path.append({folder!r})
+import vl_convert
+vl_convert.vegalite_to_vega({nothing!r}, vl_version={version!r})
+call, arguments = json.load(sys.stdin.buffer)
+drawn = getattr(vl_convert, call)(**arguments)
+sys.stdout.buffer.write(drawn if isinstance(drawn, bytes) else drawn.encode("utf-8"))
+"""
+_NOTHING = '{"data": {"values": []}, "mark": "point"}'
+
+
 @contextmanager
-def drawing(ending: str) -> Iterator[Callable[..., bytes]]:
+def drawing(ending: str) -> Iterator[Converted]:
     """Start what draws pictures of an ending in a process beside this one: its start takes as long as the numbers do.
 
-    Yields ``Chart.content``, which that process does once; where it cannot, it is done here. Raises: InputError where
-    the extra ``plot`` is missing.
+    Yields what ``Chart.content`` takes, once; what that process cannot do is done here. Raises: InputError where the
+    extra ``plot`` is missing.
     """
     if ending == ".html":
-        yield Chart.content
+        yield _converted_here
         return
     import subprocess
 
-    _converter()
+    program = _ELSEWHERE.format(folder=str(Path(_converter().__file__).parents[1]), nothing=_NOTHING, version=_VERSION)
     try:
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", f"from {__name__} import draw_what_is_asked; draw_what_is_asked()"],
+            [sys.executable, "-P", "-s", "-S", "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
     except OSError:
-        yield Chart.content
+        yield _converted_here
         return
 
-    def content(chart: Chart, ending: str, **how: Any) -> bytes:
-        drawn, _ = process.communicate(json_text({"spec": chart.spec, "ending": ending, **how}).encode("utf-8"))
-        return drawn if process.returncode == 0 else chart.content(ending, **how)
+    def converted(call: str, arguments: dict[str, Any]) -> bytes:
+        drawn, _ = process.communicate(json_text([call, arguments]).encode("utf-8"))
+        return drawn if process.returncode == 0 else _converted_here(call, arguments)
 
     with process:
         try:
-            yield content
+            yield converted
         finally:
             process.kill()
-
-
-def draw_what_is_asked() -> None:
-    """Draw one picture, which ``drawing`` asks for on standard input, to standard output."""
-    _converter().vegalite_to_vega('{"data": {"values": []}, "mark": "point"}', vl_version=_VERSION)
-    asked = json.load(sys.stdin.buffer)
-    sys.stdout.buffer.write(Chart(asked.pop("spec")).content(**asked))
 
 
 def picture_element(chart_of: Callable[[], Chart]) -> str:

@@ -89,9 +89,12 @@ def test_another_process_draws_the_same_and_where_there_is_none_this_one(
     python: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", python)
-    for ending, how in ((".svg", {"theme": "dark", "width": "84mm"}), (".png", {"theme": "light", "width": None})):
-        with drawing(ending) as content_of:
-            assert content_of(CHART, ending, **how) == CHART.content(ending, **how)
+    for ending, width in ((".svg", "84mm"), (".png", None), (".html", None)):
+        with drawing(ending) as converted:
+            drawn = CHART.content(ending, theme="dark", width=width, converted=converted)
+        assert drawn == CHART.content(ending, theme="dark", width=width)
+    with drawing(".pdf") as converted:
+        assert CHART.content(".pdf", converted=converted).startswith(b"%PDF")
 
 
 def test_altair_takes_it() -> None:

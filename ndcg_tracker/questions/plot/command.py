@@ -60,8 +60,9 @@ def drawn(
             ending = checked_ending(output)
             if width is not None:
                 pixels_of(width)
-            with drawing(ending) as content_of, options.tracker() as tracker:
-                content = content_of(chart_of(tracker, asked, **own), ending, theme=theme, width=width)
+            with drawing(ending) as converted, options.tracker() as tracker:
+                chart = chart_of(tracker, asked, **own)
+                content = chart.content(ending, theme=theme, width=width, converted=converted)
             with whole_file(output, "--output") as write:
                 write(content)
             options.say(f"wrote {shlex.quote(output)}")
