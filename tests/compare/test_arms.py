@@ -235,6 +235,8 @@ def test_a_page_shows_arms_as_it_shows_runs_with_the_lists_of_the_first(ltr: nt.
     at = pair.at_cutoffs[-1]  # as long as the longest list, so as deep as the metric looks
     assert (at.delta, at.ci) == (pytest.approx(first.delta), pytest.approx(first.ci))
     assert f"Of repeated runs the first is shown: {runs[0]} of tag:recipe=old (" in html
+    n_runs = [len(ref.runs) for ref in (pair.comparison.baseline, pair.comparison.candidate)]
+    assert f"over 40 groups of ltr, means of {n_runs[0]} and of {n_runs[1]} runs</p>" in html
     assert f"ndcg-track explain {' '.join(runs)} --dataset ltr" in html
     assert ltr.compare("tag:recipe=old", "tag:recipe=new", dataset="ltr").plot("cutoffs").spec["title"]
 

@@ -231,6 +231,15 @@ def visible_lists(lists: GroupLists) -> GroupLists:
     )
 
 
+def _what(first: MetricComparison, comparison: Comparison) -> str:
+    """Return what was compared: the metric, over how many groups, clusters and runs, by whose labels."""
+    by = "" if first.clusters is None else f" in {counted(first.clusters.n, 'cluster')} by {first.clusters.attribute}"
+    n_runs = [max(1, len(ref.runs)) for ref in (comparison.baseline, comparison.candidate)]
+    of_runs = "" if n_runs == [1, 1] else f", means of {n_runs[0]} and of {counted(n_runs[1], 'run')}"
+    groups = f"{counted(first.n, 'group')}{by} of {comparison.dataset}"
+    return f"{first.metric} over {groups}{of_runs}{_checked_words(comparison)}"
+
+
 def _checked_words(comparison: Comparison) -> str:
     """Return whose labels the verdict corrects and whose the charts show, "" where nobody checks a judge."""
     who, judge = checked_by(comparison), judge_words(comparison.label_set.judge)
@@ -267,8 +276,7 @@ class _PairOnPage:
             "candidate": candidate,
             "tab": _tab(report, comparison),
             "cards": cards,
-            "what": f"{first.metric} over {counted(first.n, 'group')} of {comparison.dataset}"
-            + _checked_words(comparison),
+            "what": _what(first, comparison),
             "means": "" if first.check is not None else f"{points(first.baseline)} → {points(first.candidate)}",
             "delta": "" if first.delta is None else points(first.delta, signed=True),
             "direction": "muted" if first.told not in ("improved", "regressed") else direction(first.gain or 0.0),

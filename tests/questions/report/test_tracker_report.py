@@ -48,6 +48,15 @@ def test_the_page_shows_what_compare_says(shop: nt.Tracker) -> None:
     assert pair.slices["kind"] == by_kind.slices
 
 
+def test_clusters_give_every_interval_of_the_page_and_are_told_first(shop: nt.Tracker) -> None:
+    page = shop.report("bm25", "dense", cluster="kind")
+    (pair,), (compared,) = page.report.pairs, shop.compare("bm25", "dense", cluster="kind").comparisons
+    assert pair.comparison == compared
+    at = pair.at_cutoffs[-1]  # as deep as the metric looks
+    assert (at.delta, at.ci) == (pytest.approx(compared.metrics[0].delta), pytest.approx(compared.metrics[0].ci))
+    assert "over 5 groups in 2 clusters by kind of shop</p>" in page.to_html()
+
+
 def test_each_cutoff_has_the_mean_of_its_metric(tracker: nt.Tracker) -> None:
     cutoffs = [1, 3, 7, 40]
     metrics = ["ndcg(unjudged=drop)@10", *(f"ndcg(unjudged=drop)@{cutoff}" for cutoff in cutoffs)]
