@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 from ndcg_tracker.asked import DEFAULT_METRIC, ByTag, Judge, MetricTexts, Option
 from ndcg_tracker.compare.options import Ci, ClusterBy, LabelsVersion, MissingGroups, Test
@@ -13,7 +13,7 @@ from ndcg_tracker.questions.gate import MaxHarm
 if TYPE_CHECKING:
     from ndcg_tracker.compare.decide_suite import SuiteComparison
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult
-    from ndcg_tracker.compare.options import Missing, Unjudged, Version
+    from ndcg_tracker.compare.options import CiMethod, Missing, TestName, Unjudged, Version
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult
     from ndcg_tracker.questions.report.gather import ReportResult
@@ -188,7 +188,8 @@ def _page(
 ) -> ReportResult:
     from ndcg_tracker.questions.report import report
 
-    clusters = comparison.deltas[0].metric.clusters
+    of_first = comparison.deltas[0].metric
+    clusters = of_first.clusters
     return report(
         self,
         comparison.baseline,
@@ -197,6 +198,8 @@ def _page(
         by_tag=by_tag,
         metrics=metrics,
         missing=missing,
+        test=cast("TestName", of_first.test),
+        ci=cast("CiMethod", of_first.ci_method),
         cluster=None if clusters is None else clusters.attribute,
         labels=labels,
         judge=judge,
