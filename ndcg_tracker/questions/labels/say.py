@@ -265,7 +265,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         )
     if agreement.n_pairs:
         legend.append(
-            f"verdicts: paired t-test, Holm-corrected over {counted(agreement.n_pairs, 'pair')} under each judge"
+            f"verdicts: paired t-test, Holm-corrected for {counted(agreement.n_pairs, 'pair')} at once under each judge"
         )
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
