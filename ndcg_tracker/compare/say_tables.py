@@ -133,8 +133,8 @@ def _slice_legend(slices: Sequence[SliceComparison], *, is_paired: bool) -> list
     if n_tested:
         holm = f", Holm-corrected for {counted(n_tested, 'slice')} at once" if n_tested > 1 else ""
         test = "paired t-test" if is_paired else "t-test, as above"
-        finds = "q: the share of chance finds among all with a q as small (Benjamini-Hochberg)"
-        lines.append(f"p, which decides: {test}{holm}; {finds}")
+        lines.append(f"p, which decides: {test}{holm}")
+        lines.append("q, for listing: the share of chance finds among all with a q as small (Benjamini-Hochberg)")
     if any(row.value is None for row in slices):
         lines.append(f"{NO_VALUE}: the groups without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN
