@@ -412,6 +412,7 @@ def _versions_report(
         outcome = "the verdict is the same under each" if of_judges else "the conclusion is the same under each"
     whose = ["judge"] if any(judges) else []
     heads = columns(*whose, ">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
+    heads = tuple(replace(head, is_spare=head.name in ("baseline", "candidate")) for head in heads)
     footnotes: list[str] = []
     rows = [
         (

@@ -22,10 +22,10 @@ LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26
 MOST_COLUMNS = 8
 _TESTS = {
-    "t": "two-sided paired t-test, Holm-corrected for all pairs of runs of a metric at once",
+    "t": "two-sided paired t-test, Holm-corrected at once for all pairs of runs of a metric",
     "permutation": "sign flips, corrected over all pairs of runs of a metric by the largest t",
 }
-_OF_ARMS = "two-sided t-test over groups and runs, crossed, Holm-corrected for all pairs of arms of a metric at once"
+_OF_ARMS = "two-sided t-test over groups and runs, crossed, Holm-corrected at once for all pairs of arms of a metric"
 _ROW = paths(
     "run=run.name run_id=run.run_id dataset=board.dataset label_set_version=board.labels.version metric=of.metric "
     "slice=of.value n=of.n mean=standing.mean ci_low=standing.ci.0 ci_high=standing.ci.1 rank=standing.rank "
