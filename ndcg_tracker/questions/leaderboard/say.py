@@ -22,10 +22,10 @@ LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 MOST_LETTERS = 26
 MOST_COLUMNS = 8
 _TESTS = {
-    "t": "two-sided paired t-test, Holm-corrected at once for all pairs of runs of a metric",
+    "t": "two-sided paired t-test, Holm-corrected over all pairs of runs of a metric",
     "permutation": "sign flips, corrected over all pairs of runs of a metric by the largest t",
 }
-_OF_ARMS = "two-sided t-test over groups and runs, crossed, Holm-corrected at once for all pairs of arms of a metric"
+_OF_ARMS = "two-sided t-test over groups and runs, crossed, Holm-corrected over all pairs of arms of a metric"
 _ROW = paths(
     "run=run.name run_id=run.run_id dataset=board.dataset label_set_version=board.labels.version metric=of.metric "
     "slice=of.value n=of.n mean=standing.mean ci_low=standing.ci.0 ci_high=standing.ci.1 rank=standing.rank "
@@ -351,7 +351,7 @@ def suite_table_report(table: SuiteTable) -> Report:
     if has_places:
         legend.append(
             "ranks: 1 + how many systems have a significantly better macro mean, to all less those that have a worse "
-            "one; better than: their letters; paired t-tests for other queries, Holm-corrected for all pairs at once"
+            "one; better than: their letters; paired t-tests for other queries, Holm-corrected over all pairs"
         )
     if lacking:
         legend.append(f"{UNDEFINED}: no run there, so no mean over the suite ({counted(lacking, 'system')})")
