@@ -545,11 +545,7 @@ def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:
 
 
 def evaluations_as(
-    format: Format,
-    evaluations: Sequence[tuple[str, Evaluation]],
-    *,
-    per_group: bool = False,
-    **paper: Unpack[Paper],
+    format: Format, evaluations: Sequence[tuple[str, Evaluation]], *, per_group: bool = False, **paper: Unpack[Paper]
 ) -> str:
     """Return the means of runs by name, or with ``per_group`` their values, in a format."""
     values: list[list[Any]]
