@@ -44,7 +44,7 @@ EXAMPLES: Mapping[str, str] = {
     "mcp": "mcp --db ndcg-track.db",
     "show": "show dense --by product",
     "rescore": "rescore --all -m ndcg@20",
-    "sql": 'sql "SELECT run, metric, mean FROM run_summary"',
+    "sql": 'sql "SELECT run, n_items, source FROM run_details"',
     "export": "export --all --output runs",
     "import": "import runs",
     "demo": "demo --folder shop",
