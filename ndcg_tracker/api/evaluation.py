@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
 
 import numpy as np
 
@@ -41,7 +41,7 @@ from ndcg_tracker.words.texts import shown, shown_name
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.render.report import Format
+    from ndcg_tracker.render.report import Format, Paper
 
 T = TypeVar("T")
 
@@ -545,7 +545,7 @@ def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:
 
 
 def evaluations_as(
-    format: Format, evaluations: Sequence[tuple[str, Evaluation]], *, per_group: bool = False, color: bool = False
+    format: Format, evaluations: Sequence[tuple[str, Evaluation]], *, per_group: bool = False, **paper: Unpack[Paper]
 ) -> str:
     """Return the means of runs by name, or with ``per_group`` their values, in a format."""
     values: list[list[Any]]
@@ -564,7 +564,7 @@ def evaluations_as(
             {"results": [{"metric": text, "value": value} for text, value in zip(texts, row, strict=True)]}
             for row in zip(*values, strict=True)
         )
-        return columns_of_runs(format, columns, [names, groups, *values], common, color=color)
+        return columns_of_runs(format, columns, [names, groups, *values], common, **paper)
     heads = ("metric", "mean", "n_groups", "n_missing", "n_undefined")
     columns += [(name, 4 if name == "mean" else None) for name in heads]
     rows = [
@@ -574,7 +574,7 @@ def evaluations_as(
     ]
     values = [[row[place] for row in rows] for place in range(len(columns))]
     common = ({"results": [{"metric": row[1], "value": row[2]}]} for row in rows)
-    return columns_of_runs(format, columns, values, common, color=color)
+    return columns_of_runs(format, columns, values, common, **paper)
 
 
 def columns_of_runs(
@@ -582,19 +582,19 @@ def columns_of_runs(
     columns: Sequence[tuple[str, int | None]],
     values: list[list[Any]],
     common: Iterable[Mapping[str, object]],
-    *,
-    color: bool = False,
+    **paper: Unpack[Paper],
 ) -> str:
     """Return columns of values in a format, in JSON with the keys that every row has, whatever it is about.
 
     ``columns``: their names and digits. ``common``: those of each row, but for the keys that are null in it.
     """
     from ndcg_tracker.render.formats import columns_as
-    from ndcg_tracker.render.report import Column
+    from ndcg_tracker.render.report import read_by_people
 
     if format == "json":
         added = [name for name in ("group", "attribute", "slice", "results") if name != columns[1][0]]
         columns = [*columns, *((name, None) for name in added)]
         rows = [[row.get(name) for name in added] for row in common]
         values = [*values, *([row[place] for row in rows] for place in range(len(added)))]
-    return columns_as(format, [Column(name, digits=digits) for name, digits in columns], values, color=color)
+    described = [replace(of, digits=digits) for (name, digits) in columns for of in read_by_people(name)]
+    return columns_as(format, described, values, **paper)

@@ -78,8 +78,10 @@ class Tracker:
     ``location``: a SQLAlchemy URL (``sqlite:///...``, ``postgresql+psycopg://...``) or the path of a SQLite file; by
     default ``NDCG_TRACK_DB``, else ``ndcg-track.db`` in the current folder. The first ``ingest`` creates
     a SQLite file; on Postgres, ``ndcg-track db upgrade`` makes the schema. Opened when first used; close it, or
-    use it in a ``with`` statement. ``read_only``: nothing can be stored or changed. Every method raises DatabaseError
-    for a database that cannot be used as it is.
+    use it in a ``with`` statement. ``read_only``: nothing can be stored or changed. Where a method has ``dataset`` with
+    the default ``default``, and that does not exist, the only dataset there is is meant; what makes datasets
+    (``ingest``, ``add_labels`` without ``extend``) makes one of that name. Every method raises DatabaseError for a
+    database that cannot be used as it is.
 
     >>> import tempfile, ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}

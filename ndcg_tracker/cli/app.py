@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from importlib import import_module
 from io import TextIOWrapper
@@ -23,43 +23,59 @@ import typer
 from typer.core import TyperGroup
 
 from ndcg_tracker import __version__
+from ndcg_tracker.cli.help import with_help
 from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, worded
 
-COMMANDS = {
-    "ingest": "cli.ingest:ingest",
-    "evaluate": "cli.evaluate:evaluate",
-    "compare": "compare.command:compare",
-    "explain": "questions.explain.command:explain",
-    "gate": "questions.gate.command:gate",
-    "history": "questions.history.command:history",
-    "leaderboard": "questions.leaderboard.command:leaderboard",
-    "suite": "questions.suite.command:app",
-    "diff": "questions.diff.command:diff",
-    "reproduce": "questions.reproduce.command:reproduce",
-    "report": "questions.report.command:report",
-    "plot": "questions.plot.command:app",
-    "ui": "cli.database:ui",
-    "mcp": "cli.database:mcp",
-    "show": "questions.show.command:show",
-    "rescore": "cli.runs:rescore",
-    "sql": "cli.database:sql",
-    "export": "cli.exchange:export_runs",
-    "import": "cli.exchange:import_runs",
-    "demo": "cli.demo:demo",
-    "runs": "cli.runs:app",
-    "alias": "cli.runs:aliases",
-    "labels": "questions.labels.command:app",
-    "datasets": "cli.runs:datasets",
-    "groups": "cli.runs:groups",
-    "texts": "cli.runs:texts",
-    "metrics": "cli.evaluate:metrics",
-    "db": "cli.database:app",
-    "doctor": "cli.database:doctor",
-    "push": "cli.exchange:pushes",
-    "pull": "cli.exchange:pulls",
+COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "Store": {
+        "ingest": ("cli.ingest:ingest", "Store runs with their metrics, down to single groups."),
+        "labels": ("questions.labels.command:app", "Labels: add, list, diff, agreement, needed, sample."),
+        "groups": ("cli.runs:groups", "Attributes (for slices) and weights of groups: set, list."),
+        "texts": ("cli.runs:texts", "Query texts, titles and links of items: add, list, delete."),
+        "datasets": ("cli.runs:datasets", "Datasets that only gates read: split, seal."),
+        "import": ("cli.exchange:import_runs", "Store the runs of an export and all that belongs to them."),
+        "pull": ("cli.exchange:pulls", "Get runs from other trackers."),
+        "demo": ("cli.demo:demo", "Track four runs of a small, made-up shop search."),
+    },
+    "Ask": {
+        "compare": ("compare.command:compare", "Compare runs group by group, with tests and intervals."),
+        "explain": ("questions.explain.command:explain", "Explain why two runs differ, item by item."),
+        "leaderboard": (
+            "questions.leaderboard.command:leaderboard",
+            "Rank runs by their means, and say which differences are real.",
+        ),
+        "history": ("questions.history.command:history", "Show a metric over runs, and where its mean stepped."),
+        "diff": ("questions.diff.command:diff", "Show how the lists of two runs differ, without labels."),
+        "reproduce": ("questions.reproduce.command:reproduce", "Say whether a run is the published one."),
+        "evaluate": ("cli.evaluate:evaluate", "Compute metrics of runs without storing anything."),
+        "metrics": ("cli.evaluate:metrics", "The metrics: list, explain, sql."),
+        "sql": ("cli.database:sql", "Run a read-only query on the public views."),
+    },
+    "Decide": {
+        "gate": ("questions.gate.command:gate", "Decide whether a candidate may replace the baseline."),
+        "suite": ("questions.suite.command:app", "Datasets together: create, list, delete; ask with --suite."),
+        "alias": ("cli.runs:aliases", "Aliases, names that move from run to run: set, list, delete."),
+    },
+    "Look": {
+        "show": ("questions.show.command:show", "Show one run: its metrics, its origin, its hardest groups."),
+        "report": ("questions.report.command:report", "Write a page that shows a comparison."),
+        "plot": ("questions.plot.command:app", "Pictures of comparisons, lists, histories, suites, costs."),
+        "ui": ("cli.database:ui", "Show the database as a local web page."),
+        "mcp": ("cli.database:mcp", "Answer an agent, over the Model Context Protocol."),
+    },
+    "Maintain": {
+        "runs": ("cli.runs:app", "The stored runs: list, show, rename, tag, prune, delete."),
+        "rescore": ("cli.runs:rescore", "Evaluate stored runs under newer labels or more metrics."),
+        "db": ("cli.database:app", "The database: upgrade, check, back up, restore, grant."),
+        "doctor": ("cli.database:doctor", "Check a database; conventions: why numbers differ."),
+        "export": ("cli.exchange:export_runs", "Write runs and all that belongs to them as Parquet files."),
+        "push": ("cli.exchange:pushes", "Send runs to other trackers."),
+    },
 }
-"""The module of each command below the package, and the function or group of commands in it."""
+"""The commands by what they are for: the module of each below the package, the function or group of commands in it, and
+its line in the help, which imports none of them; a test holds it to theirs."""
+_PLACE_OF = {name: place for of_heading in COMMANDS.values() for name, (place, _) in of_heading.items()}
 
 
 class _Commands(TyperGroup):
@@ -67,12 +83,12 @@ class _Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
-        return list(COMMANDS)
+        return list(_PLACE_OF)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Return a command, or None after importing all that may be meant by an unknown name."""
         database = next(option for option in self.params if option.name == "db")
-        for name in [cmd_name] if cmd_name in COMMANDS else COMMANDS:
+        for name in [cmd_name] if cmd_name in _PLACE_OF else _PLACE_OF:
             if name not in self.commands:
                 self.commands[name] = _imported(name, database)
         return self.commands.get(cmd_name)
@@ -87,7 +103,8 @@ def command_line() -> Any:
     app = typer.Typer(
         cls=_Commands,
         name="ndcg-track",
-        help="Keeps every ranking run in SQL, group by group, and reports what changed between two runs.",
+        help="Keeps every ranking run in SQL, group by group, and reports what changed between two runs.\n\n"
+        "ndcg-track help COMMAND, or COMMAND --help, shows one command.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -95,11 +112,14 @@ def command_line() -> Any:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_before_command)
-    return typer.main.get_command(app)
+    command: Any = typer.main.get_command(app)
+    told = {heading: [(name, line) for name, (_, line) in of.items()] for heading, of in COMMANDS.items()}
+    with_help(command, headings=told)
+    return command
 
 
 def _imported(name: str, database: Any) -> Any:
-    module, attribute = COMMANDS[name].split(":")
+    module, attribute = _PLACE_OF[name].split(":")
     answers = getattr(import_module(f"ndcg_tracker.{module}"), attribute)
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     if isinstance(answers, typer.Typer):
@@ -110,6 +130,7 @@ def _imported(name: str, database: Any) -> Any:
         command = typer.main.get_command(app)
     _take_database_too(command, database)
     _refuse_repetitions(command)
+    with_help(command, name)
     return command
 
 
@@ -216,8 +237,11 @@ def run(arguments: Sequence[str]) -> int:
 
     Raises: BrokenPipeError if standard output is no longer read.
     """
+    words = list(arguments)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     try:
-        command_line()(list(arguments), prog_name="ndcg-track")
+        command_line()(words, prog_name="ndcg-track")
     except SystemExit as end:
         if isinstance(end.__context__, BrokenPipeError):  # typer turns a closed pipe into an error
             raise end.__context__ from None

@@ -70,6 +70,12 @@ _NAMES: dict[str, tuple[What, ...]] = {
     "dataset": ("datasets",),
     "metric": ("metrics",),
     "metrics": ("metrics",),
+    "by": ("attributes",),
+    "cluster": ("attributes",),
+    "group": ("groups",),
+    "judge": ("judges",),
+    "check_with": ("answerers", "judges"),
+    "names": ("judges",),
 }
 """The names to offer for a parameter of this name, in every command."""
 _REFERENCES = ("latest",)
@@ -134,6 +140,7 @@ def answers(command: Any, before: str, line: str) -> Iterator[str]:
     ['rename']
     """
     *words, incomplete = _split(before)[1:]
+    words = words[1:] if words[:1] == ["help"] else words
     for name in set(words).intersection(command.list_commands(None)):
         command.get_command(None, name)  # imports it
     database, dataset = _value(line, "--db"), _value(line, "--dataset")
@@ -166,7 +173,7 @@ def _offer_names(command: Any, database: str | None, dataset: str | None) -> Non
             from ndcg_tracker.asked import database_location
             from ndcg_tracker.storage.completion import names_to_complete
 
-            stored = names_to_complete(database_location(database), what, dataset)
+            stored = names_to_complete(database_location(database), what, dataset, incomplete)
             further = _REFERENCES if "runs" in what else ()
             return [name for name in (*stored, *further) if name.startswith(incomplete)]
 
@@ -174,7 +181,8 @@ def _offer_names(command: Any, database: str | None, dataset: str | None) -> Non
 
     for parameter in command.params:
         what = _NAMES.get(parameter.name)
-        if what is not None:
+        is_column = parameter.name == "group" and parameter.metavar != "KEY"  # of a file
+        if what is not None and not is_column:
             parameter._custom_shell_complete = offered(what)
     for inner in getattr(command, "commands", {}).values():
         _offer_names(inner, database, dataset)

@@ -51,11 +51,10 @@ def show_state(format: options.Output = "text") -> None:
 
     Nothing is written.
     """
-    from ndcg_tracker.render.formats import rows_as
     from ndcg_tracker.storage.database import current
 
     state = current(_location())
-    options.show(rows_as(format, ["state", "detail"], [(state.kind.value, state.detail)]))
+    options.show_rows(format, ["state", "detail"], [(state.kind.value, state.detail)])
 
 
 @app.command("check")
@@ -206,7 +205,7 @@ def examine_database(context: typer.Context, format: options.Output = "text") ->
         for finding in findings
     ]
     if format == "text":
-        options.show(findings_text(rows, color=options.wants_color()))
+        options.show(findings_text(rows, **options.screen()))
     else:
         options.show(rows_as(format, ["check", "state", "found", "advice"], rows))
     bad = [finding.check for finding in findings if finding.state == "bad"]
@@ -252,7 +251,7 @@ def show_conventions(
     columns = [
         Column("metric"),
         Column("mean", digits=4),
-        Column("difference", digits=4, signed=True),
+        Column("difference", "change", digits=4, signed=True),
         Column("because of"),
         *([Column("ties_low"), Column("ties_high")] if exact else []),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -105,7 +106,7 @@ def evaluate(
     if by is not None and groups is not None:
         options.show(_slices(evaluations, by, groups, format))
         return
-    options.show(evaluations_as(format, evaluations, per_group=per_group, color=options.wants_color()))
+    options.show(evaluations_as(format, evaluations, per_group=per_group, **options.screen()))
 
 
 def _metrics_json(evaluation: Evaluation) -> str:
@@ -127,8 +128,10 @@ def _slices(evaluations: list[tuple[str, Evaluation]], by: str, groups: str, for
     rows = [(name, *row) for name, evaluation in evaluations for row in slice_rows(evaluation, by, groups)]
     common = ({"attribute": by, "slice": row[2], "results": [{"metric": row[1], "value": row[4]}]} for row in rows)
     values = [[row[place] for row in rows] for place in range(len(names))]
-    return columns_of_runs(format, columns, values, common, color=options.wants_color())
+    return columns_of_runs(format, columns, values, common, **options.screen())
 
+
+_LONGEST = 110
 
 metrics = options.command_group("The metrics: list, explain, sql.")
 
@@ -139,16 +142,39 @@ def list_metrics(format: options.Output = "text") -> None:
     from ndcg_tracker.metrics.language.axes import AXES
     from ndcg_tracker.metrics.language.dialects import DIALECTS
     from ndcg_tracker.metrics.language.measures import MEASURES
+    from ndcg_tracker.render.formats import is_for_people
 
     rows = [(measure.name, "", "", measure.meaning, "") for measure in MEASURES.values()]
     for axis in AXES:
         further = {axis.pattern_example: f"any {axis.name} of this form"} if axis.pattern_example else {}
         for value, meaning in {**axis.values, **further}.items():
             default = "default" if value == axis.default else ""
-            rows.append((axis.name, str(value), default, meaning, " ".join(axis.measures)))
+            rows.append((axis.name, str(value), default, meaning, _of_measures(axis.measures, format)))
     rows += [(name, dialect.examples[0], "", f"as {dialect.tool} writes it", "") for name, dialect in DIALECTS.items()]
     columns = ["name", "value", "default", "meaning", "measures"]
-    options.show_rows(format, columns, rows, cell_width=100)
+    if not is_for_people(format):
+        options.show_rows(format, columns, rows)
+        return
+    n_measures, n_dialects = len(MEASURES), len(DIALECTS)
+    options.show_rows(
+        format, ["measure", "meaning"], [(row[0], row[3]) for row in rows[:n_measures]], cell_width=_LONGEST
+    )
+    options.show("\n")
+    options.show_rows(format, ["axis", *columns[1:]], rows[n_measures:-n_dialects], cell_width=_LONGEST)
+    options.show("\n")
+    dialects = [(name, dialect.tool, dialect.examples[0]) for name, dialect in DIALECTS.items()]
+    options.show_rows(format, ["dialect", "tool", "example"], dialects, cell_width=_LONGEST)
+
+
+def _of_measures(measures: Sequence[str], format: options.OutputFormat) -> str:
+    """Return for which measures an axis is; people read in fewer words which are left out."""
+    from ndcg_tracker.metrics.language.measures import MEASURES
+    from ndcg_tracker.render.formats import is_for_people
+
+    others = [name for name in MEASURES if name not in measures]
+    if not is_for_people(format) or len(others) >= len(measures):
+        return " ".join(measures)
+    return f"all but {' '.join(others)}" if others else "all"
 
 
 @metrics.command("explain")
@@ -188,13 +214,12 @@ def explain_metric(
         }
         options.show(json_text(described))
         return
-    color = options.wants_color()
     rows = [(axis.axis, axis.value, axis.meaning, "" if axis.is_default else axis.default) for axis in axes]
-    table = rows_as(format, ["axis", "value", "meaning", "instead of"], rows, color=color, cell_width=100)
+    table = rows_as(format, ["axis", "value", "meaning", "instead of"], rows, **options.screen(), cell_width=100)
     if format == "csv":
         options.show(table)
         return
-    options.show(f"{metric}: {meaning(metric)}\n{formula(metric)}\n\n")
+    options.show_sentences(f"{metric}: {meaning(metric)}", formula(metric), "")
     options.show(table if rows else "All axes have their default.\n")
     if tools:
         told = [
@@ -206,7 +231,7 @@ def explain_metric(
             for tool in tools
         ]
         options.show("\n")
-        options.show(rows_as(format, ["tool", "differs in"], told, color=color, cell_width=110))
+        options.show(rows_as(format, ["tool", "differs in"], told, **options.screen(), cell_width=110))
 
 
 @metrics.command("sql")

@@ -215,10 +215,10 @@ def pull_mlflow(
 
 def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
     from ndcg_tracker.render.formats import rows_as, shown_metric
-    from ndcg_tracker.render.report import Column
+    from ndcg_tracker.render.report import read_by_people
 
     of_run = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items"]
-    columns: list[Column | str] = [*of_run, Column("label_set_version", "labels"), "metric", Column("mean", digits=4)]
+    columns = read_by_people(*of_run, "label_set_version", "metric", "mean", mean=4)
     rows = [
         (
             *(getattr(result, name) for name in of_run),
@@ -229,4 +229,4 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
         for result in results
         for evaluated in result.metrics
     ]
-    return rows_as(format, columns, rows, color=options.wants_color())
+    return rows_as(format, columns, rows, **options.screen())

@@ -342,6 +342,4 @@ def _report(results: list[IngestResult], format: options.OutputFormat) -> str:
     sealed = [result for result in results if result.is_sealed]
     rows += [(of.run, of.run_id, of.dataset, of.outcome, of.n_groups, of.n_items, *[None] * 6) for of in sealed]
     judges += [""] * len(sealed)
-    return with_requests(
-        format, _COLUMNS, rows, {"label_set_version": "labels"}, judges=judges, color=options.wants_color()
-    )
+    return with_requests(format, _COLUMNS, rows, judges=judges, **options.screen())

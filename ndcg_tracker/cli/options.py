@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.render.formats import Said
-    from ndcg_tracker.render.report import Column
+    from ndcg_tracker.render.report import Column, Paper
 
+
+DEFAULT_COLUMNS = 100
+"""The width of a report where standard output is no terminal."""
+WIDEST = 140
+"""The largest width of prose: longer lines are hard to follow."""
 
 OutputFormat = Literal["text", "json", "markdown", "csv"]
 """How results are printed."""
@@ -201,12 +207,15 @@ def show_rows(
     """Print rows in a format (see ``rows_as``)."""
     from ndcg_tracker.render.formats import rows_as
 
-    show(rows_as(format, columns, rows, color=wants_color(), **layout))
+    show(rows_as(format, columns, rows, **screen(), **layout))
 
 
 def show_fields(format: OutputFormat, names: Sequence[str], records: Iterable[object]) -> None:
     """Print a row of these attributes for each record, in a format."""
-    show_rows(format, names, [tuple(getattr(record, name) for name in names) for record in records])
+    from ndcg_tracker.render.report import read_by_people
+
+    rows = [tuple(getattr(record, name) for name in names) for record in records]
+    show_rows(format, read_by_people(*names), rows)
 
 
 def command_group(help: str) -> typer.Typer:
@@ -214,19 +223,57 @@ def command_group(help: str) -> typer.Typer:
     return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
 
 
-def show_answer(said: Said, format: str, width: int = 100) -> None:
+def show_answer(said: Said, format: str) -> None:
     """Print an answer in a format."""
-    show(said.in_format(format, color=wants_color(), width=width))
+    show(answer_text(said, format))
+
+
+def answer_text(said: Said, format: str) -> str:
+    """Return an answer in a format, as wide as the terminal where it is text; elsewhere as COLUMNS says."""
+    width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)
+    return said.in_format(format, color=wants_color(), width=width, is_terminal=sys.stdout.isatty())
+
+
+def show_sentences(*sentences: str) -> None:
+    """Print sentences, each on a line of its own; on a terminal on as many as it takes."""
+    from ndcg_tracker.render.terminal import visible, wrapped
+
+    width = screen()["width"]
+    for sentence in map(visible, sentences):
+        show("\n".join([sentence] if width is None else wrapped(sentence, width)) + "\n")
+
+
+def screen() -> Paper:
+    """Return what standard output is written on."""
+    return {"color": wants_color(), "width": shutil.get_terminal_size().columns if sys.stdout.isatty() else None}
 
 
 def say(text: str) -> None:
-    """Print a message to standard error, without control characters and commands to the log of a build."""
+    """Print a message to standard error, without control characters and commands to the log of a build.
+
+    It is one line, but on a terminal as many as it takes; a command at its end stands whole on a line of its own.
+    """
     from ndcg_tracker.render.terminal import inert_lines, visible
 
     try:
-        sys.stderr.write(inert_lines(visible(text)) + "\n")
+        lines = _on_terminal(visible(text)) if sys.stderr.isatty() else [visible(text)]
+        sys.stderr.write(inert_lines("\n".join(lines)) + "\n")
     except BrokenPipeError:  # an error keeps its exit code even if nobody reads the message
         discard(sys.stderr)
+
+
+def _on_terminal(text: str) -> list[str]:
+    """Return the lines of a message on the terminal that standard error is."""
+    from ndcg_tracker.render.terminal import display_width, wrapped
+
+    width = min(os.get_terminal_size(sys.stderr.fileno()).columns, WIDEST) or DEFAULT_COLUMNS
+    if display_width(text) <= width:
+        return [text]
+    sentence, colon, command = text.rpartition(": ndcg-track ")
+    kind, _, rest = (sentence + ":" if colon else text).partition(": ")
+    start = f"{kind}: " if kind in ("error", "note", "warning") and rest else ""
+    lines = wrapped((sentence + ":" if colon else text).removeprefix(start), width, start)
+    return [*lines, f"{' ' * len(start)}ndcg-track {command}"] if colon else lines
 
 
 def agreed(question: str) -> bool:

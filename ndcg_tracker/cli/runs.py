@@ -31,7 +31,7 @@ def list_runs(asked: Asked, format: options.Output = "text") -> None:
 
     with options.tracker() as tracker:
         listed = asked.of(partial(ask_runs, tracker))
-    options.show(listed_as(format, listed, color=options.wants_color()))
+    options.show(listed_as(format, listed, **options.screen()))
     for note in listed.notes:
         options.say(f"note: {note}")
 
@@ -92,6 +92,7 @@ def prune_runs(
     Shows what would go, unless --apply is given. Runs with an alias, of a gate's decision or of a design are always
     kept. To restore a pruned run, ingest its file again under the same name.
     """
+    from ndcg_tracker.render.report import read_by_people
     from ndcg_tracker.words.texts import counted
 
     with options.tracker() as tracker:
@@ -106,7 +107,7 @@ def prune_runs(
     names = ["run", "run_id", "dataset", "created_at_utc", "n_items", "n_results", "n_bytes"]
     rows = [tuple(getattr(run, name) for name in names) for run in pruned.runs]
     if rows or format == "json":
-        options.show_rows(format, names, rows)
+        options.show_rows(format, read_by_people(*names), rows)
     n_items, n_results, n_bytes = (sum(getattr(run, name) for run in pruned.runs) for name in names[-3:])
     results = f" and {counted(n_results, 'group result')}" if summaries_only else ""
     options.say(
@@ -176,13 +177,13 @@ def set_alias(
 @aliases.command("list")
 def list_aliases(dataset: options.AnyDataset = None, format: options.Output = "text") -> None:
     """List the aliases."""
+    from ndcg_tracker.render.report import read_by_people
 
     with options.tracker() as tracker:
         stored_aliases = tracker.aliases(dataset)
     columns = ["run", "run_id", "dataset", "updated_at_utc", "budget", "looks"]
     rows = [(alias.name, *(getattr(alias, column) for column in columns)) for alias in stored_aliases]
-    columns.insert(0, "alias")
-    options.show_rows(format, columns, rows)
+    options.show_rows(format, read_by_people("alias", *columns), rows)
 
 
 @aliases.command("delete")
@@ -248,7 +249,7 @@ def rescore(
     names = ("run", "run_id", "dataset", "label_set_version", "metric", "mean", "n_missing", "n_undefined")
     if rows or format == "json":
         judges = [run.judge for run in rescored for _ in run.metrics]
-        options.show(with_requests(format, names, rows, judges=judges, color=options.wants_color()))
+        options.show(with_requests(format, names, rows, judges=judges, **options.screen()))
 
 
 datasets = options.command_group("Datasets that only gates read: split, seal.")

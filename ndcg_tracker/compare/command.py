@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from typing import Annotated, Literal
 
 import typer
@@ -13,12 +12,6 @@ from ndcg_tracker.cli import options
 from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.compare.options import labels_version
 from ndcg_tracker.errors import InputError
-
-DEFAULT_COLUMNS = 100
-"""The width of a report if standard output is not a terminal."""
-WIDEST = 140
-"""The largest width: longer lines are hard to follow."""
-
 
 NOTHING_COMPARABLE = 5
 
@@ -75,7 +68,6 @@ def compare(
 
     --check-with NAME gives the verdict of --judge's labels corrected by what NAME answered to a drawn sample of items.
     """
-    width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)  # COLUMNS, else those of the terminal
     if "check_with" in asked.named:
         refused = {"--top": top is not None, "--suite": suite is not None, "--labels all": labels == "all"}
         refused["--judge '*'"] = asked.named.get("judge") == EVERY_JUDGE
@@ -106,7 +98,7 @@ def compare(
         of_suite = suite_comparison_said(
             *on_suite.comparisons, on_datasets=on_suite.on_datasets, spelled=options.as_option, details=details
         )
-        options.show_answer(of_suite, format, width)
+        options.show_answer(of_suite, format)
         return
     of_every_judge = asked.named.get("judge") == EVERY_JUDGE
     if labels == "all" or of_every_judge:
@@ -128,7 +120,7 @@ def compare(
         with options.tracker() as tracker:
             versions = asked.of(tracker.compare_versions, newest_only=labels != "all").found
         comparisons = versions.comparisons
-        options.show_answer(versions_said(versions), format, width)
+        options.show_answer(versions_said(versions), format)
     else:
         from ndcg_tracker.compare.say import comparison_said
         from ndcg_tracker.compare.say_latex import with_latex
@@ -137,6 +129,6 @@ def compare(
         with options.tracker() as tracker:
             comparisons = asked.of(tracker.compare, top=10 if top is None else top, labels=version).comparisons
         of_pairs = comparison_said(*comparisons, spelled=options.as_option, details=details)
-        options.show_answer(with_latex(of_pairs, *comparisons), format, width)
+        options.show_answer(with_latex(of_pairs, *comparisons), format)
     if not any(comparison.is_comparable for comparison in comparisons):
         raise typer.Exit(NOTHING_COMPARABLE)

@@ -379,7 +379,9 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         ties=test.n - n_wins - n_losses if counted else None,
         losses=n_losses if counted else None,
         effect_size=test.effect_size if inferred and counted else None,
-        detectable_delta=_detectable(test, chance) if inferred and test.t is not None else None,
+        detectable_delta=possible(_detectable(test, chance), results.limits)
+        if inferred and test.t is not None
+        else None,
         warnings=(results.no_inference,)
         if results.shown_only is not None and results.no_inference is not None
         else metric_warnings(
@@ -413,6 +415,15 @@ def _compared(results: PairedResults, methods: Methods) -> MetricComparison:
         rare_loss=_rare_loss(results) if (inferred or same) and not unknown and weights is None and counted else None,
         check=None if checked is None else judge_check(checked, delta, test, chance, weights),
     )
+
+
+def possible(delta: float | None, limits: tuple[float, float] | None) -> float | None:
+    """Return a size of a difference, None where it is larger than any that the limits of a metric allow.
+
+    >>> possible(0.2, (-1.0, 1.0)), possible(5.6, (-1.0, 1.0)), possible(5.6, None)
+    (0.2, None, 5.6)
+    """
+    return None if delta is not None and limits is not None and delta > max(-limits[0], limits[1]) else delta
 
 
 def _detectable(test: TTest, chance: Chance) -> float | None:

@@ -371,7 +371,8 @@ class MetricComparison:
     ``delta``: the mean difference. ``ci``: its 95% interval by ``ci_method``. ``p_value``: of ``test``;
     ``p_adjusted``: after Holm's correction. ``n``: the groups that count. ``wins``, ``ties``, ``losses``: groups with
     a delta above, at and below exactly 0. ``effect_size``: d_z. ``detectable_delta``: the smallest difference found
-    with 80% power. ``warnings``: what to keep in mind. ``tie_effect``: how far ties in scores leave both means open.
+    with 80% power, None where that is larger than the metric allows. ``warnings``: what to keep in mind.
+    ``tie_effect``: how far ties in scores leave both means open.
     ``equivalence``: to a margin, None where nobody asked. ``not_comparable``: why the verdict is that, else None.
     ``standard_error``: of delta, with ``df`` degrees of freedom. ``variance``: where it comes from, for arms of several
     runs, else None. ``clusters``: of dependent groups, None where nobody asked. ``ties_could_change_verdict``: whether

@@ -23,6 +23,8 @@ from ndcg_tracker.compare.say_tables import (
     VERDICT_STYLES,
     canonical_names,
     delta_cell,
+    detectable_cell,
+    detectable_legend,
     equivalence_tables,
     facts,
     group_tables,
@@ -55,7 +57,11 @@ _TESTS = {
     "permutation": "permutation test (sign flips)",
     "wilcoxon": "Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)",
 }
-_INTERVALS = {"t": "paired t", "bootstrap": "bootstrap (BCa)", "betting": "betting (holds at any n)"}
+_INTERVALS = {
+    "t": "paired t",
+    "bootstrap": "bootstrap (BCa: corrected for bias and skewness)",
+    "betting": "betting (holds at any n)",
+}
 _METRIC_COLUMNS = columns("metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
 
 RUN_COLUMNS = paths(
@@ -417,7 +423,7 @@ def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> 
         ("ties", lambda metric: None if metric.ties is None else f"{metric.ties:,}"),
         ("losses", lambda metric: None if metric.losses is None else f"{metric.losses:,}"),
         ("d_z", lambda metric: f"{metric.effect_size:+.2f}" if metric.effect_size is not None else None),
-        ("detectable", lambda m: points(m.detectable_delta) if _is_detectable_shown(m) else None),
+        ("detectable", detectable_cell),
         ("judged", judged_cell),
     ]
     metrics, footnotes = comparison.metrics, list[str]()
@@ -516,9 +522,8 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
         return [CHECK_LEGEND, *lines[1:]]
     if all(metric.p_value is None for metric in metrics):
         return lines
-    lines.append("d_z: mean difference / standard deviation")
-    if any(_is_detectable_shown(metric) for metric in metrics):
-        lines.append("detectable: the smallest difference found with 80% power; shown where none was found")
+    lines.append("d_z: effect size, mean difference / standard deviation of the differences")
+    lines += detectable_legend(metrics)
     if any(judged_cell(metric) is not None for metric in metrics):
         lines.append(JUDGED)
     if any(_could_bet(metric) for metric in metrics):
@@ -540,7 +545,7 @@ def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
     intervals = " and ".join(dict.fromkeys(interval_name(metric) for metric in tested))
     tests = " and ".join(dict.fromkeys(test_name(metric) for metric in tested))
     over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
-    holm = f", Holm-corrected over {len(tested)} {over}" if len(tested) > 1 else ""
+    holm = f", Holm-corrected for {len(tested)} {over} at once" if len(tested) > 1 else ""
     return [*lines, f"95% interval: {intervals}; p: {tests}{holm}"]
 
 
@@ -558,11 +563,6 @@ def test_name(metric: MetricComparison) -> str:
     if metric.variance is not None or metric.clusters is not None:
         return "its t-test"
     return _TESTS.get(metric.test, metric.test)
-
-
-def _is_detectable_shown(metric: MetricComparison) -> bool:
-    """Return whether to show which difference would have been detected: only where none was."""
-    return metric.verdict == "no_difference_detected" and metric.detectable_delta is not None
 
 
 def _could_bet(metric: MetricComparison) -> bool:

@@ -129,7 +129,7 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
             Table(columns("system", "metric", "verdict", ">macro delta", ">95% interval", ">p"), rows, names=(0, 1))
         ],
         legend=[
-            f"delta: candidate - baseline; p: t-test of the macro mean, Holm-corrected over {len(rows)} tests",
+            f"delta: candidate - baseline; p: t-test of the macro mean, Holm-corrected for {len(rows)} tests at once",
             "macro: each dataset counts once",
         ],
         is_overview=True,
@@ -156,7 +156,7 @@ def suite_comparison_report(comparison: SuiteComparison, spelled: Spelling = in_
     where = f"suite {comparison.suite}" if n == of else f"{n} of the {of} datasets of suite {comparison.suite}"
     facts = _facts(comparison, spelled)
     if comparison.p_adjusted != comparison.macro.p_value:
-        told_p = f"p {p_text(comparison.p_adjusted)}, Holm-corrected over all metrics and candidates"
+        told_p = f"p {p_text(comparison.p_adjusted)}, Holm-corrected for all metrics and candidates at once"
         facts.insert(0, ("verdict", f"rests on {told_p}"))
     return Report(
         f"{comparison.candidate} against {comparison.baseline} on {where}: {verdict_on_suite(comparison)}",
@@ -228,7 +228,7 @@ def delta_table(comparison: SuiteComparison) -> Table:
         heads,
         rows,
         names=(0,),
-        legend=[f"{what}; p: {tests}, Holm-corrected over the datasets"],
+        legend=[f"{what}; p: {tests}, Holm-corrected for the datasets at once"],
         marks=[marks(metric_footnotes(metric), footnotes) for metric in metrics],
         footnotes=footnotes,
         n_below=3,

@@ -35,6 +35,7 @@ NO_VALUE = "(none)"
 IDENTICAL = "identical in every group: no interval, no p-value"
 VERDICT_STYLES: dict[str | None, Style] = {"improved": "good", "regressed": "bad"}
 
+_UNDETECTABLE = "none"
 _NUMBERS = (">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">q")
 
 
@@ -80,6 +81,21 @@ def _equivalence_in_words(equivalence: Equivalence) -> str:
     return f"{'equivalent' if equivalence.equivalent else 'not shown equivalent'} {within} {evidence}"
 
 
+def detectable_cell(metric: MetricComparison) -> str | None:
+    """Return which difference would have been detected, None where one was; "none": not even the largest possible."""
+    if metric.verdict != "no_difference_detected" or metric.p_value is None or metric.check is not None:
+        return None
+    return _UNDETECTABLE if metric.detectable_delta is None else points(metric.detectable_delta)
+
+
+def detectable_legend(metrics: Sequence[MetricComparison]) -> list[str]:
+    """Return how to read these cells, nothing where no metric has one."""
+    cells = [cell for metric in metrics if (cell := detectable_cell(metric)) is not None]
+    none = f"; {_UNDETECTABLE}: not even the largest possible one is" if _UNDETECTABLE in cells else ""
+    told = f"detectable: the smallest difference found with 80% power; shown where none was found{none}"
+    return [told] if cells else []
+
+
 def slice_tables(comparison: Comparison) -> list[Table]:
     """Return the table of slices, the worst first and without the middle of many; none where it was not asked for."""
     slices, attribute, first = comparison.slices, comparison.slice_attribute, comparison.metrics[0]
@@ -96,7 +112,10 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     footnotes: list[str] = []
     numbers = [name for name in _NUMBERS if name not in (">baseline", ">candidate") or first.check is None]
     table = Table(
-        (Column("", attribute, right=False), *columns(*numbers)),
+        (
+            Column("", attribute, right=False),
+            *(replace(column, is_spare=column.name == "candidate") for column in columns(*numbers)),
+        ),
         [_slice_cells(row, with_means=first.check is None) for row in shown],
         f"{first.metric} by {attribute}: {', '.join(moved) or 'no difference detected'} "
         f"({counted(len(slices), 'slice')})",
@@ -112,9 +131,10 @@ def _slice_legend(slices: Sequence[SliceComparison], *, is_paired: bool) -> list
     lines = []
     n_tested = sum(row.p_value is not None for row in slices)
     if n_tested:
-        holm = f", Holm-corrected over {counted(n_tested, 'slice')}" if n_tested > 1 else ""
+        holm = f", Holm-corrected for {counted(n_tested, 'slice')} at once" if n_tested > 1 else ""
         test = "paired t-test" if is_paired else "t-test, as above"
-        lines.append(f"p, which decides: {test}{holm}; q, for listing: Benjamini-Hochberg")
+        lines.append(f"p, which decides: {test}{holm}")
+        lines.append("q, for listing: the share of chance finds among all with a q as small (Benjamini-Hochberg)")
     if any(row.value is None for row in slices):
         lines.append(f"{NO_VALUE}: the groups without this attribute")
     n_hidden = len(slices) - 2 * SLICES_SHOWN
@@ -337,7 +357,8 @@ def whose(labels: LabelSetRef) -> str:
 def _arms(comparison: Comparison) -> list[tuple[str, str]]:
     """Return which runs the arms have, and where the variance of each delta comes from; or the clusters."""
     pairs = [
-        ("arm", f"{arm.name}: {counted(len(arm.runs), 'run')} ({', '.join(run.name for run in arm.runs[:RUNS_SHOWN])}"
+        ("arm", f"{arm.name}: {counted(len(arm.runs), 'run')} as one "
+        + f"({', '.join(run.name for run in arm.runs[:RUNS_SHOWN])}"
         + (", ...)" if len(arm.runs) > RUNS_SHOWN else ")"))
         for arm in (comparison.baseline, comparison.candidate)
         if arm.runs

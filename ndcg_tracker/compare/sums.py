@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from dataclasses import replace as replaced
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.compare.decide import ComparedRuns, adjusted_jointly
+from ndcg_tracker.compare.decide import ComparedRuns, adjusted_jointly, possible
 from ndcg_tracker.compare.inference import NOTHING, Inference, Methods, low_information, metric_warnings
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.results import (
@@ -23,6 +23,7 @@ from ndcg_tracker.compare.run_pair import label_set_ref
 from ndcg_tracker.compare.slices import corrected_slices, worst_first
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.measures import ShownOnly
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.statistics.t_test import detectable_delta, equivalence_test
 from ndcg_tracker.storage.records import PairedSumsRecord
@@ -110,6 +111,8 @@ def _compared(results: SummedResults, methods: Methods, missing: Missing) -> Met
             advice=f"choose {argument('missing', 'intersect')} (leave them out, as the sums do)",
             joint=": ",
         )
+    limits = parse_metric(results.metric).limits
+    of_delta = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
     test, differences, information = whole.test(), whole.differences, whole.information()
     shown_only = results.shown_only
     no_inference = None if shown_only is None else Note(shown_only)
@@ -134,7 +137,7 @@ def _compared(results: SummedResults, methods: Methods, missing: Missing) -> Met
         ties=differences.ties,
         losses=differences.losses,
         effect_size=test.effect_size if inferred else None,
-        detectable_delta=detectable_delta(test) if inferred and test.t is not None else None,
+        detectable_delta=possible(detectable_delta(test), of_delta) if inferred and test.t is not None else None,
         warnings=metric_warnings(None, 0, information, inference, "t") if no_inference is None else (no_inference,),
         verdict=None if shown_only else verdict,
         groups=GroupCounts(

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 from ndcg_tracker.render.csv import csv_of_columns, csv_text
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.json import json_rows, json_text
 from ndcg_tracker.render.markdown import reports_markdown, table_markdown
-from ndcg_tracker.render.report import WIDTH, Column, Format, Report, Table
+from ndcg_tracker.render.report import WIDTH, Column, Format, Paper, Report, Table, read_by_people
 from ndcg_tracker.render.text import CELL_WIDTH, reports_text, table_text
 from ndcg_tracker.words.notes import Note, note_text
 
@@ -114,15 +114,24 @@ class Said:
     further: Mapping[str, Callable[[], str]] = field(default_factory=dict)
     blank_lines: int = 2
 
-    def in_format(self, format: str, *, color: bool = False, width: int = WIDTH) -> str:
+    def in_format(
+        self, format: str, *, color: bool = False, width: int | None = None, is_terminal: bool = False
+    ) -> str:
         """Return the answer in a format, with a line end.
 
-        ``color``, ``width``: of text alone (see ``reports_text``); who calls knows the terminal and NO_COLOR.
+        ``color``, ``width``, ``is_terminal``: of text alone (see ``reports_text``); who calls knows the terminal and
+        NO_COLOR.
         """
         if format in self.further:
             return self.further[format]()
         if format == "text":
-            return reports_text(self.reports(), color=color, width=width, blank_lines=self.blank_lines)
+            return reports_text(
+                self.reports(),
+                color=color,
+                width=width or WIDTH,
+                blank_lines=self.blank_lines,
+                is_terminal=is_terminal,
+            )
         return _FORMATS[format](self)
 
     def plain(self) -> Any:
@@ -184,8 +193,8 @@ def rows_as(
     columns: Sequence[Column | str],
     rows: Iterable[Sequence[object]],
     *,
-    color: bool = False,
     cell_width: int = CELL_WIDTH,
+    **paper: Unpack[Paper],
 ) -> str:
     """Return rows in a format, with a line end after the last one.
 
@@ -193,7 +202,7 @@ def rows_as(
     carry full double precision, null or nothing for what is undefined. A name that comes twice gets a number.
 
     Parameters: ``columns``: one per value of a row. ``rows``: of None, bool, int, float, text, and whatever else a
-    database returns. ``color`` and ``cell_width``: of text only.
+    database returns. ``cell_width`` and ``paper``: of text only (see ``table_text``).
 
     >>> print(rows_as("text", ["run", Column("mean", digits=4)], [("bm25", 0.65), ("dense", None)]), end="")
     run      mean
@@ -212,7 +221,7 @@ def rows_as(
         return csv_text(table.distinct_names, table.rows)
     if format == "markdown":
         return table_markdown(table)
-    return table_text(table, color=color, cell_width=cell_width)
+    return table_text(table, cell_width=cell_width, **paper)
 
 
 def is_for_people(format: str) -> bool:
@@ -236,7 +245,7 @@ def with_requests(
     headings: Mapping[str, str] = MappingProxyType({}),
     *,
     judges: Sequence[str] = (),
-    color: bool = False,
+    **paper: Unpack[Paper],
 ) -> str:
     """Return a table with one metric per row, and the text it was requested as in the last column.
 
@@ -244,7 +253,14 @@ def with_requests(
     requested as, has none, and people see it if it differs. ``headings``: what people read over columns. ``judges``:
     who gave the labels of each row, a column more, which people see where one is named.
     """
-    columns = [Column(name, headings.get(name), digits=4 if name == "mean" else None) for name in names]
+    columns = [
+        replace(
+            column,
+            heading=headings.get(column.name, column.heading),
+            is_spare=column.name in ("n_missing", "n_undefined") and not any(row[place] for row in rows),
+        )
+        for place, column in enumerate(read_by_people(*names, mean=4))
+    ]
     told = [(str(row[list(names).index("metric")]), str(row[-1])) for row in rows]
     if is_for_people(format) and all(metric == asked_for for metric, asked_for in told):
         rows = [row[:-1] for row in rows]
@@ -255,11 +271,11 @@ def with_requests(
     if any(judges) or (judges and not is_for_people(format)):
         columns.append(Column("judge"))
         rows = [(*row, judge) for row, judge in zip(rows, judges, strict=True)]
-    return rows_as(format, columns, rows, color=color)
+    return rows_as(format, columns, rows, **paper)
 
 
 def columns_as(
-    format: Format, columns: Sequence[Column], values: Sequence[Sequence[object]], *, color: bool = False
+    format: Format, columns: Sequence[Column], values: Sequence[Sequence[object]], **paper: Unpack[Paper]
 ) -> str:
     """Return columns of values in a format (see ``rows_as``).
 
@@ -270,4 +286,4 @@ def columns_as(
     """
     if format == "csv":
         return csv_of_columns(Table(columns, []).distinct_names, values)
-    return rows_as(format, columns, zip(*values, strict=True), color=color)
+    return rows_as(format, columns, zip(*values, strict=True), **paper)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, TypedDict
 from urllib.parse import quote
 
 from ndcg_tracker.render.json import json_text
@@ -22,6 +22,17 @@ Format = Literal["text", "json", "markdown", "csv"]
 WIDTH = 100
 """How many columns of a terminal a report takes unless told otherwise."""
 
+
+class Paper(TypedDict, total=False):
+    """What text is written on: ``color`` or none, and the ``width`` of a terminal (None: there is none)."""
+
+    color: bool
+    width: int | None
+
+
+_HEADINGS = {"run_id": "id", "label_set_version": "labels", "git_commit": "commit"}
+_TIME = "_at_utc"
+_TO_THE_SECOND = len("2026-01-31T12:00:00")
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -30,7 +41,8 @@ class Column:
     """One column: its name in JSON and CSV, its heading for people (None: the name), the decimals of its floats.
 
     ``digits`` None: six significant digits. ``signed``: with a plus sign, for differences. ``right``: whether its cells
-    stand right, None where numbers do and nothing else is in it.
+    stand right, None where numbers do and nothing else is in it. ``is_time``: people read its times, ISO 8601 and UTC,
+    to the second. ``is_spare``: it is left out of text where a line would be too long, the last such column first.
     """
 
     name: str
@@ -38,6 +50,39 @@ class Column:
     digits: int | None = None
     signed: bool = False
     right: bool | None = None
+    is_time: bool = False
+    is_spare: bool = False
+
+
+def heading(name: str) -> str:
+    """Return what people read for the name of a column, or of a fact, of what is stored.
+
+    >>> heading("n_groups"), heading("created_at_utc"), heading("run")
+    ('groups', 'created (UTC)', 'run')
+    """
+    if name.endswith(_TIME):
+        return f"{name.removesuffix(_TIME)} (UTC)"
+    return _HEADINGS.get(name) or name.removeprefix("n_").replace("_", " " if name.startswith("n_") else "_")
+
+
+def to_the_second(time: str) -> str:
+    """Return a stored time as people read it.
+
+    >>> to_the_second("2026-01-31T12:00:00.000001Z")
+    '2026-01-31 12:00:00'
+    """
+    return time[:_TO_THE_SECOND].replace("T", " ")
+
+
+def read_by_people(*names: str, **digits: int) -> tuple[Column, ...]:
+    """Return columns of what is stored, with the headings that people read: no prefixes, times as such.
+
+    ``digits``: of the floats of a column, by its name.
+
+    >>> [column.heading for column in read_by_people("run", "n_groups")]
+    ['run', 'groups']
+    """
+    return tuple(Column(name, heading(name), digits=digits.get(name), is_time=name.endswith(_TIME)) for name in names)
 
 
 def columns(*names: str) -> tuple[Column, ...]:
@@ -73,6 +118,17 @@ class Table:
     n_below: int = 0
     second: int = 0
     in_words: Sequence[str] = ()
+
+    @property
+    def with_less(self) -> Table | None:
+        """The table without the last of its spare columns, None where it has none."""
+        spare = [place for place, column in enumerate(self.columns) if column.is_spare]
+        if not spare:
+            return None
+        kept = [place for place in range(len(self.columns)) if place != spare[-1]]
+        names, titles = (tuple(map(kept.index, of)) for of in (self.names, self.titles))
+        rows = [[row[place] for place in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[place] for place in kept], rows=rows, names=names, titles=titles)
 
     @property
     def distinct_names(self) -> list[str]:
@@ -128,7 +184,7 @@ def _text(value: object, column: Column) -> str:
     if value is None or (isinstance(value, float | Decimal) and not math.isfinite(value)):
         return UNDEFINED
     if isinstance(value, str):
-        return value
+        return to_the_second(value) if column.is_time else value
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
-from ndcg_tracker.render.report import WIDTH, Report, Table, mark, shown
+from ndcg_tracker.render.report import WIDTH, Report, Shown, Table, mark, shown
 from ndcg_tracker.render.terminal import (
     Painted,
     Style,
@@ -23,7 +24,9 @@ from ndcg_tracker.words.notes import Told
 NARROWEST = 60
 CELL_WIDTH = 60
 
+_ENDLESS = 1 << 30
 _LEAST_NAME = 12
+_LONGER = 4  # times as much of a cell is shown where its text is broken into lines
 _GOOD_NAME = 24
 _INDENT = "    "
 _HANGING = 8
@@ -33,10 +36,11 @@ _Cells = Sequence[Sequence[Painted]]
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """What a report is written on: ``width`` columns, ``color`` or none."""
+    """What a report is written on: ``width`` columns, ``color`` or none; ``is_terminal``: nothing else reads it."""
 
     width: int
     color: bool
+    is_terminal: bool = False
 
     def painted(self, text: str, style: Style | None) -> str:
         return painted(visible(text), style, color=self.color)
@@ -46,15 +50,23 @@ class _Page:
         return [painted(line, "dim", color=self.color) for line in lines]
 
 
-def reports_text(reports: Sequence[Report], *, color: bool = False, width: int = WIDTH, blank_lines: int = 2) -> str:
+def reports_text(
+    reports: Sequence[Report],
+    *,
+    color: bool = False,
+    width: int = WIDTH,
+    blank_lines: int = 2,
+    is_terminal: bool = False,
+) -> str:
     """Return reports one after the other, with a line end; everything that came from outside is escaped.
 
     How to read the tables is told once where the first report sums up the others.
 
     Parameters: ``color``: whether styles are written; the caller knows the terminal and NO_COLOR. ``width``: how many
     columns a line may take, as far as names and numbers allow; 60 at least. ``blank_lines``: between two reports.
+    ``is_terminal``: headlines are wrapped as well, which other programs read as one line.
     """
-    page = _Page(max(width, NARROWEST), color)
+    page = _Page(max(width, NARROWEST), color, is_terminal)
     blocks = []
     for number, report in enumerate(reports):
         parts = [part for part in _parts(report, page, number > 0 and reports[0].is_overview) if part]
@@ -65,7 +77,9 @@ def reports_text(reports: Sequence[Report], *, color: bool = False, width: int =
 def _parts(report: Report, page: _Page, is_legend_known: bool) -> list[list[str]]:
     """Return the parts of a report, between which stands a blank line."""
     head = _headline(report, page)
-    head += ["  " + page.painted(finding.text, finding.style) for finding in report.findings]
+    for finding in report.findings:
+        lines = wrapped(visible(finding.text), page.width, "  ") if page.is_terminal else ["  " + visible(finding.text)]
+        head += ["  " + painted(line[2:], finding.style, color=page.color) for line in lines]
     head += [line for sentence in report.sentences for line in wrapped(visible(sentence), page.width)]
     parts = [head]
     for table in report.tables:
@@ -81,8 +95,12 @@ def _headline(report: Report, page: _Page) -> list[str]:
     if report.headline is None:
         return []
     if report.verdict is not None:
-        return [f"{page.painted(report.verdict.text, report.verdict.style)}: {visible(report.headline)}"]
-    if report.is_headline_wrapped:
+        start = f"{visible(report.verdict.text)}: "
+        first, *further = wrapped(
+            visible(report.headline), page.width if page.is_terminal else _ENDLESS, start, indent=0
+        )
+        return [page.painted(report.verdict.text, report.verdict.style) + ": " + first[len(start) :], *further]
+    if report.is_headline_wrapped or (page.is_terminal and not report.asides):
         return [painted(line, "bold", color=page.color) for line in wrapped(visible(report.headline), page.width)]
     return ["  ".join([page.painted(report.headline, "bold"), *map(visible, report.asides)]).rstrip(" ")]
 
@@ -110,12 +128,15 @@ def _table(table: Table, page: _Page) -> list[str]:
     lines += _rows(table, page) if table.rows else []
     for number, note in enumerate(table.footnotes, 1):
         lines += wrapped(visible(note), page.width, f"{mark(number)} ")
-    lines += [visible(table.after)] if table.after else []
+    lines += wrapped(visible(table.after), page.width if page.is_terminal else _ENDLESS) if table.after else []
     return lines + page.dim(table.legend)
 
 
 def _rows(table: Table, page: _Page) -> list[str]:
     """Return the lines of a table; where names would be cut short, its last columns stand below the others."""
+    narrowed = _narrowed(table, page.width)
+    if not table.n_below or _line_width(shown(narrowed), WIDTH) <= page.width:
+        table = narrowed
     shown_table = shown(table)
     right, n_below = (
         shown_table.right,
@@ -203,11 +224,59 @@ def _notes(notes: Sequence[Told], page: _Page) -> list[str]:
     return lines
 
 
-def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDTH) -> str:
-    """Return the lines of a table alone, each with a line end; its cells are cut to ``cell_width`` columns."""
-    shown_table = shown(table)
+def table_text(table: Table, *, color: bool = False, cell_width: int = CELL_WIDTH, width: int | None = None) -> str:
+    """Return the lines of a table alone, each with a line end; its cells are cut to ``cell_width`` columns.
+
+    ``width``: of the terminal, None where there is none: on it spare columns are left out and texts are broken into
+    lines, as far as a table needs it and words allow.
+    """
+    if width is None:
+        shown_table = shown(table)
+    else:
+        shown_table = shown(_narrowed(table, width, cell_width))
+        if _line_width(shown_table, cell_width) > width:
+            cell_width *= _LONGER
+            shown_table = _broken(shown_table, width, cell_width)
     lines = text_table(shown_table.headings, shown_table.rows, shown_table.right, color=color, cell_width=cell_width)
     return inert_lines("".join(line + "\n" for line in lines))
+
+
+def _narrowed(table: Table, width: int, cell_width: int = WIDTH) -> Table:
+    """Return a table with as many of its spare columns as there is room for."""
+    while (less := table.with_less) is not None and _line_width(shown(table), cell_width) > width:
+        table = less
+    return table
+
+
+def _line_width(shown_table: Shown, cell_width: int = CELL_WIDTH) -> int:
+    """Return how many columns the lines of a table take."""
+    lines = text_table(shown_table.headings, shown_table.rows, shown_table.right, cell_width=cell_width)
+    return max(map(display_width, lines))
+
+
+def _broken(shown_table: Shown, width: int, cell_width: int) -> Shown:
+    """Return a table whose longest texts are broken at blanks, each in lines of its own below the first."""
+    texts = [[shortened(visible(cell.text), cell_width) for cell in row] for row in shown_table.rows]
+    columns = list(zip(*texts, strict=True))
+    widths = [
+        max(map(display_width, (heading, *column)))
+        for heading, column in zip(shown_table.headings, columns, strict=True)
+    ]
+    least = [
+        of if is_right else max(map(display_width, " ".join((heading, *column)).split(" ")))
+        for of, is_right, heading, column in zip(widths, shown_table.right, shown_table.headings, columns, strict=True)
+    ]
+    too_wide = sum(widths) + 2 * (len(widths) - 1) - width
+    while too_wide > 0 and any(of > smallest for of, smallest in zip(widths, least, strict=True)):
+        place = max(range(len(widths)), key=lambda at: (widths[at] > least[at], widths[at]))
+        widths[place] -= 1
+        too_wide -= 1
+    rows = [
+        [Painted(text, cell.style) for text, cell in zip(line, row, strict=True)]
+        for row, of_row in zip(shown_table.rows, texts, strict=True)
+        for line in zip_longest(*map(wrapped, of_row, widths), fillvalue="")
+    ]
+    return Shown(shown_table.headings, rows, shown_table.right)
 
 
 def text_table(
@@ -269,13 +338,14 @@ def _painted_line(cells: Sequence[str], styles: Sequence[Style | None]) -> str:
     return line.rstrip(" ")
 
 
-def findings_text(rows: Sequence[tuple[str, str, str, str]], *, color: bool = False, width: int = WIDTH) -> str:
+def findings_text(rows: Sequence[tuple[str, str, str, str]], *, color: bool = False, width: int | None = None) -> str:
     """Return what an examination found: a line for each check, with its state (ok, note or bad), and what to do below.
 
     >>> print(findings_text([("room", "bad", "1.0 GB free", "make room")]))
     room  bad   1.0 GB free
                 → make room
     """
+    width = width or WIDTH
     widest = max(len(check) for check, _, _, _ in rows)
     lines = []
     for check, state, finding, advice in rows:

@@ -29,7 +29,15 @@ def named(
         into.done("ingest", "bm25.csv", "dense.run", *labels, "--dataset", "shop")
         into.said("alias", "set", "prod", "bm25")
         into.done("ingest", "bm25.csv", "--name", "best one", *labels, "--dataset", "books", "-m", "AP")
+        into.said("groups", "set", "groups.csv", "--dataset", "books")
+        into.said("groups", "set", "devices.csv", "--dataset", "shop")
+        into.said("labels", "add", "labels.csv", "--dataset", "shop", "--judge", "ann")
+        into.said("labels", "add", "labels.csv", "--dataset", "held")
+        into.said("groups", "set", "groups.csv", "--dataset", "held")
+        assert into("datasets", "seal", "held").code == 0
 
+    Path("groups.csv").write_text("group,kind\nq1,a\n", encoding="utf-8")
+    Path("devices.csv").write_text("group,device\nq1,a\n", encoding="utf-8")
     fill_as(fill)
     return command
 
@@ -52,6 +60,17 @@ def offered(line: str, rest: str = "") -> list[str]:
         ("history --dataset ", ["books", "shop"]),
         ("history -m ", ["ndcg@10", "AP"]),
         ("compare bm25 dense --metric n", ["ndcg@10"]),
+        ("compare bm25 dense --by ", ["device", "kind"]),
+        ("gate dense --baseline bm25 --dataset shop --cluster ", ["device"]),
+        ("compare bm25 dense --dataset books --by ", ["kind"]),
+        ("explain bm25 dense --group ", ["q1", "q2", "q3", "q4", "q5"]),
+        ("explain bm25 dense --group q2", ["q2"]),
+        ("texts list --dataset books --group q5", ["q5"]),
+        ("ingest more.csv --group ", []),
+        ("history --judge ", ["ann"]),
+        ("labels agreement ", ["ann"]),
+        ("compare bm25 dense --judge ann --check-with ", ["ann"]),
+        ("labels list --dataset ", ["books", "shop"]),
     ],
 )
 def test_names_come_from_the_database(named: CommandLine, line: str, expected: list[str]) -> None:
@@ -71,6 +90,7 @@ def test_the_variable_names_the_database(named: CommandLine, monkeypatch: pytest
     [
         ("ndcg-track ru", ["runs"]),
         ("ndcg-track runs re", ["rename"]),
+        ("ndcg-track help runs re", ["rename"]),
         ("ndcg-track compare --mi", ["--missing"]),
         ("ndcg-track compare --missing z", ["zero"]),
         ("ndcg-track compare 'a run", []),

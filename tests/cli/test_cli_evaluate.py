@@ -24,9 +24,9 @@ def test_the_means_of_several_files(command: CommandLine, folder: Path) -> None:
     printed = command.done("evaluate", "bm25.csv", "dense.run", "--labels", "qrels.txt")
     means = [results("ndcg@10", run, LABELS).mean for run in (BM25, DENSE)]
     assert printed.splitlines() == [
-        "run    metric     mean  n_groups  n_missing  n_undefined",
-        f"bm25   ndcg@10  {means[0]:.4f}         5          0            0",
-        f"dense  ndcg@10  {means[1]:.4f}         5          1            0",
+        "run    metric     mean  groups  missing  undefined",
+        f"bm25   ndcg@10  {means[0]:.4f}       5        0          0",
+        f"dense  ndcg@10  {means[1]:.4f}       5        1          0",
     ]
     assert sorted(folder.iterdir()) == before
 

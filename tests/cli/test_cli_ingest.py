@@ -28,9 +28,9 @@ def test_runs_are_stored_and_told(command: CommandLine, files: None) -> None:
     printed = command.done("ingest", "bm25.csv", "dense.run", "--labels", "labels.csv")
     means = BM25_MEAN, DENSE_MEAN
     assert printed.splitlines() == [
-        "run    run_id  dataset  outcome  n_groups  n_items  labels  metric     mean  n_missing  n_undefined",
-        f"bm25        1  default  stored          5       11       1  ndcg@10  {means[0]:.4f}          0            0",
-        f"dense       2  default  stored          4        9       1  ndcg@10  {means[1]:.4f}          1            0",
+        "run    id  dataset  outcome  groups  items  labels  metric     mean  missing  undefined",
+        f"bm25    1  default  stored        5     11       1  ndcg@10  {means[0]:.4f}        0          0",
+        f"dense   2  default  stored        4      9       1  ndcg@10  {means[1]:.4f}        1          0",
     ]
 
 
@@ -48,7 +48,7 @@ def test_the_formats_for_programs_carry_everything(command: CommandLine, files: 
     assert [float(row["mean"]) for row in again] == [row["mean"] for row in stored]
     assert {row["outcome"] for row in again} == {"already stored"}
     markdown = command.done(*arguments, "--format", "markdown").splitlines()
-    assert (len(markdown), markdown[0][:17], markdown[1][:8]) == (6, "| run | run_id | ", "| --- | ")
+    assert (len(markdown), markdown[0][:17], markdown[1][:8]) == (6, "| run | id | data", "| --- | ")
 
 
 def test_the_same_again_adds_nothing(command: CommandLine, files: None, folder: Path) -> None:

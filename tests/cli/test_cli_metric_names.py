@@ -36,8 +36,8 @@ def test_ingest_says_once_how_it_reads_a_name(command: CommandLine, files: None)
         "note: MRR is read as RR",
     ]
     assert [line.split() for line in printed.out.splitlines()[:3]] == [
-        ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "labels", "metric", "mean", "n_missing",
-         "n_undefined", "asked", "for", "as"],
+        ["run", "id", "dataset", "outcome", "groups", "items", "labels", "metric", "mean", "missing", "undefined",
+         "asked", "for", "as"],
         ["bm25", "1", "default", "stored", "5", "11", "1", "AP", f"{mean('AP'):.4f}", "0", "0", "map"],
         ["bm25", "1", "default", "stored", "5", "11", "1", "P@1", f"{mean('P@1'):.4f}", "0", "0", "P_1"],
     ]  # fmt: skip

@@ -30,8 +30,8 @@ def test_list(metrics: CommandLine) -> None:
     assert defaults["gain"] == "linear"
     table = list(csv.DictReader(io.StringIO(metrics.done("metrics", "list", "--format", "csv"))))
     assert [row["name"] for row in table] == names
-    assert len(metrics.done("metrics", "list").splitlines()) == len(rows) + 1
-    assert metrics.done("metrics", "list", "--format", "markdown").startswith("| name | value |")
+    assert len(metrics.done("metrics", "list").splitlines()) == len(rows) + 5  # three tables, blank lines between
+    assert metrics.done("metrics", "list", "--format", "markdown").startswith("| measure | meaning |")
 
 
 def test_every_listed_value_can_be_asked_for(metrics: CommandLine) -> None:

@@ -23,7 +23,7 @@ def test_there_and_back(store: MlflowStore, shop: CommandLine, sqlite_command: C
     (run,) = store.runs()
     run_id = run.info.run_id
     heading, row = printed.splitlines()
-    assert heading.split() == ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "n_metrics", "tracking_uri"]
+    assert heading.split() == ["run", "dataset", "outcome", "mlflow_run_id", "experiment", "metrics", "tracking_uri"]
     assert row.split()[:6] == ["dense", "shop", "created", run_id, "shop", "1"]
     (again,) = shop.rows("push", "mlflow", "dense", "--experiment", "shop", "--dataset", "shop")
     assert again == {

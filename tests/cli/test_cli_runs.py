@@ -32,8 +32,9 @@ def test_list(shop: CommandLine) -> None:
     ]
     table = list(csv.DictReader(io.StringIO(shop.done("runs", "list", "--format", "csv"))))
     assert [row["tags"] for row in table] == ["stage=prod", ""]
-    assert shop.done("runs", "list").splitlines()[0].split() == keys
-    assert shop.done("runs", "list", "--format", "markdown").startswith("| run | run_id |")
+    heading, *_ = map(str.split, shop.done("runs", "list").splitlines())
+    assert heading == ["run", "id", "dataset", "created", "(UTC)", "groups", "items", "commit", "tags"]
+    assert shop.done("runs", "list", "--format", "markdown").startswith("| run | id |")
 
 
 def test_list_of_the_newest(shop: CommandLine) -> None:
@@ -70,7 +71,7 @@ def test_show(shop: CommandLine) -> None:
     assert (shown["run"], shown["source"], len(shown["evaluations"])) == ("dense", "dense.run", 1)
     text = shop.done("runs", "show", "dense").splitlines()
     assert text[0].split() == ["dense"]
-    assert text[1].split() == ["run_id", "2"]
+    assert text[1].split() == ["id", "2"]
     assert any(line.startswith("ndcg@10") for line in text)
     assert [row["group"] for row in shown["hardest"]] == [
         line.split()[0] for line in text[text.index("hardest groups") + 2 :]

@@ -1,6 +1,8 @@
 """The program as a whole: usage errors, help, version, ``--debug``, and where the database is."""
 
 import json
+import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +12,7 @@ from all_commands import all_commands
 from command_line import CommandLine
 
 import ndcg_tracker
+from ndcg_tracker.cli.app import COMMANDS as COMMANDS_OF_HELP
 from ndcg_tracker.cli.app import run
 
 COMMANDS = [
@@ -122,12 +125,59 @@ def test_the_line_on_a_command_fits_into_80_columns(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     assert run([*words, "--help"]) == 0
-    below = capsys.readouterr().out.partition("\nCommands:\n")[2].splitlines()
-    assert len(below) == len(ALL[words].commands)
-    for line, name in zip(below, ALL[words].commands, strict=True):
-        assert line.split()[0] == name
-        assert len(line.split()) > 1
-        assert not line.endswith("...")
+    told = dict(line.split(maxsplit=1) for line in below_options(capsys.readouterr().out))
+    assert sorted(told) == sorted(ALL[words].commands)
+
+
+def below_options(text: str) -> list[str]:
+    """Return the lines on commands of a help: those below a heading that stands behind the options."""
+    lines = text.partition("\nOptions:\n")[2].partition("\n\n")[2].splitlines()
+    return [line for line in lines if line and not line.endswith(":")]
+
+
+def test_the_help_is_in_groups_and_says_what_each_command_says(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["--help"]) == 0
+    text = capsys.readouterr().out
+    assert re.findall(r"^(\w+):$", text, re.MULTILINE) == ["Options", "Store", "Ask", "Decide", "Look", "Maintain"]
+    for of_heading in COMMANDS_OF_HELP.values():
+        for name, (_, line) in of_heading.items():
+            assert " ".join(ALL[(name,)].help.split("\n\n")[0].split()) == line
+
+
+@pytest.mark.parametrize("words", [["gate"], ["labels", "add"], []], ids=" ".join)
+def test_help_is_a_command_too(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["help", *words]) == 0
+    as_command = capsys.readouterr().out
+    assert run([*words, "--help"]) == 0
+    assert capsys.readouterr().out == as_command
+    assert run(["help", "nope"]) == 2
+
+
+@pytest.mark.parametrize("words", [words for words in ALL if words], ids=" ".join)
+def test_every_help_has_an_example_that_parses_and_no_types(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert run([*words, "--help"]) == 0
+    text = capsys.readouterr().out
+    assert not re.search(r"<\w+|list\[|\bstr\b|\bNone\b", text)
+    assert max(map(len, text.splitlines())) <= 80
+    (example,) = re.findall(r"^Example: ndcg-track (.*)$", text, re.MULTILINE)
+    command, given, parent = all_commands(), shlex.split(example), None
+    while hasattr(command, "commands") and given and given[0] in command.commands:
+        parent = command.context_class(command, info_name="ndcg-track", parent=parent)
+        command, given = command.commands[given[0]], given[1:]
+    command.make_context(command.name, given, parent=parent)
+
+
+def test_long_helps_have_headings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["gate", "--help"]) == 0
+    text = capsys.readouterr().out
+    headings = re.findall(r"^(\w+):$", text, re.MULTILINE)
+    assert headings == ["Arguments", "What", "Decision", "Statistics", "Slices", "Output", "Options"]
+    assert "needed but for --scope set" in " ".join(text.split())
+    assert run(["runs", "list", "--help"]) == 0
+    assert re.findall(r"^(\w+):$", capsys.readouterr().out, re.MULTILINE) == ["Options"]
 
 
 @pytest.mark.parametrize("words", [words for words in ALL if words], ids=" ".join)

@@ -80,7 +80,7 @@ def test_two_arms(ltr: nt.Tracker) -> None:
     text = str(result)
     assert text.startswith("tag:recipe=new against tag:recipe=old on ltr: ")
     assert "95% interval: t over groups and runs, crossed; p: its t-test\n" in text
-    assert "tag:recipe=old: 3 runs (old-0, old-1, old-2)" in text
+    assert "tag:recipe=old: 3 runs as one (old-0, old-1, old-2)" in text
     assert "degrees of freedom; the interval is ±" in " ".join(text.split())
 
 

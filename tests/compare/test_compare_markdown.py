@@ -25,7 +25,7 @@ MARKDOWN = """\
 - judged: baseline 50.0%, candidate not known
 - delta: candidate - baseline, in absolute points
 - 95% interval: paired t; p: paired t-test
-- d_z: mean difference / standard deviation
+- d_z: effect size, mean difference / standard deviation of the differences
 
 </details>
 
@@ -77,7 +77,7 @@ between -0.0223 and -0.0023
 - ties: ndcg@10: baseline 0.6400 to 0.6600, candidate 0.6377
 - delta: candidate - baseline, in absolute points
 - 95% interval: paired t; p: paired t-test
-- d_z: mean difference / standard deviation
+- d_z: effect size, mean difference / standard deviation of the differences
 - ci='betting': an interval that allows for rare, large differences
 - equivalence: two one-sided t-tests (TOST), each metric on its own
 
@@ -96,7 +96,8 @@ between -0.0223 and -0.0023
 - ² identical in every group: no interval, no p-value
 - ³ low information (under 25 nonzero differences): the t interval may be too narrow
 
-- p, which decides: paired t-test, Holm-corrected over 2 slices; q, for listing: Benjamini-Hochberg
+- p, which decides: paired t-test, Holm-corrected for 2 slices at once
+- q, for listing: the share of chance finds among all with a q as small (Benjamini-Hochberg)
 - (none): the groups without this attribute
 
 </details>

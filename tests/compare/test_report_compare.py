@@ -40,8 +40,8 @@ P@1                                  0   400       0      -           -
 AP                                   0     0       0      -           -
 
 delta: candidate - baseline, in absolute points; ~: no difference detected
-95% interval: paired t; p: paired t-test, Holm-corrected over 2 metrics
-d_z: mean difference / standard deviation
+95% interval: paired t; p: paired t-test, Holm-corrected for 2 metrics at once
+d_z: effect size, mean difference / standard deviation of the differences
 detectable: the smallest difference found with 80% power; shown where none was found
 
 groups     400 paired
@@ -106,7 +106,7 @@ ndcg@10  not shown equivalent  [-0.0189, -0.0057]  0.7231
 
 delta: candidate - baseline, in absolute points
 95% interval: paired t; p: paired t-test
-d_z: mean difference / standard deviation
+d_z: effect size, mean difference / standard deviation of the differences
 ci='betting': an interval that allows for rare, large differences
 equivalence: two one-sided t-tests (TOST), each metric on its own
 
@@ -130,7 +130,8 @@ desktop  100    0.6500     0.6000  ~ +0.0200  [-0.0100, +0.0500]  0.1000  0.1000
 ¹ one group says nothing about others: no interval and no p-value
 ² identical in every group: no interval, no p-value
 ³ low information (under 25 nonzero differences): the t interval may be too narrow
-p, which decides: paired t-test, Holm-corrected over 2 slices; q, for listing: Benjamini-Hochberg
+p, which decides: paired t-test, Holm-corrected for 2 slices at once
+q, for listing: the share of chance finds among all with a q as small (Benjamini-Hochberg)
 (none): the groups without this attribute
 
 worst groups in ndcg@10
@@ -207,7 +208,7 @@ def test_several_candidates_begin_with_an_overview(comparison: Comparison) -> No
         "                     -       -        0/0/0  ⁶ ⁷\n"
     )
     assert "\n⁴ low information (under 25 nonzero differences): the t interval may be too narrow\n" in text
-    assert text.count("Holm-corrected over 4 metrics of all candidates") == 1
+    assert text.count("Holm-corrected for 4 metrics of all candidates at once") == 1
     assert "\n\n\nsplade against bm25 on shop: 1 of 4 metrics regressed (1 of 4 on low information)\n\nmetric  " in text
 
 
@@ -260,7 +261,9 @@ def test_methods_are_named(full_comparison: Comparison) -> None:
     assert "¹ low information (under 25 nonzero differences)\n" in several
     other = replace(metric, test="permutation", ci_method="bootstrap")
     text = comparison_said(replace(full_comparison, metrics=(other,))).in_format("text")
-    assert "\n95% interval: bootstrap (BCa); p: permutation test (sign flips)\n" in text
+    assert (
+        "\n95% interval: bootstrap (BCa: corrected for bias and skewness); p: permutation test (sign flips)\n" in text
+    )
     assert "are nonzero, and below 25 the interval may be too narrow\n" in text
 
 

@@ -116,7 +116,7 @@ def test_p_values_of_all_candidates_and_metrics_are_corrected_together(beir: nt.
     both = beir.compare_suite("beir", "old-0", "old-1", metric=["ndcg@10", "AP"])
     first = both.comparison
     assert first.p_adjusted != first.macro.p_value
-    assert f"rests on p {p_text(first.p_adjusted)}, Holm-corrected over all metrics" in " ".join(str(both).split())
+    assert f"rests on p {p_text(first.p_adjusted)}, Holm-corrected for all metrics" in " ".join(str(both).split())
     shared = beir.compare_suite("beir", "old-0", "new-0", metric=())
     assert [one.metric for one in shared.comparisons] == ["ndcg@10", "AP"]
 

@@ -281,3 +281,19 @@ def test_the_baseline_is_one_run(tracker: nt.Tracker) -> None:
         "the baseline is one run's name, id or @alias as text, not ['a', 'b']; "
         "name it first, and the candidates after it"
     )
+
+
+def test_a_difference_that_the_metric_cannot_have_is_not_detectable(tracker: nt.Tracker) -> None:
+    """Two groups detect no difference within 1; of a sum of gains, which has no bounds, the figure stays."""
+    items = {"group": ["a", "a", "b", "b"], "item": ["x", "y", "x", "y"]}
+    labels = {**items, "label": [1, 0, 1, 0]}
+    tracker.ingest({**items, "score": [2.0, 1.0, 1.0, 2.0]}, name="one", labels=labels, metrics=["ndcg@10", "dcg@10"])
+    tracker.ingest({**items, "score": [1.0, 2.0, 2.2, 2.1]}, name="two", metrics=["ndcg@10", "dcg@10"])
+    result = tracker.compare("one", "two")
+    ndcg, dcg = (
+        next(of for of in result.to_dict()["metrics"] if of["metric"] == name) for name in ("ndcg@10", "dcg@10")
+    )
+    assert (ndcg["verdict"], ndcg["detectable_delta"]) == ("no_difference_detected", None)
+    assert dcg["detectable_delta"] > 1
+    assert "; none: not even the largest possible one is" in " ".join(str(result).split())
+    assert " none\n" in str(result)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import rows_as
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Column
+from ndcg_tracker.render.report import Column, read_by_people
 from ndcg_tracker.render.terminal import Painted, display_width
 from ndcg_tracker.render.text import text_table
 
@@ -159,3 +159,34 @@ def test_long_cells_are_cut_and_colour_leaves_the_alignment() -> None:
 def test_a_first_column_that_a_log_would_obey_stays_aligned() -> None:
     printed = rows_as("text", ["group", Column("n")], [("::error::q", 1), ("r", 2)])
     assert printed.splitlines() == ["group          n", "\\x3a:error::q  1", "r              2"]
+
+
+LONG = [("bm25", "sum of the gains of all items", 12), ("dense", "short", 3)]
+WHOLE = """\
+run    meaning                         n
+bm25   sum of the gains of all items  12
+dense  short                           3
+"""
+SPARE = [Column("run"), Column("meaning"), Column("n", is_spare=True)]
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (None, WHOLE),
+        (40, WHOLE),
+        (38, "run    meaning\nbm25   sum of the gains of all items\ndense  short\n"),
+        (20, "run    meaning\nbm25   sum of the\n       gains of all\n       items\ndense  short\n"),
+        (9, "run    meaning\nbm25   sum of\n       the\n       gains\n       of all\n       items\ndense  short\n"),
+    ],
+)  # fmt: skip
+def test_a_terminal_leaves_out_spare_columns_and_then_breaks_texts(width: int | None, shown: str) -> None:
+    assert rows_as("text", SPARE, LONG, width=width) == shown
+    assert rows_as("csv", SPARE, LONG, width=width) == rows_as("csv", SPARE, LONG)
+
+
+def test_people_read_headings_and_seconds() -> None:
+    columns = read_by_people("run_id", "n_groups", "created_at_utc")
+    rows = [(1, 3, "2026-01-31T12:00:00.123456Z")]
+    assert rows_as("text", columns, rows) == "id  groups  created (UTC)\n 1       3  2026-01-31 12:00:00\n"
+    assert rows_as("csv", columns, rows) == "run_id,n_groups,created_at_utc\n1,3,2026-01-31T12:00:00.123456Z\n"

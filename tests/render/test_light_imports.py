@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from small_shop import BM25, DENSE, frame_of, labels_frame
 
 import ndcg_tracker as nt
 
@@ -55,3 +56,39 @@ def test_an_ordinary_picture_is_drawn_with_little(words: tuple[str, ...], unwant
     *_, code, modules = done.stdout.splitlines()
     assert code == "0", done.stderr
     assert unwanted.isdisjoint(name.split(".")[0] for name in modules.split())
+
+
+QUESTIONS = [
+    "compare bm25 dense --by device",
+    "gate dense --baseline bm25 --margin .01 --dry-run",
+    "gate dense --baseline bm25 --margin .9 --dry-run --by device --slice-margin .9",
+    "leaderboard",
+    "show dense",
+    "history",
+]
+START = (
+    "import sys, os; from ndcg_tracker.cli.app import run; code = run(sys.argv[1:]); "
+    "print(*sorted({name.split('.')[0] for name in sys.modules}), file=sys.stderr); os._exit(code and code != 4)"
+)
+
+
+def test_questions_start_without_what_is_slow_to_import(tmp_path: Path) -> None:
+    """All of them start alike: SciPy, pandas, Alembic and templates of pages take longer than the answer."""
+    database = f"{tmp_path}/shop.db"
+    with nt.Tracker(database) as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop")
+        tracker.ingest(frame_of(DENSE), name="dense", dataset="shop")
+        tracker.set_groups({"group": ["q1", "q2", "q3"], "device": ["tv", "tv", "phone"]}, dataset="shop")
+    for words in QUESTIONS:
+        given = [sys.executable, "-c", START, "--db", database, *words.split()]
+        done = subprocess.run(given, capture_output=True, text=True, check=True)
+        unwanted = {"scipy", "pandas", "pyarrow", "alembic", "jinja2", "rich", "vl_convert", "altair"}
+        assert unwanted.isdisjoint(done.stderr.splitlines()[-1].split()), words
+
+
+def test_help_imports_no_command() -> None:
+    start = START.replace(".split('.')[0]", "")
+    done = subprocess.run([sys.executable, "-c", start, "--help"], capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.splitlines()[-1].split())
+    unwanted = {"numpy", "sqlalchemy", "rich", "ndcg_tracker.api.tracker", "ndcg_tracker.compare.command"}
+    assert unwanted.isdisjoint(loaded)

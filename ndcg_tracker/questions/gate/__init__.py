@@ -49,7 +49,12 @@ Baseline = Annotated[str, Option("Run to compare against, preferably a pinned @a
 DecidingMetric = Annotated[str, Option("The metric that decides.", ("--metric", "-m"))]
 AllowedDrop = Annotated[
     Margin,
-    Option("The allowed drop, or auto to learn it from repeats.", metavar="X|auto", typed=str | None, read=_margin),
+    Option(
+        "The allowed drop, or auto to learn it from repeats; needed but for --scope set.",
+        metavar="X|auto",
+        typed=str | None,
+        read=_margin,
+    ),
 ]
 OfScope = Annotated[Scope, Option("All groups like these, or only these (exact, no test).")]
 OfUnjudged = Annotated[

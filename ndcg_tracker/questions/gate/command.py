@@ -124,7 +124,7 @@ def gate(
         write_metrics(metrics_text(told.candidate_means))
         if append_summary is not None:
             append_summary(told.said(options.as_option).in_format("markdown") + picture + "\n")
-    shown = told.said(options.as_option).in_format(format, color=options.wants_color())
+    shown = options.answer_text(told.said(options.as_option), format)
     show_decision(
         shown + (picture if format == "markdown" else ""),
         code,
@@ -150,7 +150,7 @@ def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str]) -> SealedGateRe
 def _said(result: SealedGateResult, format: options.OutputFormat) -> str:
     from ndcg_tracker.questions.gate.say_looks import sealed_said
 
-    return sealed_said(result.gated).in_format(format, color=options.wants_color())
+    return options.answer_text(sealed_said(result.gated), format)
 
 
 def reset(asked: Asked, reason: str | None) -> None:

@@ -331,7 +331,9 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
         for row in slices.rows
     ]
     least, most = sides.levels
-    legend = [f"{sides.least}: with {least} confidence; {sides.most}: with {most}, by Holm's method over the {title}"]
+    legend = [
+        f"{sides.least}: with {least} confidence; {sides.most}: with {most}, Holm-corrected for the {title} at once"
+    ]
     if slices.of_status("open"):
         legend.append("open: neither is shown; where information is low, bounds allow for rare, large differences")
     if slices.n_small:

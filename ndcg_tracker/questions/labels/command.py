@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -173,7 +172,7 @@ def list_labels(asked: Asked, format: options.Output = "text") -> None:
 
     with options.tracker() as tracker:
         versions = asked.of(tracker.label_versions)
-    options.show(label_versions_as(format, versions, color=options.wants_color()))
+    options.show(label_versions_as(format, versions, **options.screen()))
 
 
 @app.command("diff")
@@ -235,8 +234,8 @@ def needed_labels(
 
     with options.tracker() as tracker, whole_file(output, "--output") as write:
         needed = asked.of(tracker.labels_needed, **({"budget": None} if every else {})).needed
-        color, width = output is None and options.wants_color(), shutil.get_terminal_size((100, 0)).columns
-        text = needed_said(needed).in_format(format, color=color, width=width)
+        said = needed_said(needed)
+        text = options.answer_text(said, format) if output is None else said.in_format(format)
         write(text)
     if output is None:
         options.show(text)
@@ -271,8 +270,8 @@ def sampled_labels(
 
     with options.tracker() as tracker, whole_file(output, "--output") as write:
         sample = asked.of(tracker.labels_sample).sample
-        color, width = output is None and options.wants_color(), shutil.get_terminal_size((100, 0)).columns
-        text = sample_said(sample).in_format(format or ("text" if output is None else "csv"), color=color, width=width)
+        said, chosen = sample_said(sample), format or ("text" if output is None else "csv")
+        text = options.answer_text(said, chosen) if output is None else said.in_format(chosen)
         write(text)
     if output is None:
         options.show(text)

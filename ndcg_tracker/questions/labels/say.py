@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from ndcg_tracker.compare.results import Comparison, LabelSetRef
 from ndcg_tracker.compare.say import (
@@ -35,7 +35,7 @@ from ndcg_tracker.questions.labels.decide import (
 from ndcg_tracker.render.csv import csv_text
 from ndcg_tracker.render.formats import Said, as_object, fields_of, rows_as, shape_of
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Column, Format, Report, Table, columns, marks
+from ndcg_tracker.render.report import Column, Format, Paper, Report, Table, columns, heading, marks, to_the_second
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.statistics.similarity import SignedError
 from ndcg_tracker.words.notes import renamed, told
@@ -45,12 +45,12 @@ MOST_GRADES = 12
 """More grades than this are counted, and not shown one by one."""
 _DIGEST = 12
 _VERSION_COLUMNS = ("version", "digest", "created_at_utc", "source", "n_groups", "n_items", "n_labels", "n_runs")
+_SPARE = ("digest", "source")
 _ORIGIN_COLUMNS = ("extends", "added_by", "from_runs")
 _GRADE_COLUMNS = ("dataset", "first", "second", "grade_first", "grade_second", "n")
-_HEADINGS = {"created_at_utc": "created (UTC)", "n_runs": "runs"}
 
 
-def label_versions_as(format: Format, versions: Sequence[LabelVersion], *, color: bool = False) -> str:
+def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper: Unpack[Paper]) -> str:
     """Return the versions of a dataset's labels in a format, with a line end."""
     if format == "json":
         return json_text(as_object(tuple(versions)))
@@ -64,7 +64,7 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], *, color
             ],
         )
     shown = [
-        Column(name, _HEADINGS.get(name, name.removeprefix("n_")), right=name == "version" or name.startswith("n_"))
+        Column(name, heading(name), right=name == "version" or name.startswith("n_"), is_spare=name in _SPARE)
         for name in _VERSION_COLUMNS
     ]
     judges = [name for name in ("judge", *_ORIGIN_COLUMNS) if any(getattr(version, name) for version in versions)]
@@ -77,7 +77,7 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], *, color
         for version in versions
     ]
     named = [Column(name, name.replace("_", " ")) for name in judges]
-    return rows_as(format, [*shown, *named, Column("grades")], rows, color=color)
+    return rows_as(format, [*shown, *named, Column("grades")], rows, **paper)
 
 
 def _origin(version: LabelVersion, name: str) -> Any:
@@ -90,7 +90,7 @@ def _shown(name: str, value: Any) -> object:
     if name == "digest":
         return value[:_DIGEST]
     if name == "created_at_utc":
-        return value.replace("T", " ").split(".")[0].removesuffix("Z").removesuffix("+00:00")
+        return to_the_second(value)
     return f"{value:,}" if isinstance(value, int) else value
 
 
@@ -265,7 +265,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         )
     if agreement.n_pairs:
         legend.append(
-            f"verdicts: paired t-test, Holm-corrected over {counted(agreement.n_pairs, 'pair')} under each judge"
+            f"verdicts: paired t-test, Holm-corrected for {counted(agreement.n_pairs, 'pair')} at once under each judge"
         )
     return Report(
         f"{second} against {first} on {diff.dataset}: {kappa}",
@@ -412,6 +412,7 @@ def _versions_report(
         outcome = "the verdict is the same under each" if of_judges else "the conclusion is the same under each"
     whose = ["judge"] if any(judges) else []
     heads = columns(*whose, ">labels", "verdict", "metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
+    heads = tuple(replace(head, is_spare=head.name in ("baseline", "candidate")) for head in heads)
     footnotes: list[str] = []
     rows = [
         (

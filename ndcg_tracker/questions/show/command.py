@@ -25,4 +25,4 @@ def show(
 
     with options.tracker() as tracker:
         shown = asked.of(tracker.show)
-    options.show(show_as(format, shown, color=options.wants_color()))
+    options.show(show_as(format, shown, **options.screen()))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ndcg_tracker.compare.say_tables import NO_VALUE
 from ndcg_tracker.ingest.ir_metadata import header_lines
@@ -11,7 +12,17 @@ from ndcg_tracker.questions.show.decide import ShownRun
 from ndcg_tracker.render.formats import Said, as_object, rows_as, shown_metric, with_requests
 from ndcg_tracker.render.html import reports_html
 from ndcg_tracker.render.json import json_text
-from ndcg_tracker.render.report import Column, Format, Report, Table, columns
+from ndcg_tracker.render.report import (
+    Column,
+    Format,
+    Paper,
+    Report,
+    Table,
+    columns,
+    heading,
+    read_by_people,
+    to_the_second,
+)
 from ndcg_tracker.words.texts import interval, percent, points
 
 if TYPE_CHECKING:
@@ -98,7 +109,7 @@ def show_html(shown: ShownRun) -> str:
     return reports_html([Report(shown.run, tables=[means, *group_tables(shown)], facts=told)]) + "\n"
 
 
-def show_as(format: ShowFormat, shown: ShownRun, *, color: bool = False) -> str:
+def show_as(format: ShowFormat, shown: ShownRun, **paper: Unpack[Paper]) -> str:
     """Return a run in a format."""
     if format == "json":
         return json_text(show_object(shown))
@@ -119,22 +130,29 @@ def show_as(format: ShowFormat, shown: ShownRun, *, color: bool = False) -> str:
         )
         for e in evaluations
     ]
-    means = with_requests(format, names, rows, {"ci": "95% interval"}, color=color)
+    means = with_requests(format, names, rows, {"ci": "95% interval"}, **paper)
     if is_csv:
         return means
-    parts = [rows_as(format, ["", shown.run], facts(shown), color=color), means]
+    told = [(heading(name), to_the_second(of) if name.endswith("_at_utc") else of) for name, of in facts(shown)]
+    parts = [rows_as(format, ["", shown.run], told, **paper), means]
     tables = group_tables(shown)
     if tables:
-        parts.append(Said(shown, lambda: [Report(tables=tables)], list).in_format(format, color=color))
+        parts.append(Said(shown, lambda: [Report(tables=tables)], list).in_format(format, **paper))
     return "\n".join(parts)
 
 
-def listed_as(format: Format, listed: ListedRuns, *, color: bool = False) -> str:
+def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str:
     """Return stored runs in a format, a row for each."""
     metric, is_json = listed.metric, format == "json"
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
-    heads: list[Column | str] = ["run", "run_id", "dataset", *of_metric, "created_at_utc", "n_groups", "n_items"]
-    heads += ["git_commit", "tags", *([Column("judged", digits=4)] if metric is not None else [])]
+    heads = [*read_by_people("run", "run_id", "dataset"), *of_metric]
+    heads += read_by_people("created_at_utc", "n_groups", "n_items", "git_commit", "tags")
+    heads += [Column("judged", digits=4)] if metric is not None else []
+    nothing = {
+        "git_commit": not any(run.git_commit for run in listed.runs),
+        "tags": not any(run.tags for run in listed.runs),
+    }
+    heads = [replace(head, is_spare=nothing.get(head.name, False)) for head in heads]
     rows = [
         (
             *(run.name, run.id, run.dataset),
@@ -145,4 +163,4 @@ def listed_as(format: Format, listed: ListedRuns, *, color: bool = False) -> str
         )
         for run in listed.runs
     ]
-    return rows_as(format, heads, rows, color=color)
+    return rows_as(format, heads, rows, **paper)

@@ -35,12 +35,12 @@ def create(asked: Asked) -> None:
 @app.command("list")
 def list_suites(format: options.Output = "text") -> None:
     """List the suites and their datasets."""
-    from ndcg_tracker.render.formats import rows_as
+    from ndcg_tracker.render.report import read_by_people
 
     with options.tracker() as tracker:
         suites = tracker.suites()
     rows = [(suite.name, dataset, suite.created_at_utc) for suite in suites for dataset in suite.datasets]
-    options.show(rows_as(format, ["suite", "dataset", "created_at_utc"], rows, color=options.wants_color()))
+    options.show_rows(format, read_by_people("suite", "dataset", "created_at_utc"), rows)
 
 
 @app.command("delete")

@@ -166,8 +166,9 @@ def test_slices_hold_at_both_ends() -> None:
 
 
 def test_the_command_says_what_is_open_and_what_to_judge(
-    pooled: nt.Tracker, capsys: pytest.CaptureFixture[str]
+    pooled: nt.Tracker, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     line = CommandLine(pooled.location, capsys)
     asked = ("gate", "new", "--baseline", "old", "--dataset", "equal", "--margin", "0.01", "--unjudged", "range")
     answer = line(*asked)

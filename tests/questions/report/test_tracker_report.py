@@ -152,7 +152,7 @@ def test_several_candidates_are_compared_with_one_another(shop: nt.Tracker) -> N
         (one, other) for one in ("bm25", "dense", "third") for other in ("bm25", "dense", "third") if one != other
     }
     page = shop.report("bm25", "dense", "third", metrics=["ndcg@10", "AP"]).to_html()
-    assert page.count("Holm-corrected over 4 metrics of all candidates") == 2
+    assert page.count("Holm-corrected for 4 metrics of all candidates at once") == 2
     between = {(one.baseline, one.candidate): one.delta for one in report.deltas}
     expected = shop.compare("dense", "third", metrics="ndcg@10").comparisons[0].metrics[0].delta
     assert between["dense", "third"] == pytest.approx(expected)
