@@ -47,7 +47,7 @@ def fill(store: Store, n_runs: int, n_groups: int, n_listed: int) -> None:
             numbered("d", np.tile(np.arange(LABELLED) * 3, n_groups)),
             rng.integers(0, 4, n_groups * LABELLED).astype(np.float64),
         )
-        label_set = tx.write.labels.insert(dataset.id, labels, "qrels.txt")
+        label_set = tx.write.labels.insert(dataset.id, labels, LabelOrigin("qrels.txt"))
         ids = tx.groups.ids(dataset.id, group_keys)
     hard = rng.beta(2, 2, n_groups)
     for first in range(0, n_runs, 100):
