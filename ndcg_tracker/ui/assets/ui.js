@@ -63,12 +63,12 @@
 
   // The server refuses a comparison of nothing; whoever has scripts sees it before.
   function counts(button) {
-    const { form } = button, told = document.getElementById("ticked");
+    const { form } = button;
     const count = () => {
       const baseline = form.querySelector("input[name=baseline]:checked")?.value;
       const n = [...form.querySelectorAll("input[name=run]:checked")].filter((one) => one.value !== baseline).length;
       button.disabled = n === 0;
-      told.textContent = n ? `${n} chosen` : "tick one run or more";
+      button.textContent = n ? `compare ${n} run${n === 1 ? "" : "s"} with the baseline` : "tick a run to compare";
     };
     form.addEventListener("change", count);
     new MutationObserver(count).observe(form, { childList: true });
