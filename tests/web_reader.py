@@ -28,11 +28,17 @@ class Reader:
 
     def serious_faults(self, *rules: str) -> list[str]:
         """Return what axe-core calls serious or critical, with the elements; by all rules, or by some."""
+        return self.findings(*rules, impacts=("serious", "critical"))
+
+    def findings(
+        self, *rules: str, impacts: tuple[str, ...] = ("minor", "moderate", "serious", "critical")
+    ) -> list[str]:
+        """Return all that axe-core finds, with the elements; by all rules, or by some."""
         self.page.evaluate(AXE.read_text(encoding="utf-8"))
         options = {"resultTypes": ["violations"], **({"runOnly": list(rules)} if rules else {})}
         found: dict[str, Any] = self.page.evaluate("options => axe.run(document, options)", options)
         return [
             f"{fault['id']}: {[node['target'] for node in fault['nodes']][:3]} {fault['nodes'][0]['failureSummary']}"
             for fault in found["violations"]
-            if fault["impact"] in ("serious", "critical")
+            if fault["impact"] in impacts
         ]
