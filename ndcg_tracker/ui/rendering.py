@@ -116,7 +116,9 @@ def rendered(template: str, *, data: object = None, **values: object) -> str:
         **values,
     }
     return (
-        _environment().get_template(template).render(data=None if data is None else Markup(script_json(data)), **shown)
+        environment_of_pages()
+        .get_template(template)
+        .render(data=None if data is None else Markup(script_json(data)), **shown)
     )
 
 
@@ -176,7 +178,7 @@ def own_asset(name: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment_of_pages() -> Environment:
     """Return the environment of pages: the report's templates are among them, and everything is escaped as there."""
     from jinja2 import ChoiceLoader, PackageLoader
     from markupsafe import Markup, escape

@@ -93,8 +93,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
         "runs.html",
         title=f"Runs of {here.dataset.name}",
         rows=rows,
-        has={name: any(row[name] for row in rows) for name in ("tags", "parameters", "against")}
-        | {"judged": is_apart},
+        has={name: any(row[name] for row in rows) for name in ("tags", "parameters", "against")} | {"judged": is_apart},
         judged="" if span is None or is_apart else percent_span(span.least, span.greatest),
         n_pinned=len(pinned_rows),
         part=part,
