@@ -3,14 +3,19 @@
 python benchmarks/ui.py [--db PATH|URL] [--runs 1000] [--groups 7000] [--listed 40] [--rounds 5]
 
 makes the database if it is not there yet (two metrics; items and labels for the newest ``--listed`` runs, as items of
-older runs are read by their key alone), then asks a server in this process for each page, without a browser, and prints
-the median and the longest time. Postgres: give the URL of an empty database after ``db upgrade``.
+older runs are read by their key alone), then starts ``ndcg-track ui`` (``--starts`` times, each in a new process) and
+prints when it gives its address and how long the first comparison takes, asked at once or ``--later`` seconds after
+that, and the next one. After that it asks a server in this process for each page, without a browser, and prints the
+median and the longest time. Postgres: give the URL of an empty database after ``db upgrade``.
 """
 
 import argparse
 import http.client
+import re
 import socket
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -22,11 +27,12 @@ import uvicorn
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+from ndcg_tracker.storage.records import LabelOrigin
 from ndcg_tracker.storage.store import Store
 from ndcg_tracker.ui.server import Access, application
 
 ITEMS = 50
-METRICS = ("ndcg@10", "p(rel=1)@10")
+METRICS = ("ndcg@10", "P@10")
 LABELLED = 20
 
 
@@ -47,8 +53,10 @@ def fill(store: Store, n_runs: int, n_groups: int, n_listed: int) -> None:
             numbered("d", np.tile(np.arange(LABELLED) * 3, n_groups)),
             rng.integers(0, 4, n_groups * LABELLED).astype(np.float64),
         )
-        label_set = tx.write.labels.insert(dataset.id, labels, "qrels.txt")
+        label_set = tx.write.labels.insert(dataset.id, labels, LabelOrigin("qrels.txt"))
         ids = tx.groups.ids(dataset.id, group_keys)
+        devices = {number: {"device": ("phone", "tv", "desk")[number % 3]} for number in ids.tolist()}
+        tx.write.groups.set_attributes(dataset.id, devices)
     hard = rng.beta(2, 2, n_groups)
     for first in range(0, n_runs, 100):
         with store.write() as tx:
@@ -101,6 +109,9 @@ def addresses(n_runs: int) -> Iterator[str]:
     yield "/"
     yield "/runs?dataset=large"
     yield f"/runs?{where}&q=run-09&page=2"
+    yield f"/leaderboard?{where}"
+    yield f"/leaderboard?{where}&last=400"
+    yield f"/runs?{where}&format=csv"
     yield f"/run?run={newest}&metric=ndcg%4010"
     yield f"/history?{where}"
     yield f"/history?{where}&last=1000"
@@ -109,10 +120,41 @@ def addresses(n_runs: int) -> Iterator[str]:
     yield f"/compare/cutoffs?{where}&run={before}&run={newest}"
     yield f"/compare/lists?{where}&run={before}&run={newest}&group=q17"
     yield f"/groups?{where}&q=q17"
+    yield f"/groups?{where}&sort=worst&where=device%3Dphone"
     yield f"/group?{where}&group=q17"
     yield f"/group?{where}&group=q17&run={before}&run={newest}"
     yield "/labels?dataset=large"
     yield "/decisions?dataset=large"
+
+
+def started(db: str, comparison: str, later: float) -> tuple[float, float, float]:
+    """Start the command; return the seconds until its address, for the first comparison, and for the next one."""
+    began = time.perf_counter()
+    command = [sys.executable, "-c", "from ndcg_tracker.cli.app import main; main()", "--db", db, "ui", "--no-browser"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        address = re.search(r"127\.0\.0\.1:(\d+)/\?token=(\S+)", process.stderr.readline())
+        assert address is not None
+        times = [time.perf_counter() - began]
+        time.sleep(later)
+        client = http.client.HTTPConnection("127.0.0.1", int(address[1]))
+        client.request("GET", f"/?token={address[2]}")
+        answer = client.getresponse()
+        answer.read()
+        cookie = {"Cookie": str(answer.headers["set-cookie"]).partition(";")[0]}
+        statuses = []
+        for _ in range(2):
+            began = time.perf_counter()
+            client.request("GET", comparison, headers=cookie)
+            answer = client.getresponse()
+            answer.read()
+            statuses.append(answer.status)
+            times.append(time.perf_counter() - began)
+        client.close()  # the server ends when nobody is connected
+        process.terminate()
+    if statuses != [200, 200]:
+        raise SystemExit(f"{comparison}: {statuses}")
+    return times[0], times[1], times[2]
 
 
 def main() -> None:
@@ -123,6 +165,8 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=7000)
     parser.add_argument("--listed", type=int, default=40)
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--starts", type=int, default=3)
+    parser.add_argument("--later", type=float, default=1.0)
     given = parser.parse_args()
     if "://" not in given.db:
         Path(given.db).parent.mkdir(parents=True, exist_ok=True)
@@ -131,6 +175,15 @@ def main() -> None:
             is_empty = not tx.datasets.all()
         if is_empty:
             fill(store, given.runs, given.groups, given.listed)
+    comparison = f"/compare?run={given.runs - 1}&run={given.runs}"
+    for later in (0.0, given.later):
+        each = [started(given.db, comparison, later) for _ in range(given.starts)]
+        address, first, following = (
+            (statistics.median(times) for times in zip(*each, strict=True)) if each else (0,) * 3
+        )
+        print(
+            f"address after {address:.2f} s; {later:g} s later: first comparison {first:.2f} s, next {following:.2f} s"
+        )
     with Tracker(given.db, read_only=True) as tracker:
         listening = socket.create_server(("127.0.0.1", 0))
         access = Access(listening.getsockname()[1])
@@ -147,7 +200,7 @@ def main() -> None:
                 answer = client.getresponse()
                 content = answer.read()
                 times.append(1000 * (time.perf_counter() - began))
-            if answer.status != 200:
+            if answer.status not in (200, 303):
                 raise SystemExit(f"{address}: {answer.status} {content[:2000].decode()}")
             size = len(content) / 1000
             print(f"{address[:100]:100} {statistics.median(times):5.0f} ms {max(times):5.0f} ms {size:6.0f} kB")

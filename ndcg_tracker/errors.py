@@ -100,6 +100,10 @@ class _Told(Exception):  # noqa: N818  # warnings are told in the same way
         said = f"{self._what}{self._joint}{self._advice}" if self._advice else self._what
         return f"{self._where}: {said}" if self._where else said
 
+    def parts(self, spelled: Spelling) -> tuple[str, str, str]:
+        """Return the place, what is wrong, and what to do about it, spelled as one likes."""
+        return worded(self._where, spelled), worded(self._what, spelled), worded(self._advice, spelled)
+
     @property
     def what(self) -> str:
         """What is wrong, spelled as in Python."""

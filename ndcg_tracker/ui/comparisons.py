@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from ndcg_tracker.compare.gather import CompareOptions, compared
 from ndcg_tracker.compare.report_facts import GroupLists
 from ndcg_tracker.compare.run_pair import resolved_pair
 from ndcg_tracker.compare.say import for_people, n_tested, together_words
-from ndcg_tracker.errors import InputError, MetricError, NdcgTrackerError
+from ndcg_tracker.errors import InputError, MetricError, NdcgTrackerError, worded
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.explain.decide import GroupExplanation
@@ -28,14 +29,16 @@ from ndcg_tracker.render.html import CLASSES, reports_html, themes
 from ndcg_tracker.render.report import query_cell
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.runs.groups import group_id, texts_of
+from ndcg_tracker.ui.faults import MISSING, in_browser
+from ndcg_tracker.ui.here import Answer, Here, Part, chart_words, missing
 from ndcg_tracker.ui.overviews import group_over_time
-from ndcg_tracker.ui.pages import Answer, Here, Part, chart_words, missing
-from ndcg_tracker.ui.rendering import Question, link, metric_name, rendered
+from ndcg_tracker.ui.rendering import Question, metric_name, rendered
 from ndcg_tracker.words.texts import GroupTexts, counted
 
 if TYPE_CHECKING:
+    from ndcg_tracker.compare.report_facts import AtCutoff
     from ndcg_tracker.questions.report.page import RunsReport
-    from ndcg_tracker.storage.records import RunRecord
+    from ndcg_tracker.storage.records import GroupValueRecord, RunRecord
     from ndcg_tracker.storage.store import ReadTransaction
 
 SOME_CUTOFFS = 1_000
@@ -45,7 +48,7 @@ MOST_PAIRS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class Chosen:
     """A baseline and candidates of one dataset."""
 
     here: Here
@@ -53,7 +56,7 @@ class _Chosen:
     candidates: Sequence[RunRecord]
 
     @classmethod
-    def of(cls, tx: ReadTransaction, ask: Question) -> _Chosen:
+    def of(cls, tx: ReadTransaction, ask: Question) -> Chosen:
         """Return the runs that an address names; the first is the baseline where no other is named so."""
         ids = ask.ids("run")
         baseline_id = ask.number("baseline", 0) or (ids[0] if ids else 0)
@@ -62,7 +65,7 @@ class _Chosen:
             raise InputError("choose a baseline and one run or more to compare with it")
         if len(others) > MOST_PAIRS:
             raise InputError(
-                f"choose at most {MOST_PAIRS} runs", advice="for more, ndcg-track report --all writes a page"
+                f"choose at most {MOST_PAIRS} runs", advice="of more, a file is written with: ndcg-track report --all"
             )
         baseline = tx.runs.with_id(baseline_id)
         candidates = [tx.runs.with_id(run_id) for run_id in others]
@@ -74,24 +77,27 @@ class _Chosen:
         """Return what is compared: the metric of the address, and all that the runs share where it names none."""
         metric = ask.text("metric")
         every = () if metric is None else (parse_metric(metric),)
-        return CompareOptions(every, self.baseline.dataset, _missing_groups(ask), judge=self.here.judge or None)
+        judge, labels = self.here.judge or None, self.here.version
+        return CompareOptions(every, self.baseline.dataset, missing_groups(ask), judge=judge, labels=labels)
 
     def address(self, path: str, candidate: RunRecord, ask: Question, metric: str) -> str:
         """Return an address about the baseline and one candidate."""
         both = [self.baseline.id, candidate.id]
-        return link(path, dataset=self.baseline.dataset, metric=metric, run=both, missing=ask.text("missing"))
+        missing = ask.text("missing")
+        return self.here.link(path, dataset=self.baseline.dataset, metric=metric, run=both, missing=missing)
 
 
-def _missing_groups(ask: Question) -> Any:
+def missing_groups(ask: Question) -> Any:
+    """Return what becomes of groups that a run lacks, as the address has it."""
     given = ask.text("missing") or "error"
-    if given not in ("error", "zero", "intersect", "skip"):
+    if given not in MISSING:
         raise InputError(f"missing must be error, zero, intersect or skip, not {given[:40]!r}")
     return given
 
 
 def compare(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a comparison: the report's page, which asks for what a file would have to hold."""
-    chosen = _Chosen.of(tx, ask)
+    chosen = Chosen.of(tx, ask)
     names = [run.name for run in chosen.candidates]
     report = live_report(tx, chosen.baseline.name, names, chosen.options(ask))
     data, values = report_values(report, made="This command writes the page to a file that can be sent to others:")
@@ -105,16 +111,41 @@ def compare(tx: ReadTransaction, ask: Question) -> Answer:
         "compare.html",
         data=data,
         ids=ids,
-        swapped=link("/compare", run=ids[::-1], metric=ask.text("metric")) if len(ids) == 2 else None,
-        others=link("/runs", dataset=chosen.baseline.dataset, metric=metric, run=ids, baseline=ids[0]),
+        swapped=chosen.here.link("/compare", run=ids[::-1], metric=ask.text("metric"), missing=ask.text("missing"))
+        if len(ids) == 2
+        else None,
+        others=chosen.here.link("/runs", dataset=chosen.baseline.dataset, metric=metric, run=ids, baseline=ids[0]),
         cutoffs=[chosen.address("/compare/cutoffs", candidate, ask, metric) for candidate in chosen.candidates],
         asked=ask.text("metric") or "",
+        made_of=[made_of(chosen.baseline, candidate) for candidate in chosen.candidates],
+        missing=ask.text("missing"),
+        choices_of_missing=MISSING,
         together=_corrected_together(tx, chosen, ask, report),
         **{**chosen.here.values("/compare"), **values},
     )
 
 
-def _corrected_together(tx: ReadTransaction, chosen: _Chosen, ask: Question, report: RunsReport) -> list[str]:
+@dataclass(frozen=True, slots=True)
+class MadeOf:
+    """What made two runs: name, kind, and the value of each, "" where one lacks it; those that differ apart."""
+
+    different: Sequence[tuple[str, str, str, str]]
+    same: Sequence[tuple[str, str, str, str]]
+
+
+def made_of(baseline: RunRecord, candidate: RunRecord) -> MadeOf:
+    """Return the parameters, tags and commits of two runs side by side."""
+    each = []
+    of_kind = [("parameter", baseline.parameters, candidate.parameters), ("tag", baseline.tags, candidate.tags)]
+    of_kind.append(("", {"commit": baseline.git_commit or ""}, {"commit": candidate.git_commit or ""}))
+    for kind, before, after in of_kind:
+        for name in sorted({*before, *after}):
+            each.append((name, kind, str(before.get(name, "")), str(after.get(name, ""))))
+    told = [row for row in each if row[2] or row[3]]
+    return MadeOf([row for row in told if row[2] != row[3]], [row for row in told if row[2] == row[3]])
+
+
+def _corrected_together(tx: ReadTransaction, chosen: Chosen, ask: Question, report: RunsReport) -> list[str]:
     """Return for each candidate its p-value as corrected for all metrics, "" where the page has all of them."""
     if ask.text("metric") is None:
         return [""] * len(report.pairs)
@@ -131,22 +162,23 @@ def _corrected_together(tx: ReadTransaction, chosen: _Chosen, ask: Question, rep
     ]
 
 
+def cutoff_rows(tx: ReadTransaction, chosen: Chosen, ask: Question) -> tuple[AtCutoff, ...]:
+    """Return a metric at each cutoff for two runs, which reads all their lists; none where nothing can be tested."""
+    options = replace(chosen.options(ask), metrics=(parse_metric(chosen.here.wanted().metric),))
+    (pair,) = compared(tx, chosen.baseline.name, [chosen.candidates[0].name], options)
+    if pair.results[0].no_inference is not None:
+        return ()
+    keys = tx.groups.keys(pair.both.dataset_id, pair.results[0].pairing.group_ids)
+    return at_cutoffs(tx, pair, keys, many_groups=SOME_CUTOFFS)
+
+
 def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of a metric at each cutoff for two runs, which reads all their lists."""
-    chosen = _Chosen.of(tx, ask)
+    chosen = Chosen.of(tx, ask)
     metric, candidate = chosen.here.wanted(), chosen.candidates[0]
-    options = replace(chosen.options(ask), metrics=(parse_metric(metric.metric),))
-    compared_pair = compared(tx, chosen.baseline.name, [candidate.name], options)[0]
-    pairing = compared_pair.results[0].pairing
-    keys = tx.groups.keys(compared_pair.both.dataset_id, pairing.group_ids)
-    is_tested = compared_pair.results[0].no_inference is None
-    rows = at_cutoffs(tx, compared_pair, keys, many_groups=SOME_CUTOFFS) if is_tested else ()
-    names = (visible(chosen.baseline.name), visible(candidate.name))
-    spec = (
-        cutoffs_chart(rows, *names, metric=metric_name(metric), cutoff=compared_pair.both.metric.cutoff)
-        if rows
-        else None
-    )
+    rows = cutoff_rows(tx, chosen, ask)
+    names, cutoff = (visible(chosen.baseline.name), visible(candidate.name)), parse_metric(metric.metric).cutoff
+    spec = cutoffs_chart(rows, *names, metric=metric_name(metric), cutoff=cutoff) if rows else None
     return rendered(
         "cutoffs.html",
         title=f"{candidate.name} against {chosen.baseline.name}",
@@ -162,7 +194,7 @@ def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
 
 def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the lists of one group in two runs, as the report's script reads them."""
-    chosen = _Chosen.of(tx, ask)
+    chosen = Chosen.of(tx, ask)
     key = str(ask.text("group") or missing("group"))
     lists = _lists(tx, chosen, key)
     group_number = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
@@ -171,10 +203,10 @@ def compare_lists(tx: ReadTransaction, ask: Question) -> Answer:
     return lists_on_page(visible_lists(lists)) | {"texts": texts_on_page(texts.get(group_number, GroupTexts()))}
 
 
-def _lists(tx: ReadTransaction, chosen: _Chosen, key: str) -> GroupLists:
+def _lists(tx: ReadTransaction, chosen: Chosen, key: str) -> GroupLists:
     metric = parse_metric(chosen.here.wanted().metric)
     arms = Arm.of(chosen.baseline), Arm.of(chosen.candidates[0])
-    both = resolved_pair(tx, *arms, (metric,), judge=chosen.here.judge or None)
+    both = resolved_pair(tx, *arms, (metric,), chosen.here.version, chosen.here.judge or None)
     group_number = group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
     return lists_of(tx, both, np.array([group_number], dtype=np.int64))[0]
 
@@ -184,7 +216,7 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
     here = Here.of(tx, ask)
     key, metric = str(ask.text("group") or missing("group")), here.wanted()
     group_number = group_id(tx, here.dataset.id, here.dataset.name, key)
-    records = group_over_time(tx, here.dataset, metric.metric, group_number)
+    records = group_over_time(tx, here.dataset, metric.metric, group_number, here.judge, here.version)
     rows: list[HistoryRow] = [
         {
             "run": visible(record.run),
@@ -207,27 +239,26 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
                 + (f"; {counted(len(valued) - MOST_RUNS, 'older one')} not drawn" if len(valued) > MOST_RUNS else ""),
             }
         }
-    ids = list(dict.fromkeys([*ask.ids("baseline"), *ask.ids("run")]))[:2]
-    if len(ids) < 2:
-        ids = _most_changed(valued)
+    ids = _two_runs(ask) or _most_changed(records)
     pair: dict[str, Any] = {}
     if ids:
         one_run, other = (tx.runs.with_id(run_id) for run_id in ids)
-        pair, moves = _group_pair(tx, _Chosen(here, one_run, [other]), key)
+        pair, moves = _group_pair(tx, Chosen(here, one_run, [other]), key)
         charts |= moves
     changes = [
         (record, None if None in (record.value, before) else (record.value or 0.0) - (before or 0.0))
         for record, before in zip(records, [None, *(record.value for record in records)], strict=False)
     ][::-1]
-    part = Part.of(len(changes), ask.number("page", 1), "/group",
-                    {"dataset": here.dataset.name, "metric": metric.metric, "group": key, "run": ids})  # fmt: skip
+    address = partial(here.link, "/group", dataset=here.dataset.name, metric=metric.metric, group=key, run=ids)
+    part = Part.of(len(changes), ask.number("page", 1), address)
     attributes = tx.groups.attributes(here.dataset.id).get(group_number) or {}
+    pairs_of = [f"{name}={value}" for name, value in attributes.items()]
     return rendered(
         "group.html",
         title=f"Group {key}",
         group=key,
         query=query_cell(texts_of(tx, here.dataset.id, {}, [group_number]).get(group_number, GroupTexts()).query),
-        attributes=attributes,
+        attributes=[(pair_of, here.link("/groups", dataset=here.dataset.name, where=pair_of)) for pair_of in pairs_of],
         data={"themes": themes(), "charts": charts} if charts else None,
         charts={name: chart_words(spec) for name, spec in charts.items()},
         changes=[
@@ -242,16 +273,28 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
-def _most_changed(rows: Sequence[HistoryRow]) -> list[int]:
+def group_runs(tx: ReadTransaction, here: Here, key: str) -> list[int]:
+    """Return the two runs whose lists the page of a group shows; none where fewer have the group."""
+    metric, number = here.wanted().metric, group_id(tx, here.dataset.id, here.dataset.name, key)
+    records = group_over_time(tx, here.dataset, metric, number, here.judge, here.version)
+    return _two_runs(here.ask) or _most_changed(records)
+
+
+def _two_runs(ask: Question) -> list[int]:
+    ids = list(dict.fromkeys([*ask.ids("baseline"), *ask.ids("run")]))[:2]
+    return ids if len(ids) > 1 else []
+
+
+def _most_changed(records: Sequence[GroupValueRecord]) -> list[int]:
     """Return the two runs, one after the other, between which a value changed most; the newest of several."""
-    pairs = list(pairwise(rows))[::-1]
+    pairs = list(pairwise(record for record in records if record.value is not None))[::-1]
     if not pairs:
         return []
-    before, after = max(pairs, key=lambda both: abs((both[1]["mean"] or 0.0) - (both[0]["mean"] or 0.0)))
-    return [before["run_id"], after["run_id"]]
+    before, after = max(pairs, key=lambda both: abs((both[1].value or 0.0) - (both[0].value or 0.0)))
+    return [before.run_id, after.run_id]
 
 
-def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def _group_pair(tx: ReadTransaction, chosen: Chosen, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return what a page shows of one group in two runs, and the chart of its moves."""
     from markupsafe import Markup
 
@@ -260,9 +303,14 @@ def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[st
     values = {"baseline": chosen.baseline, "candidate": candidate, "why": "", "explained": "", "has_texts": False}
     metric = parse_metric(chosen.here.wanted().metric)
     charts: dict[str, Any] = {}
+    without = [visible(run.name) for run in (chosen.baseline, candidate) if not run.n_items]
+    if without:
+        values["why"] = f"No lists are stored of {' and '.join(without)}."
+        return values, charts
     try:
         charts["moves"] = rank_moves(visible_lists(_lists(tx, chosen, key)), *names)
-        both = explained_pair(tx, chosen.baseline, candidate, metric, judge=chosen.here.judge or None)
+        judge, labels = chosen.here.judge or None, chosen.here.version
+        both = explained_pair(tx, chosen.baseline, candidate, metric, labels=labels, judge=judge)
         explanation = group_explanation(tx, both, key)
         assert isinstance(explanation, GroupExplanation)
         values["has_texts"] = bool(explanation.texts.items)
@@ -270,5 +318,5 @@ def _group_pair(tx: ReadTransaction, chosen: _Chosen, key: str) -> tuple[dict[st
     except MetricError:
         values["why"] = f"{metric} is no sum over items, so no item has a part of it."
     except NdcgTrackerError as error:
-        values["why"] = str(error)
+        values["why"] = worded(error.message, in_browser)
     return values, charts

@@ -36,8 +36,8 @@ from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import judge_option, judges_of
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.ui.here import JUDGE, Answer, Here, Next, Rows
 from ndcg_tracker.ui.overviews import shown_judge
-from ndcg_tracker.ui.pages import Answer, Csv, Here, Next
 from ndcg_tracker.ui.rendering import Question, link, rendered
 from ndcg_tracker.words.texts import GroupTexts, judge_words
 
@@ -213,7 +213,7 @@ class Judging:
             draft=draft.path.name,
             grades=link("/judge/grades", **task.address),
             item=_shown(tx, task, asked[0]) if asked else None,
-            **Here.of(tx, ask, task.dataset).values("/judge"),
+            **Here.of(tx, ask, task.dataset).values(JUDGE),
         )
 
     def _choices(self, tx: ReadTransaction, ask: Question) -> Answer:
@@ -245,7 +245,7 @@ class Judging:
                 ["ndcg-track", "rescore", "--all", "--dataset", here.dataset.name, *judge_option(label_set.judge)]
             ),
             answered=ask.number("answered", 0),
-            **here.values("/judge"),
+            **here.values(JUDGE),
         )
 
     def grades(self, tx: ReadTransaction, ask: Question) -> Answer:
@@ -253,7 +253,7 @@ class Judging:
         with self._lock:
             graded = self._draft(self._task(tx, ask)).graded()
         rows = [SampledItem(group, item) for group, items in graded.items() for item in items]
-        return Csv(csv_to_fill(rows, TO_JUDGE[:3], lambda row: (graded[row.group][row.item],)))
+        return Rows(csv_to_fill(rows, TO_JUDGE[:3], lambda row: (graded[row.group][row.item],)), "grades.csv")
 
     def give(self, store: Store, ask: Question) -> Next:
         """Keep the grade of an item, or that the person is unsure; return the address of what comes next."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -9,19 +10,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.asked import DEFAULT_METRIC
-from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.compare.gather_results import limits_of_delta
+from ndcg_tracker.compare.inference import GROUPS_ONLY
+from ndcg_tracker.compare.pair import pair, places_of_ids
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.questions.history.gather import judged_shares_of
+from ndcg_tracker.questions.history.gather import judged_shares_of, stored_interval
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import judges_of
+from ndcg_tracker.statistics.t_test import limited
+from ndcg_tracker.storage.records import MEANS_AGREE
 
 if TYPE_CHECKING:
+    from ndcg_tracker.metrics.language.metric import Metric
     from ndcg_tracker.rankings import Floats, Index
     from ndcg_tracker.storage.records import (
         DatasetCounts,
         DatasetRecord,
         EvaluationRecord,
         GroupValueRecord,
+        GroupWeightsById,
+        HistoryRecord,
         LabelSetRecord,
         MetricUse,
         RunRecord,
@@ -29,6 +38,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
     from ndcg_tracker.words.texts import Text
 
+MOST_VALUES = 30
+"""An attribute with more values is not offered to choose from."""
 Means = Sequence[float | None]
 """The mean of each run, oldest first."""
 
@@ -46,13 +57,17 @@ class DatasetOverview:
 
 @dataclass(frozen=True, slots=True)
 class RunOverview:
-    """A run, its aliases, its mean under its newest labels, and which share of its first ranks these judge."""
+    """A run, its aliases, its mean under its newest labels, and which share of its first ranks these judge.
+
+    ``ci``: the 95% interval of the mean, None where none applies.
+    """
 
     run: RunRecord
     mean: float | None
     label_set_version: int | None
     aliases: Sequence[str]
     judged: float | None = None
+    ci: tuple[float, float] | None = None
 
 
 def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
@@ -90,28 +105,107 @@ def usual_metric(metrics: Sequence[MetricUse], wanted: str | None = None) -> Met
     return max(metrics, key=lambda use: (use.metric == DEFAULT_METRIC, use.n_runs), default=None)
 
 
-def runs_overview(tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse | None) -> list[RunOverview]:
-    """Return the runs of a dataset, oldest first."""
-    records = (
-        [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=shown_judge(tx, dataset))
-    )
+def runs_overview(
+    tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse | None, records: Sequence[HistoryRecord]
+) -> list[RunOverview]:
+    """Return the runs of a dataset, oldest first; ``records``: of the metric, the newest labels of a run last."""
     of_run = {record.run_id: record for record in records}
     aliases: dict[int, list[str]] = {}
     for alias in tx.aliases.all(dataset.name):
         aliases.setdefault(alias.run_id, []).append(alias.name)
-    shares = {} if metric is None else judged_shares_of(tx, list(of_run.values()), parse_metric(metric.metric))
+    parsed = None if metric is None else parse_metric(metric.metric)
+    shares = {} if parsed is None else judged_shares_of(tx, list(of_run.values()), parsed)
     overviews = []
     for run in tx.runs.all(dataset.name):
-        record = of_run.get(run.id)
-        mean, version = (None, None) if record is None else (record.mean, record.label_set_version)
-        overviews.append(RunOverview(run, mean, version, aliases.get(run.id, ()), shares.get(run.id)))
+        record, named = of_run.get(run.id), aliases.get(run.id, ())
+        if record is None or parsed is None:
+            overviews.append(RunOverview(run, None, None, named))
+            continue
+        ci = stored_interval(record, parsed)
+        overviews.append(RunOverview(run, record.mean, record.label_set_version, named, shares.get(run.id), ci))
     return overviews
 
 
-def group_over_time(tx: ReadTransaction, dataset: DatasetRecord, metric: str, group: int) -> list[GroupValueRecord]:
-    """Return a group in every run that has a metric, oldest first, each under its newest labels."""
-    records = tx.evaluations.of_group(dataset.id, metric, group, shown_judge(tx, dataset))
-    return list({record.run_id: record for record in records}.values())
+@dataclass(frozen=True, slots=True)
+class Against:
+    """The difference of a run to a baseline, with its 95% t interval; ``why``: why there is none, "" where it is."""
+
+    delta: float | None = None
+    ci: tuple[float, float] | None = None
+    why: str = ""
+
+
+def against_baseline(
+    tx: ReadTransaction,
+    dataset: DatasetRecord,
+    text: str,
+    records: Sequence[HistoryRecord],
+    run_ids: Sequence[int],
+    baseline_id: int,
+) -> dict[int, Against]:
+    """Return the paired difference of some runs to a baseline, under the newest labels that both have, as compare does.
+
+    ``text``: the metric of ``records``, which are of all runs. A metric that is shown only has no difference.
+    """
+    metric = parse_metric(text)
+    if metric.shown_only is not None or metric.summary != "mean":
+        return {}
+    under: dict[int, dict[int, HistoryRecord]] = {}
+    for record in records:  # the newest labels of a run come last
+        under.setdefault(record.run_id, {})[record.label_set_id] = record
+    of_baseline = under.get(baseline_id, {})
+    against: dict[int, Against] = {}
+    shared: dict[int, tuple[HistoryRecord, HistoryRecord]] = {}
+    for run_id in run_ids if of_baseline else ():
+        both = [(of_baseline[key], record) for key, record in under.get(run_id, {}).items() if key in of_baseline]
+        if run_id == baseline_id or run_id not in under:
+            continue
+        against[run_id] = Against(why="under other labels")
+        if both:
+            shared[run_id] = both[-1]
+    ids = list(dict.fromkeys(record.evaluation_id for both in shared.values() for record in both))
+    results = dict(zip(ids, tx.evaluations.results_of(ids), strict=True))
+    weights = tx.groups.weights_by_id(dataset.id) if metric["weights"] != "none" else None
+    for run_id, (base, record) in shared.items():
+        of_groups = results[base.evaluation_id], results[record.evaluation_id]
+        against[run_id] = _paired(metric, (base, record), of_groups, weights if weights and weights.ids.size else None)
+    return against
+
+
+def _paired(
+    metric: Metric,
+    records: tuple[HistoryRecord, HistoryRecord],
+    results: tuple[tuple[Index, Floats], tuple[Index, Floats]],
+    weights_of: GroupWeightsById | None,
+) -> Against:
+    """Return the difference of a run to a baseline, which comes first, without an interval where no test applies."""
+    if not all(ids.size for ids, _ in results):
+        return Against(why="no results of groups are stored")
+    try:
+        pairing = pair(*results[0], *results[1])
+    except InputError:
+        return Against(why="of other groups")
+    weights = None if weights_of is None else weights_of.weights_of(pairing.group_ids)
+    counts = np.ones(pairing.group_ids.size, np.bool_) if weights is None else weights > 0
+    test, _ = GROUPS_ONLY.test(pairing.delta[counts], None if weights is None else weights[counts])
+    base, own = (record.mean for record in records)
+    if test.mean is None or base is None or own is None:
+        return Against(why="no group counts")
+    if abs(own - base - test.mean) > 2 * MEANS_AGREE:  # the means are none of these groups
+        return Against(own - base)
+    return Against(test.mean, limited(test.ci, limits_of_delta(metric, (pairing.baseline, pairing.candidate))))
+
+
+def group_over_time(
+    tx: ReadTransaction, dataset: DatasetRecord, metric: str, group: int, judge: str, version: int | None = None
+) -> list[GroupValueRecord]:
+    """Return a group in every run that has a metric, oldest first, each under its newest labels of a judge.
+
+    ``version``: of the labels, in the place of the newest.
+    """
+    records = tx.evaluations.of_group(dataset.id, metric, group, judge)
+    named = [record for record in records if version in (None, record.label_set_version)]
+    return list({record.run_id: record for record in named}.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +225,7 @@ def groups_of_run(tx: ReadTransaction, run: RunRecord, evaluation: EvaluationRec
 
 @dataclass(frozen=True, slots=True)
 class SomeGroup:
-    """A group as a list of groups shows it: attributes, value in the newest run and query, None if there is none."""
+    """A group as a list of groups shows it: attributes, value in a run and query, None if there is none."""
 
     key: str
     attributes: Mapping[str, object]
@@ -139,54 +233,104 @@ class SomeGroup:
     query: Text | None = None
 
 
-def groups_containing(
-    tx: ReadTransaction, dataset: DatasetRecord, metric: MetricUse | None, text: str, n: int, skip: int
-) -> tuple[list[SomeGroup], str | None]:
-    """Return some groups whose key contains a text, and the name of the newest run that their values are of."""
-    groups = tx.groups.containing(dataset.id, text, n, skip)
-    records = (
-        [] if metric is None else tx.evaluations.history(dataset.id, metric.metric, judge=shown_judge(tx, dataset))
-    )
-    attributes = tx.groups.attributes(dataset.id) if groups else {}
-    texts = texts_of(tx, dataset.id, {}, [number for number, _ in groups])
-    value_of: dict[int, float] = {}
-    if records and groups:
-        ids, values = tx.evaluations.results_of([records[-1].evaluation_id])[0]
-        wanted = np.array([number for number, _ in groups], dtype=np.int64)
-        at = np.searchsorted(ids, wanted).clip(max=max(0, ids.size - 1))
-        is_there = ids[at] == wanted if ids.size else np.zeros(wanted.size, dtype=np.bool_)
-        value_of = {
-            int(number): float(values[place])
-            for number, place, present in zip(wanted, at, is_there, strict=True)
-            if present
-        }
-    some = [
+@dataclass(frozen=True, slots=True)
+class ListedGroups:
+    """Some groups of a dataset out of ``total`` that were asked for; ``attributes``: the values that there are."""
+
+    groups: Sequence[SomeGroup]
+    total: int
+    attributes: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsAsked:
+    """Which groups are asked for: those whose key contains ``text`` and that have all attributes ``where``.
+
+    ``order``: of the values of a run: "worst" or "best" first; "group": in the order of the database.
+    """
+
+    text: str = ""
+    where: Sequence[str] = ()
+    order: str = "group"
+
+
+def groups_listed(
+    tx: ReadTransaction,
+    dataset: DatasetRecord,
+    evaluation: HistoryRecord | None,
+    asked: GroupsAsked,
+    n: int,
+    first: int,
+    sign: float = 1.0,
+) -> ListedGroups:
+    """Return ``n`` groups of those that are asked for, from number ``first``, with their values in one evaluation.
+
+    ``evaluation``: None where no run has any. ``sign``: -1 where low values are better.
+    """
+    ids, keys = tx.groups.all(dataset.id)
+    attributes = tx.groups.attributes(dataset.id)
+    is_wanted = np.ones(ids.size, np.bool_)
+    if asked.text:
+        containing = [number for number, _ in tx.groups.containing(dataset.id, asked.text, ids.size)]
+        is_wanted &= np.isin(ids, np.array(containing, dtype=np.int64))
+    for wanted in asked.where:
+        having = [
+            number
+            for number, of in attributes.items()
+            if any(f"{name}={value}" == wanted for name, value in of.items())
+        ]
+        is_wanted &= np.isin(ids, np.array(having, dtype=np.int64))
+    places = np.flatnonzero(is_wanted)
+    values = np.full(ids.size, np.nan)
+    if evaluation is not None:
+        with_values, of_run = tx.evaluations.results_of([evaluation.evaluation_id])[0]
+        at = places_of_ids(with_values, ids)
+        values[at >= 0] = of_run[at[at >= 0]]
+    if asked.order != "group":
+        of_some = sign * values[places]
+        places = places[np.argsort(of_some if asked.order == "worst" else -of_some, kind="stable")]  # NaN comes last
+    shown = places[first : first + n]
+    texts = texts_of(tx, dataset.id, {}, ids[shown].tolist())
+    groups = [
         SomeGroup(
             key,
             attributes.get(number) or {},
-            None if np.isnan(value := value_of.get(number, np.nan)) else value,
+            None if np.isnan(value) else float(value),
             texts[number].query if number in texts else None,
         )
-        for number, key in groups
+        for number, key, value in zip(ids[shown].tolist(), keys.take(shown).to_list(), values[shown], strict=True)
     ]
-    return some, records[-1].run if records else None
+    return ListedGroups(groups, int(places.size), _attribute_values(attributes))
+
+
+def _attribute_values(attributes: Mapping[int, Mapping[str, object]]) -> dict[str, list[str]]:
+    """Return the values of each attribute that some groups share, in their order."""
+    counts: dict[str, Counter[str]] = {}
+    for of_group in attributes.values():
+        for name, value in of_group.items():
+            counts.setdefault(name, Counter())[str(value)] += 1
+    return {name: sorted(of) for name, of in counts.items() if len(of) <= MOST_VALUES}
 
 
 @dataclass(frozen=True, slots=True)
 class LabelsOverview:
-    """The versions of a dataset's labels, the newest first, and the judged share of each run under the newest.
+    """The versions of a dataset's labels, the newest first, and the judged share of each run under one of them.
 
-    ``judged``: by run id, newest first, and cutoff; None is the whole list.
+    ``judged``: by run id, newest first, and cutoff; None is the whole list. ``version``: whose shares these are.
     """
 
     label_sets: Sequence[LabelSetRecord]
     judged: Mapping[int, Mapping[int | None, float]]
+    version: int | None = None
 
 
-def labels_overview(tx: ReadTransaction, dataset: DatasetRecord) -> LabelsOverview:
-    """Return the labels of a dataset and how much of its runs they cover."""
-    label_sets = tx.labels.sets(dataset.id, shown_judge(tx, dataset))[::-1]
+def labels_overview(
+    tx: ReadTransaction, label_sets: Sequence[LabelSetRecord], chosen: LabelSetRecord | None = None
+) -> LabelsOverview:
+    """Return the labels of a judge and how much of its runs the newest, or the chosen ones, cover."""
+    label_sets = label_sets[::-1]
+    shown = chosen or (label_sets[0] if label_sets else None)
     judged: dict[int, dict[int | None, float]] = {}
-    for record in tx.evaluations.coverages_under(label_sets[0].id) if label_sets else ():
+    for record in tx.evaluations.coverages_under(shown.id) if shown is not None else ():
         judged.setdefault(record.run_id, {})[record.cutoff] = record.judged_share
-    return LabelsOverview(label_sets, judged)
+    return LabelsOverview(label_sets, judged, None if shown is None else shown.version)

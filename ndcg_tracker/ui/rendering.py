@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.html import environment, script_json
 from ndcg_tracker.render.terminal import visible
@@ -32,6 +32,25 @@ class Question:
     def __init__(self, parameters: Sequence[tuple[str, str]], person: str = "") -> None:
         self._parameters = list(parameters)
         self.person = person
+
+    @property
+    def parameters(self) -> list[tuple[str, str]]:
+        """All of them, without the empty ones."""
+        return [(name, value) for name, value in self._parameters if value]
+
+    def has(self, name: str) -> bool:
+        """Return whether a parameter is there at all, perhaps empty."""
+        return any(key == name for key, _ in self._parameters)
+
+    def without(self, *names: str) -> Question:
+        """Return the same question without some parameters."""
+        return Question([(name, value) for name, value in self._parameters if name not in names], self.person)
+
+    def link(self, path: str, *without: str, **parameters: str) -> str:
+        """Return the address of this question, without some parameters and with others; a NUL character goes."""
+        kept = [each for each in self._parameters if each[0] not in (*without, *parameters)]
+        given = [(name, value.replace("\0", "")) for name, value in (*kept, *parameters.items())]
+        return f"{path}?{urlencode(given, errors='replace')}" if given else path
 
     def text(self, name: str) -> str | None:
         """Return the value of a parameter, None where it is missing or empty."""
@@ -84,15 +103,23 @@ def rendered(template: str, *, data: object = None, **values: object) -> str:
     """Return a page; ``data``: what its scripts read, None where it draws nothing."""
     from markupsafe import Markup
 
-    shown = {"dataset": None, "metric": None, "here": "", "person": "", **values}
+    shown = {
+        "dataset": None,
+        "metric": None,
+        "here": "",
+        "person": "",
+        "at": link,
+        "kept": (),
+        "choices": (),
+        "data_links": (),
+        "metrics": (),
+        **values,
+    }
     return (
-        _environment().get_template(template).render(data=None if data is None else Markup(script_json(data)), **shown)
+        environment_of_pages()
+        .get_template(template)
+        .render(data=None if data is None else Markup(script_json(data)), **shown)
     )
-
-
-def error_page(status: int, error: NdcgTrackerError, question: Question) -> str:
-    """Return a page that says what went wrong, and below it what to do."""
-    return rendered("error.html", title=str(status), error=error)
 
 
 def metric_name(metric: MetricUse) -> str:
@@ -151,7 +178,7 @@ def own_asset(name: str) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment_of_pages() -> Environment:
     """Return the environment of pages: the report's templates are among them, and everything is escaped as there."""
     from jinja2 import ChoiceLoader, PackageLoader
     from markupsafe import Markup, escape

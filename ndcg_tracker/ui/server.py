@@ -22,6 +22,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -30,9 +31,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ndcg_tracker.api.tracker import Tracker
 from ndcg_tracker.errors import DatabaseError, InputError, NdcgTrackerError, ReferenceNotFoundError, argument
 from ndcg_tracker.render.html import asset
-from ndcg_tracker.ui import comparisons, pages
+from ndcg_tracker.ui import comparisons, pages, runs
+from ndcg_tracker.ui.downloads import rows_of
+from ndcg_tracker.ui.faults import fault_page
+from ndcg_tracker.ui.here import Answer, Next, Rows
 from ndcg_tracker.ui.judging import Judging
-from ndcg_tracker.ui.rendering import Question, error_page, own_asset
+from ndcg_tracker.ui.leaderboards import leaderboard
+from ndcg_tracker.ui.rendering import Question, own_asset
+from ndcg_tracker.ui.warming import warm
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """The names of this machine; a page is served under no other."""
@@ -50,10 +56,12 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 """The headers of every answer."""
-PAGES: dict[str, Callable[..., pages.Answer]] = {
-    "/": pages.datasets,
-    "/runs": pages.runs,
-    "/run": pages.run,
+PAGES: dict[str, Callable[..., Answer]] = {
+    "/": pages.home,
+    "/datasets": pages.datasets,
+    "/runs": runs.runs,
+    "/run": runs.run,
+    "/leaderboard": leaderboard,
     "/history": pages.history,
     "/compare": comparisons.compare,
     "/compare/cutoffs": comparisons.compare_cutoffs,
@@ -80,6 +88,8 @@ FORMS = {
     "/judge/store": Judging.store,
 }
 """What who judges may send: the only addresses that take POST."""
+SENT = ("form", "number", "item", "grade")
+"""What a form sends beside the parameters of its page."""
 MOST_BYTES = 1 << 20
 """A form is no longer than this."""
 TOKEN = "token"
@@ -131,14 +141,16 @@ def application(tracker: Tracker, access: Access, judging: Judging | None = None
     tracker.store()  # opened now, because requests come at the same time
     person = "" if judging is None else judging.person
 
-    def answering(page: Callable[..., pages.Answer]) -> Callable[[Request], Awaitable[Response]]:
+    def answering(path: str, page: Callable[..., Answer]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             question = Question(request.query_params.multi_items(), person)
-            return await run_in_threadpool(_answer, partial(_read, tracker, page, question), question)
+            return await run_in_threadpool(
+                _answer, tracker, path, partial(_read, tracker, path, page, question), question
+            )
 
         return answer
 
-    def taking(form: Callable[..., str], judging: Judging) -> Callable[[Request], Awaitable[Response]]:
+    def taking(form: Callable[..., Next], judging: Judging) -> Callable[[Request], Awaitable[Response]]:
         async def take(request: Request) -> Response:
             given = await _form_of(request)
             if isinstance(given, Response):
@@ -146,41 +158,64 @@ def application(tracker: Tracker, access: Access, judging: Judging | None = None
             if not _same(dict(given).get("form", ""), judging.form):
                 return PlainTextResponse("403: this form is not of these pages; load the page again", 403)
             question = Question(given, person)
-            return await run_in_threadpool(_answer, partial(form, judging, tracker.store(), question), question)
+            content_of = partial(form, judging, tracker.store(), question)
+            return await run_in_threadpool(_answer, tracker, "/judge", content_of, question.without(*SENT))
 
         return take
 
-    routes = [Route(path, answering(page), methods=["GET"]) for path, page in PAGES.items()]
+    async def not_found(request: Request, error: Exception) -> Response:
+        none = ReferenceNotFoundError("there is no such page")
+        return _fault(tracker, request.url.path, Question([], person), none)
+
+    routes = [Route(path, answering(path, page), methods=["GET"]) for path, page in PAGES.items()]
     if judging is not None:
-        routes += [Route(path, answering(partial(page, judging)), methods=["GET"]) for path, page in JUDGING.items()]
+        further = {path: partial(page, judging) for path, page in JUDGING.items()}
+        routes += [Route(path, answering(path, page), methods=["GET"]) for path, page in further.items()]
         routes += [Route(path, taking(form, judging), methods=["POST"]) for path, form in FORMS.items()]
     routes.append(Route("/static/{name}", _asset, methods=["GET"]))
-    app = Starlette(routes=routes, exception_handlers={404: _not_found})
+    app = Starlette(routes=routes, exception_handlers={404: not_found})
     return Guard(app, access, frozenset() if judging is None else frozenset(FORMS))
 
 
-def _read(tracker: Tracker, page: Callable[..., pages.Answer], question: Question) -> pages.Answer:
+def _read(tracker: Tracker, path: str, page: Callable[..., Answer], question: Question) -> Answer:
     with tracker.store().read() as tx:
-        return page(tx, question)
+        return rows_of(tx, path, question) if question.has("format") else page(tx, question)
 
 
-def _answer(content_of: Callable[[], pages.Answer], question: Question) -> Response:
+def _answer(tracker: Tracker, path: str, content_of: Callable[[], Answer], question: Question) -> Response:
     try:
         content = content_of()
     except NdcgTrackerError as error:
-        status = 404 if isinstance(error, ReferenceNotFoundError) else 503 if isinstance(error, DatabaseError) else 400
-        return HTMLResponse(error_page(status, error, question), status)
+        return _fault(tracker, path, question, error)
     except Exception as error:
         what = " ".join(str(error).split())
         unexpected = NdcgTrackerError(f"unexpected {type(error).__name__}: {what}", advice="report it")
-        return HTMLResponse(error_page(500, unexpected, question), 500)
-    if isinstance(content, pages.Csv):
-        return Response(
-            content, media_type="text/csv", headers={"Content-Disposition": 'attachment; filename="grades.csv"'}
-        )
-    if isinstance(content, pages.Next):
+        return _fault(tracker, path, question, unexpected, 500)
+    return _response(content)
+
+
+def _response(content: Answer) -> Response:
+    if isinstance(content, Next):
         return RedirectResponse(content, 303)
+    if isinstance(content, Rows):
+        kind = "application/json" if content.name.endswith(".json") else "text/csv"
+        headers = {"Content-Disposition": f'attachment; filename="{content.name}"'}
+        return PlainTextResponse(content.text, media_type=kind, headers=headers)
     return HTMLResponse(content) if isinstance(content, str) else JSONResponse(content)
+
+
+def _fault(
+    tracker: Tracker, path: str, question: Question, error: NdcgTrackerError, status: int | None = None
+) -> Response:
+    """Return the page of an error, with the way to others as far as the database can be read."""
+    status = status or (
+        404 if isinstance(error, ReferenceNotFoundError) else 503 if isinstance(error, DatabaseError) else 400
+    )
+    try:
+        with tracker.store().read() as tx:
+            return HTMLResponse(fault_page(tx, question, path, status, error), status)
+    except Exception:  # what cannot be read must not hide what went wrong
+        return HTMLResponse(fault_page(None, question, path, status, error), status)
 
 
 async def _form_of(request: Request) -> list[tuple[str, str]] | Response:
@@ -198,14 +233,10 @@ async def _form_of(request: Request) -> list[tuple[str, str]] | Response:
         return PlainTextResponse("400: this form cannot be read", 400)
 
 
-async def _not_found(request: Request, error: Exception) -> Response:
-    return HTMLResponse(error_page(404, ReferenceNotFoundError("there is no such page"), Question([])), 404)
-
-
 async def _asset(request: Request) -> Response:
     entry = ASSETS.get(request.path_params["name"])
     if entry is None:
-        return await _not_found(request, Exception())
+        raise HTTPException(404)
     read, kind = entry
     return Response(read(request.path_params["name"]), media_type=kind)
 
@@ -298,6 +329,7 @@ def serve(
         say(f"the page is at {address}{urlencode({TOKEN: access.token})}")
         writes = "never writes" if judging is None else f"writes nothing but what {judging.person} stores there"
         say(f"only this machine can open it, and only with that address; it reads and {writes}; Ctrl-C ends it")
+        threading.Thread(target=warm, args=(tracker,), daemon=True).start()
         if browser and has_display():
             # a connection that comes before the server runs waits for it
             threading.Thread(

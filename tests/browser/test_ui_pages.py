@@ -3,20 +3,32 @@
 from collections.abc import Iterator
 from urllib.parse import quote
 
+import numpy as np
 import pytest
-from playwright.sync_api import Page, expect
+from layout import LOOKS, layout_faults, looks
+from playwright.sync_api import Browser, Page, expect
 from served import Served, served
 from test_report_page import HOSTILE, shop
 from thorough import LONG
-from web_reader import COLOURS, Reader
+from web_reader import Reader
+
+import ndcg_tracker as nt
 
 COMPARISON = "/compare?run=1&run=2"
 PATHS = [
     *("/", "/runs?dataset=default", "/run?run=2", "/history?dataset=default", "/groups?dataset=default"),
-    *(COMPARISON, "/compare/cutoffs?run=1&run=2", "/labels?dataset=default"),
+    *(COMPARISON, "/compare/cutoffs?run=1&run=2", "/labels?dataset=default", "/datasets", "/compare?run=1&run=2&run=3"),
+    *("/leaderboard?dataset=default", "/groups?dataset=default&sort=worst&q=q"),
     "/decisions?dataset=default",
     f"/group?dataset=default&group={quote(HOSTILE)}",
 ]
+
+
+ERRORS = ["/compare?dataset=default&baseline=1", "/runs?dataset=none", "/leaderboard?dataset=default&missing=all"]
+SOME_LOOKS = {
+    (path, f"{LOOKS[place % 4][0]}, {LOOKS[place % 4][1]} pixels") for place, path in enumerate([*PATHS, *ERRORS])
+}
+"""Each page in one of the looks; at night in all of them."""
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +52,7 @@ def inside(reader: Reader, pages: Served) -> Reader:
     origin = f"http://127.0.0.1:{pages.access.port}/"
     reader.own = (*reader.own, origin)
     reader.opens(pages.address)
-    assert reader.page.url == origin  # the token is gone from it
+    assert reader.page.url == f"{origin}runs?dataset=default"  # the token is gone from it
     return reader
 
 
@@ -49,32 +61,32 @@ def at(reader: Reader, pages: Served, path: str) -> Page:
     return reader.opens(f"http://127.0.0.1:{pages.access.port}{path}")
 
 
-def test_every_page_draws_obeys_nobody_and_can_be_read_by_screen_readers_and_weak_eyes(
-    inside: Reader, pages: Served
-) -> None:
-    for path in PATHS if LONG else PATHS[::3]:
-        inside.page.emulate_media(color_scheme="light")
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_draws_obeys_nobody_and_can_be_read(inside: Reader, pages: Served, path: str) -> None:
+    for look in looks(inside.page):
+        if not LONG and (path, look) not in SOME_LOOKS:
+            continue
         found = at(inside, pages, path)
-        assert found.title() != "owned", path
-        assert found.query_selector("img") is None, path
-        charts = found.eval_on_selector_all("[data-draw], [data-chart]", "all => all.map(one => one.innerHTML.length)")
-        assert all(length > 1000 for length in charts), path
-        width = found.evaluate("[document.documentElement.scrollWidth, innerWidth]")
-        assert width[0] <= width[1], path
-        if path == COMPARISON:
-            continue  # tests/browser/test_report_page.py does the rest for it
-        assert (path, inside.serious_faults()) == (path, [])
-        inside.page.emulate_media(color_scheme="dark")
-        at(inside, pages, path)
-        assert (path, inside.serious_faults(*COLOURS)) == (path, [])
+        assert found.title() != "owned"
+        assert found.query_selector("img") is None
+        charts = found.eval_on_selector_all(
+            "[data-draw], [data-chart]", "all => all.filter(one => one.offsetParent).map(one => one.innerHTML.length)"
+        )
+        assert all(length > 1000 for length in charts)
+        assert (look, layout_faults(found)) == (look, [])
+        if not path.startswith("/compare?"):  # tests/browser/test_report_page.py does the rest for it
+            assert (look, inside.findings()) == (look, [])
 
 
-@pytest.mark.nightly
-def test_a_phone_scrolls_in_one_direction_only(inside: Reader, pages: Served) -> None:
-    inside.page.set_viewport_size({"width": 390, "height": 844})
-    for path in PATHS:
-        found = at(inside, pages, path)
-        assert found.evaluate("document.documentElement.scrollWidth") <= 390, path
+@pytest.mark.parametrize("path", ERRORS)
+def test_errors_can_be_read(inside: Reader, pages: Served, path: str) -> None:
+    for look in looks(inside.page):
+        if LONG or (path, look) in SOME_LOOKS:
+            found = at(inside, pages, path)
+            assert (look, layout_faults(found), inside.findings()) == (look, [], [])
+    refused = [fault for fault in inside.faults if "status of 40" in fault]
+    assert len(refused) == (len(LOOKS) if LONG else 1)
+    inside.faults[:] = [fault for fault in inside.faults if fault not in refused]
 
 
 def test_from_the_runs_to_a_comparison_with_the_keyboard(inside: Reader, pages: Served) -> None:
@@ -96,11 +108,11 @@ def test_the_search_answers_while_one_types_and_keeps_what_is_chosen(inside: Rea
     found = at(inside, pages, "/runs?dataset=default")
     found.check("input[aria-label='compare new']")
     found.type("input[type=search]", "third")
-    expect(found.locator("td.name a")).to_have_text(["old", "new", "third"])
+    expect(found.locator("td.name > a:first-child")).to_have_text(["old", "new", "third"])
     assert "q=third" in found.url
     assert found.is_checked("input[aria-label='compare new']")
     found.reload()
-    expect(found.locator("td.name a")).to_have_text(["old", "new", "third"])
+    expect(found.locator("td.name > a:first-child")).to_have_text(["old", "new", "third"])
 
 
 def test_the_lists_of_any_group_are_asked_for(inside: Reader, pages: Served) -> None:
@@ -126,3 +138,134 @@ def test_a_hostile_group_is_found_again(inside: Reader, pages: Served) -> None:
     expect(found.locator("h1")).to_contain_text("\\u202e")
     found.click("text=show the lists in the two chosen runs")
     expect(found.locator("h1")).to_contain_text("onerror")
+
+
+def test_compare_waits_for_a_tick(inside: Reader, pages: Served) -> None:
+    found = at(inside, pages, "/runs?dataset=default")
+    button = found.locator("button.main")
+    expect(button).to_be_disabled()
+    expect(button).to_have_text("tick a run to compare")
+    found.check("input[aria-label='compare old']")  # the baseline itself
+    expect(button).to_be_disabled()
+    found.check("input[aria-label='compare new']")
+    found.check("input[aria-label='compare third']")
+    expect(button).to_be_enabled()
+    expect(button).to_have_text("compare 2 runs with the baseline")
+    button.click()
+    found.wait_for_selector("html[data-ready=yes]")
+    assert [word for word in ("q=", "sort=", "tag=") if word in found.url] == ["sort="]  # nothing empty is in it
+
+
+def test_without_a_script_the_server_says_what_to_tick(browser: Browser, pages: Served) -> None:
+    with browser.new_context(java_script_enabled=False) as context:
+        found = context.new_page()
+        found.goto(pages.address)
+        found.click("button.main")
+        expect(found.locator("main")).to_contain_text("choose a baseline and one run or more to compare with it")
+        found.click("text=Runs, as they were chosen")
+        found.check("input[aria-label='compare new']")
+        found.click("button.main")
+        expect(found.locator("h1").first).to_contain_text("new")
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Twelve nightly runs of one dataset, each with tags and parameters; the last but one is bad."""
+    folder = tmp_path_factory.mktemp("work")
+    rng = np.random.default_rng(40)
+    groups, items = [f"query {number}" for number in range(60)], [f"item {number}" for number in range(20)]
+    rows = {"group": np.repeat(groups, 20).tolist(), "item": items * 60}
+    grades = rng.integers(0, 4, 1200)
+    with nt.Tracker(folder / "runs.db") as tracker:
+        for number in range(12):
+            noise = 3.0 if number == 10 else 1.2
+            tracker.ingest(
+                {**rows, "score": (grades + rng.normal(0, noise, 1200)).tolist()},
+                labels={**rows, "label": grades.tolist()} if not number else None,
+                name=f"nightly-{number:02d}-of-the-dense-retriever",
+                tags={"branch": "main", "model": "dense", "stage": "nightly"},
+                parameters={"layers": "6", "learning_rate": "1e-1" if number == 10 else "1e-4", "pooling": "mean"},
+                metrics=["ndcg@10", "p@5"],
+            )
+        tracker.set_groups({"group": groups, "device": ["phone", "tv", "desk"] * 20})
+    with served(f"sqlite:///{folder / 'runs.db'}") as found:
+        yield found
+
+
+class Hand:
+    """Counts what a person does on a page: each click and each key."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.n = 0
+
+    def clicks(self, selector: str) -> None:
+        """Click, and wait until the page has drawn all that it then shows."""
+        self.page.locator(selector).first.click()
+        self.n += 1
+        self.page.wait_for_selector("html[data-ready=yes]")
+
+
+BAD = "nightly-10-of-the-dense-retriever"
+MOST = 6
+"""So many clicks and keys at most for each thing that a person does."""
+
+
+def test_the_newest_bad_run_is_found_compared_understood_and_shared(reader: Reader, work: Served) -> None:
+    origin = f"http://127.0.0.1:{work.access.port}/"
+    reader.own = (*reader.own, origin)
+    reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=origin)
+    hand = Hand(reader.opens(work.address))
+    found = hand.page
+    worse = found.locator("tr:has(td.against a.worse)")  # the newest run is first
+    expect(worse.first.locator("td.name a").first).to_have_text(BAD)
+    n_to_find = hand.n
+    hand.clicks("td.against a.worse")
+    n_to_compare = hand.n - n_to_find
+    expect(found.locator("h1").first).to_contain_text(BAD)
+    made = found.locator("section", has_text="What made them").last
+    expect(made).to_contain_text("learning_rate")  # why it may be: what differs is seen without a click
+    hand.clicks("[data-part=rows] a")  # the group that lost most
+    hand.clicks("#here a:text-is('in every run')")
+    expect(found.locator("main")).to_contain_text("fell")
+    n_to_see_why = hand.n - n_to_find - n_to_compare
+    hand.clicks("#copy")
+    expect(found.locator("#copied")).to_have_text("copied")
+    n_to_share = 1
+    shared = found.evaluate("navigator.clipboard.readText()")
+    assert shared == found.url
+    assert "token" not in shared
+    again = found.context.new_page()
+    again.goto(shared)
+    expect(again.locator("h1")).to_have_text(found.locator("h1").inner_text())
+    counts = {"find": n_to_find, "compare": n_to_compare, "see why": n_to_see_why, "share": n_to_share}
+    assert counts == {"find": 0, "compare": 1, "see why": 2, "share": 1}
+    assert max(counts.values()) <= MOST
+
+
+def test_a_run_takes_little_of_a_phone(reader: Reader, work: Served) -> None:
+    reader.own = (*reader.own, f"http://127.0.0.1:{work.access.port}/")
+    reader.page.set_viewport_size({"width": 390, "height": 844})
+    found = reader.opens(work.address)
+    heights = found.eval_on_selector_all("tbody tr", "rows => rows.map(row => row.getBoundingClientRect().height)")
+    assert max(heights) < 100
+    expect(found.locator("tbody details[open]")).to_have_count(0)
+    found.locator("tbody summary").first.click()
+    expect(found.locator("tbody details[open] a.tag").first).to_be_visible()
+
+
+def test_judge_and_groups_are_chosen_at_once(reader: Reader, work: Served) -> None:
+    origin = f"http://127.0.0.1:{work.access.port}/"
+    reader.own = (*reader.own, origin)
+    reader.opens(work.address)
+    found = reader.opens(f"{origin}groups?dataset=default")
+    found.select_option("select[name=sort]", "worst")
+    found.wait_for_url("**sort=worst**")
+    found.wait_for_selector("html[data-ready=yes]")
+    found.locator("label:has-text('device') select").select_option("device=tv")
+    found.wait_for_url("**where=device%3Dtv**")
+    expect(found.locator("h2").first).to_contain_text("20 groups found")
+    values = [float(text) for text in found.locator("tbody td.right").all_inner_texts()]
+    assert values == sorted(values)
+    found.click("a.tag.on")
+    expect(found.locator("h2").first).to_contain_text("60 groups")

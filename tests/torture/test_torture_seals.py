@@ -185,6 +185,9 @@ def test_no_page_shows_it(walked: tuple[Path, str], page: str) -> None:
         {"baseline": run_id, "candidate": run_id, "metric": "ndcg@10"},
         {"dataset": SEALED, "baseline": RUN, "candidate": f"{RUN}-2", "metric": "ndcg@10"},
         {"q": MARK[:2]},
+        {"dataset": SEALED, "format": "csv"},
+        {"dataset": "shop", "format": "json", "run": run_id, "baseline": run_id, "group": f"{MARK}-q1"},
+        {"dataset": SEALED, "judge": MARK, "labels": "1"},
     ]
     with served(str(folder / "shared.db")) as ui:
         for parameters in asked:

@@ -6,15 +6,19 @@ import pytest
 from small_shop import BM25, DENSE, frame_of, labels_frame
 
 from ndcg_tracker.api.tracker import Tracker
+from ndcg_tracker.compare.gather import CompareOptions, compared
 from ndcg_tracker.errors import ReferenceNotFoundError
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
 from ndcg_tracker.runs.groups import group_id
 from ndcg_tracker.storage.records import DatasetCounts, DatasetRecord, MetricUse
 from ndcg_tracker.storage.store import ReadTransaction
 from ndcg_tracker.ui.overviews import (
+    GroupsAsked,
+    against_baseline,
     datasets_overview,
     group_over_time,
-    groups_containing,
+    groups_listed,
     groups_of_run,
     labels_overview,
     runs_overview,
@@ -67,26 +71,27 @@ def test_metrics_in_use(tx: ReadTransaction) -> None:
 
 def test_runs_with_the_mean_under_their_newest_labels(tx: ReadTransaction) -> None:
     metric = tx.evaluations.metrics(dataset(tx).id)[0]
-    bm25, dense = runs_overview(tx, dataset(tx), metric)
+    records = tx.evaluations.history(dataset(tx).id, metric.metric)
+    bm25, dense = runs_overview(tx, dataset(tx), metric, records)
     assert (bm25.run.name, bm25.label_set_version, list(bm25.aliases)) == ("bm25", 1, [])
     assert (dense.run.name, dense.label_set_version, list(dense.aliases)) == ("dense", 2, ["best"])
     of_dense = {
         one.label_set_version: one.mean for one in tx.evaluations.of_run(dense.run.id) if one.metric == "ndcg@10"
     }
     assert dense.mean == of_dense[2]
-    assert [one.mean for one in runs_overview(tx, dataset(tx), None)] == [None, None]
+    assert [one.mean for one in runs_overview(tx, dataset(tx), None, [])] == [None, None]
 
 
 def test_a_group_in_every_run(tx: ReadTransaction) -> None:
     shop = dataset(tx)
-    found = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop.id, shop.name, "q1"))
+    found = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop.id, shop.name, "q1"), "")
     assert [(one.run, one.label_set_version, round(one.value or 0.0, 4)) for one in found] == [
         ("bm25", 1, 0.5869),
         ("dense", 2, 1.0),
     ]
-    gone = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop.id, shop.name, "q5"))
+    gone = group_over_time(tx, shop, "ndcg@10", group_id(tx, shop.id, shop.name, "q5"), "")
     assert [(one.run, one.value is None) for one in gone] == [("bm25", False), ("dense", True)]  # unlabelled by now
-    assert group_over_time(tx, shop, "map", group_id(tx, shop.id, shop.name, "q1")) == []
+    assert group_over_time(tx, shop, "map", group_id(tx, shop.id, shop.name, "q1"), "") == []
     with pytest.raises(ReferenceNotFoundError, match="no group 'Q_1%' in dataset 'shop'"):
         group_id(tx, shop.id, shop.name, "Q_1%")
 
@@ -99,20 +104,44 @@ def test_groups_of_a_run(tx: ReadTransaction) -> None:
     assert len(found.values) == 5
 
 
-def test_groups_that_contain_a_text(tx: ReadTransaction) -> None:
+def test_groups_that_are_asked_for(tx: ReadTransaction) -> None:
     shop, other = dataset(tx), dataset(tx, "other")
-    metric = tx.evaluations.metrics(shop.id)[0]
-    some, newest = groups_containing(tx, shop, metric, "Q", 2, 1)
-    assert ([one.key for one in some], newest) == (["q2", "q3"], "dense")
-    first = groups_containing(tx, shop, metric, "q1", 5, 0)[0][0]
-    assert (first.attributes, first.value) == ({"device": "phone"}, 1.0)
-    assert groups_containing(tx, shop, metric, "q5", 5, 0)[0][0].value is None
+    newest = tx.evaluations.history(shop.id, "ndcg@10")[-1]
+
+    def listed(asked: GroupsAsked, n: int = 50, first: int = 0) -> list[tuple[str, float | None]]:
+        found = groups_listed(tx, shop, newest, asked, n, first)
+        return [(one.key, None if one.value is None else round(one.value, 4)) for one in found.groups]
+
+    assert [key for key, _ in listed(GroupsAsked("Q"), 2, 1)] == ["q2", "q3"]
+    assert groups_listed(tx, shop, newest, GroupsAsked("Q"), 2, 1).total == 5
+    first = groups_listed(tx, shop, newest, GroupsAsked("q1"), 5, 0)
+    assert (first.groups[0].attributes, first.groups[0].value) == ({"device": "phone"}, 1.0)
+    assert listed(GroupsAsked("q5")) == [("q5", None)]
+    every = listed(GroupsAsked())
+    values, undefined = [value for _, value in every if value is not None], [None, None]
+    assert [value for _, value in listed(GroupsAsked(order="worst"))] == [*sorted(values), *undefined]
+    assert [value for _, value in listed(GroupsAsked(order="best"))] == [*sorted(values, reverse=True), *undefined]
+    assert [key for key, _ in listed(GroupsAsked(where=("device=phone",)))] == ["q1"]
+    assert listed(GroupsAsked(where=("device=phone", "device=tv"))) == []
+    assert "phone" in first.attributes["device"]
     for text, n in (("q_1%", 1), ("_1%", 1), ("%", 1), ("q1", 0), ("\\", 0), ("", 1)):
-        assert len(groups_containing(tx, other, None, text, 5, 0)[0]) == n, text
+        assert groups_listed(tx, other, None, GroupsAsked(text), 5, 0).total == n, text
+
+
+def test_the_difference_to_a_baseline_is_that_of_compare(tx: ReadTransaction) -> None:
+    shop = dataset(tx)
+    records = tx.evaluations.history(shop.id, "ndcg@10")
+    bm25, dense = (tx.runs.resolve(name, "shop").id for name in ("bm25", "dense"))
+    against = against_baseline(tx, shop, "ndcg@10", records, [bm25, dense], bm25)
+    options = CompareOptions((parse_metric("ndcg@10"),), "shop")
+    metric = compared(tx, "bm25", ["dense"], options)[0].comparison.metrics[0]
+    assert list(against) == [dense]
+    assert (against[dense].delta, against[dense].ci) == (metric.delta, metric.ci)
+    assert against_baseline(tx, shop, "ndcg@10", records, [bm25], bm25) == {}
 
 
 def test_labels(tx: ReadTransaction) -> None:
-    found = labels_overview(tx, dataset(tx))
+    found = labels_overview(tx, tx.labels.sets(dataset(tx).id))
     assert [one.version for one in found.label_sets] == [2, 1]
     dense = tx.runs.resolve("dense", "shop").id
     assert list(found.judged) == [dense]  # the other run is not evaluated under the newest

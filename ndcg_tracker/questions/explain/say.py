@@ -325,7 +325,9 @@ def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
     kept = {id(item) for item in chosen}
     rows = [_item_row(item, explanation.subject.cutoff) for item in _by_cost(explanation) if id(item) in kept]
     if _is_seen(explanation.remainder, explanation.delta):
-        rows.append([NO_ITEM, "", "", "", "", _signed(explanation.remainder), "rounding or convention"])
+        lacks_list = any(note.kind == "group_not_in_run" for note in explanation.notes)
+        why = "no list is stored" if lacks_list else "rounding or convention"
+        rows.append([NO_ITEM, "", "", "", "", _signed(explanation.remainder), why])
     rest = [item for item in explanation.items if id(item) not in kept]
     others = [item for item in rest if item.move.contribution]
     words = []

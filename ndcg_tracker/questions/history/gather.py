@@ -231,6 +231,14 @@ def new_steps_of(history: History, without_newest: Callable[[], History]) -> tup
     return tuple(row for row in steps if is_new(row))
 
 
+def stored_interval(record: HistoryRecord, metric: Metric) -> tuple[float, float] | None:
+    """Return the 95% t interval of a stored mean, None where groups weigh differently, or none applies."""
+    if metric["weights"] != "none" or metric.shown_only is not None or record.mean is None or record.std_dev is None:
+        return None
+    ci, limits = t_interval(record.mean, record.std_dev, record.n_groups), metric.limits
+    return limited(ci, limits) if limits is not None and limits[0] <= record.mean <= limits[1] else ci
+
+
 def history_row(
     record: HistoryRecord,
     details: Mapping[int, RunRecord],
@@ -252,12 +260,8 @@ def history_row(
     if found_step is not None and found_step.first is not None and found_step.last is not None:
         between = (details[found_step.first].name, details[found_step.last].name)
         before = None if found_step.before is None else details[found_step.before]
-    ci = None
+    ci = None if no_interval else stored_interval(record, metric)
     change_limits = None if limits is None else (limits[0] - limits[1], limits[1] - limits[0])
-    if not no_interval and record.mean is not None and record.std_dev is not None:
-        ci = t_interval(record.mean, record.std_dev, record.n_groups)
-    if limits is not None and record.mean is not None and limits[0] <= record.mean <= limits[1]:
-        ci = limited(ci, limits)
     return {
         "run": record.run,
         "run_id": record.run_id,

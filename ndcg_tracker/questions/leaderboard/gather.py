@@ -46,7 +46,7 @@ _DATASETS_NAMED = 5
 
 @dataclass(frozen=True)
 class LeaderboardQuestion:
-    """The question of a leaderboard (see ``Tracker.leaderboard``)."""
+    """The question of a leaderboard (see ``Tracker.leaderboard``); ``last``: only so many of the newest runs."""
 
     references: Sequence[str]
     metrics: Sequence[Metric]
@@ -60,6 +60,7 @@ class LeaderboardQuestion:
     suite: str | None = None
     by_tag: str | None = None
     judge: str | None = None
+    last: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse options that are unknown or do not go together (InputError)."""
@@ -295,7 +296,7 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
         run
         for run in runs
         if all(key in run.tags and str(run.tags[key]) == value for key, value in question.tags.items())
-    ]
+    ][-(question.last or 0) :]
     if not wanted:
         raise ReferenceNotFoundError("no run has these tags", advice="see them with: ndcg-track runs list")
     advice = f"name one with {argument('dataset')}, or see all together: ndcg-track suite create NAME DATASET..."

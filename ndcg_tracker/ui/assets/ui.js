@@ -1,16 +1,27 @@
 "use strict";
-// Draws the charts of a page, and searches while one types. Without it everything but the charts works.
+// Draws the charts of a page, searches while one types, and counts what is ticked. Without it all but charts works.
 (() => {
-  const views = [];
+  const views = [], root = document.documentElement;
+  root.classList.add("scripted");
 
   async function draw() {
-    const data = document.getElementById("page");
-    if (!data) return;
+    const data = document.getElementById("page"), places = document.querySelectorAll("[data-draw]");
+    if (!data || !places.length) return;
     const page = JSON.parse(data.textContent);
     while (views.length) views.pop().finalize();
-    for (const element of document.querySelectorAll("[data-draw]")) {
-      views.push(await drawThemed(element, page.charts[element.dataset.draw], page.themes));
-    }
+    for (const element of places) views.push(await drawThemed(element, page.charts[element.dataset.draw], page.themes));
+  }
+
+  // An address holds what was chosen, and nothing empty; "beside" may say that nothing is wanted.
+  function short(form) {
+    form.addEventListener("formdata", ({ formData }) => {
+      for (const name of new Set(formData.keys())) {
+        const values = formData.getAll(name).filter((value) => value !== "");
+        if (name === "beside" && !values.length) continue;
+        formData.delete(name);
+        for (const value of values) formData.append(name, value);
+      }
+    });
   }
 
   function live(form) {
@@ -46,8 +57,45 @@
     });
   }
 
+  function atOnce(form) {
+    form.addEventListener("change", (event) => event.target.matches("select, input[type=checkbox]") && form.requestSubmit());
+  }
+
+  // The server refuses a comparison of nothing; whoever has scripts sees it before.
+  function counts(button) {
+    const { form } = button;
+    const count = () => {
+      const baseline = form.querySelector("input[name=baseline]:checked")?.value;
+      const n = [...form.querySelectorAll("input[name=run]:checked")].filter((one) => one.value !== baseline).length;
+      button.disabled = n === 0;
+      button.textContent = n ? `compare ${n} run${n === 1 ? "" : "s"} with the baseline` : "tick a run to compare";
+    };
+    form.addEventListener("change", count);
+    new MutationObserver(count).observe(form, { childList: true });
+    count();
+  }
+
+  function copies(button) {
+    const told = document.getElementById("copied");
+    button.hidden = false;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(location.href);
+        told.textContent = "copied";
+      } catch {
+        told.textContent = "the browser does not let a page copy; take it from the address bar";
+      }
+    });
+  }
+
+  document.querySelectorAll("form").forEach(short);
   document.querySelectorAll("form[data-live]").forEach(live);
+  document.querySelectorAll("form[data-at-once]").forEach(atOnce);
   keys();
+  const compare = document.getElementById("compare"), copy = document.getElementById("copy");
+  if (compare) counts(compare);
+  if (copy) copies(copy);
+  if (document.querySelector("[data-chart]")) return; // the report's script draws this page, and says when it is done
   globalThis.darkTheme?.addEventListener("change", draw);
-  draw().then(() => { document.documentElement.dataset.ready = "yes"; });
+  draw().then(() => { root.dataset.ready = "yes"; });
 })();

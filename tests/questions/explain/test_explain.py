@@ -21,6 +21,7 @@ from ndcg_tracker.questions.explain.say import (
 )
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.render.report import Format
+from ndcg_tracker.words.notes import Note
 
 ALL_KINDS: list[Callable[[str | None], Explanation]] = [group_explanation, run_explanation, parts_explanation]
 HUMAN_FORMATS: list[Format] = ["text", "markdown", "csv"]
@@ -304,3 +305,11 @@ def test_groups_that_came_or_went_are_told_first() -> None:
         ["ndcg@10", "part", "labels", 1, -0.0625, None, None, None, None],
         ["ndcg@10", "part", "coverage", 102, 0.1875, None, None, None, None],
     ]
+
+
+def test_a_change_without_lists_is_no_rounding() -> None:
+    whole = group_explanation(None)
+    lacks = Note("group_not_in_run", {"group": "q17", "run": "dense", "value": 0.5})
+    text = explanation_said(replace(whole, items=(), notes=(lacks,)), None).in_format("text")
+    assert "no list is stored" in text
+    assert "convention" not in text

@@ -1,0 +1,138 @@
+"""The rows of a page as CSV and JSON: those that the command of its question prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import TYPE_CHECKING, cast
+
+from ndcg_tracker.compare.gather import compared
+from ndcg_tracker.compare.say import comparison_said
+from ndcg_tracker.errors import InputError, ReferenceNotFoundError
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.explain.gather import explained_pair, group_explanation
+from ndcg_tracker.questions.explain.say import explanation_said
+from ndcg_tracker.questions.history import history_answer
+from ndcg_tracker.questions.history.gather import HistoryResult
+from ndcg_tracker.questions.labels.gather import label_versions
+from ndcg_tracker.questions.labels.say import label_versions_as
+from ndcg_tracker.questions.leaderboard.gather import leaderboard_of
+from ndcg_tracker.questions.leaderboard.say import leaderboard_said
+from ndcg_tracker.questions.show.gather import ListedRuns, shown_run
+from ndcg_tracker.questions.show.say import listed_as, show_as
+from ndcg_tracker.render.formats import as_object, rows_as
+from ndcg_tracker.runs.groups import group_records
+from ndcg_tracker.storage.records import DecisionRecord
+from ndcg_tracker.ui.comparisons import Chosen, cutoff_rows, group_runs
+from ndcg_tracker.ui.here import Here, Rows, missing
+from ndcg_tracker.ui.leaderboards import Asked
+from ndcg_tracker.ui.pages import asked_history
+from ndcg_tracker.ui.rendering import Question
+from ndcg_tracker.ui.runs import matching_runs
+
+if TYPE_CHECKING:
+    from ndcg_tracker.render.report import Format
+    from ndcg_tracker.storage.store import ReadTransaction
+
+
+def rows_of(tx: ReadTransaction, path: str, ask: Question) -> Rows:
+    """Return the rows of a page in the format that its address names (InputError for another one)."""
+    format = ask.text("format")
+    if format not in ("csv", "json"):
+        raise InputError(f"no page has the format {format!r}", advice="choose csv or json")
+    if path not in _ROWS:
+        raise ReferenceNotFoundError("this page has no rows")
+    name = path.strip("/").replace("/", "-") or "datasets"
+    return Rows(_ROWS[path](tx, ask, cast("Format", format)), f"{name}.{format}")
+
+
+def _datasets(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    counts = tx.datasets.counts()
+    rows = [
+        (dataset.name, *as_object(counts[dataset.id]).values(), dataset.created_at_utc) for dataset in tx.datasets.all()
+    ]
+    return rows_as(format, ["dataset", "n_runs", "n_groups", "n_label_sets", "created_at_utc"], rows)
+
+
+def _runs(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    here = Here.of(tx, ask)
+    _, matching = matching_runs(tx, here)
+    means = {overview.run.id: overview.mean for overview in matching}
+    judged = {overview.run.id: overview.judged for overview in matching}
+    metric = None if here.metric is None else here.metric.metric
+    return listed_as(format, ListedRuns([overview.run for overview in matching], metric, means, judged))
+
+
+def _run(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    run = tx.runs.with_id(ask.number("run", 0) or missing("run"))
+    return show_as(format, shown_run(tx, run, None, None, 5))
+
+
+def _history(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    history, wanted = asked_history(tx, Here.of(tx, ask))
+    if not history.rows:
+        raise ReferenceNotFoundError("no run has all of that")
+    return history_answer(HistoryResult(history), wanted).in_format(format)
+
+
+def _leaderboard(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    return leaderboard_said(leaderboard_of(tx, Asked.of(tx, ask).question)).in_format(format)
+
+
+def _compare(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    chosen = Chosen.of(tx, ask)
+    pairs = compared(tx, chosen.baseline.name, [run.name for run in chosen.candidates], chosen.options(ask))
+    return comparison_said(*(pair.comparison for pair in pairs)).in_format(format)
+
+
+def _cutoffs(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    rows = [
+        (row.cutoff, row.baseline, row.candidate, row.delta, *(row.ci or (None, None)))
+        for row in cutoff_rows(tx, Chosen.of(tx, ask), ask)
+    ]
+    return rows_as(format, ["cutoff", "baseline", "candidate", "delta", "ci_low", "ci_high"], rows)
+
+
+def _groups(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    records = group_records(tx, ask.dataset(tx).name)
+    names = sorted({name for record in records for name in record.attributes})
+    rows = [(record.key, record.weight, *(record.attributes.get(name) for name in names)) for record in records]
+    return rows_as(format, ["group", "weight", *names], rows)
+
+
+def _group(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    here, key = Here.of(tx, ask), str(ask.text("group") or missing("group"))
+    ids = group_runs(tx, here, key)
+    if len(ids) < 2:
+        raise ReferenceNotFoundError("no two runs have this group")
+    runs = [tx.runs.with_id(run_id) for run_id in ids]
+    metric = parse_metric(here.wanted().metric)
+    both = explained_pair(tx, runs[0], runs[1], metric, labels=here.version, judge=here.judge or None)
+    return explanation_said(group_explanation(tx, both, key), None).in_format(format)
+
+
+def _labels(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    here = Here.of(tx, ask)
+    return label_versions_as(format, label_versions(tx, here.dataset.name, here.judge))
+
+
+def _decisions(tx: ReadTransaction, ask: Question, format: Format) -> str:
+    names = [own_field.name for own_field in fields(DecisionRecord)]
+    records = tx.decisions.all(Here.of(tx, ask).dataset.id)
+    return rows_as(format, names, [tuple(as_object(getattr(record, name)) for name in names) for record in records])
+
+
+_ROWS: dict[str, Callable[[ReadTransaction, Question, Format], str]] = {
+    "/": _datasets,
+    "/datasets": _datasets,
+    "/runs": _runs,
+    "/run": _run,
+    "/history": _history,
+    "/leaderboard": _leaderboard,
+    "/compare": _compare,
+    "/compare/cutoffs": _cutoffs,
+    "/groups": _groups,
+    "/group": _group,
+    "/labels": _labels,
+    "/decisions": _decisions,
+}

@@ -1,0 +1,74 @@
+"""The page that says what went wrong, in the words of the pages, with the way back and all choices that were made."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import NdcgTrackerError
+from ndcg_tracker.ui.here import Here
+from ndcg_tracker.ui.rendering import Question, link, rendered
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.store import ReadTransaction
+
+MISSING = {
+    "error": "all runs must have the same",
+    "zero": "count 0 where a run lacks them",
+    "intersect": "only those that all runs have",
+    "skip": "without those that no run has",
+}
+"""What becomes of groups that a run lacks, as pages say it."""
+TITLES = {400: "This cannot be shown", 404: "Not found", 500: "This went wrong", 503: "The database cannot be read"}
+_LABELS = {"missing": "groups", "metrics": "metric", "labels": "labels"}
+_COMMAND = re.compile(r"\bndcg-track .*?(?=; |$)")
+_CHOICES = ("/compare", "/leaderboard")
+"""The pages on which one chooses what becomes of groups that a run lacks."""
+
+
+def in_browser(name: str, value: str) -> str:
+    """Return an argument as pages spell it: the choice of this name.
+
+    >>> in_browser("missing", "intersect"), in_browser("judge", "")
+    ('“groups: only those that all runs have”', '“judge”')
+    """
+    label = _LABELS.get(name, name.replace("_", " "))
+    if not value:
+        return f"“{label}”"
+    return f"“{label}: {MISSING.get(value, value) if name == 'missing' else value}”"
+
+
+def advice_and_commands(advice: str) -> tuple[str, list[str]]:
+    """Return what to do, and the commands in it, which are for a terminal.
+
+    >>> advice_and_commands("add some with: ndcg-track labels add FILE; or choose others")
+    ('add some with a command; or choose others', ['ndcg-track labels add FILE'])
+    """
+    commands = [match[0].strip() for match in _COMMAND.finditer(advice)]
+    words = re.sub(r"\s*:\s*(?=a command(?:;|$))", " ", _COMMAND.sub("a command", advice))
+    return words, commands
+
+
+def fault_page(tx: ReadTransaction | None, ask: Question, path: str, status: int, error: NdcgTrackerError) -> str:
+    """Return the page of an error; ``tx``: None where the database cannot be read."""
+    here = None if tx is None else Here.around(tx, ask)
+    where, what, advice = error.parts(in_browser)
+    words, commands = advice_and_commands(advice)
+    values = {} if here is None else here.values(path)
+    back = None
+    if here is not None and path != "/runs":
+        back = ask.without("page", "metric", "group").link("/runs", dataset=here.dataset.name)
+    return rendered(
+        "error.html",
+        title=TITLES.get(status, str(status)),
+        what=f"{where}: {what}" if where else what,
+        advice=words,
+        commands=commands,
+        back=back,
+        again=None if here is None else link(path, dataset=here.dataset.name),
+        path=path,
+        asked=ask.without("metric", "missing", "format").parameters,
+        missing=ask.text("missing") or "error",
+        choices_of_missing=MISSING if path.startswith(_CHOICES) else {},
+        **{**values, "data_links": ()},
+    )

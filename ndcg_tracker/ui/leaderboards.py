@@ -1,0 +1,148 @@
+"""The page of a leaderboard: several metrics as columns, and which differences are real."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.errors import NdcgTrackerError
+from ndcg_tracker.metrics.language.text import parse_metric
+from ndcg_tracker.questions.leaderboard.decide import Leaderboard
+from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, leaderboard_of
+from ndcg_tracker.questions.leaderboard.say import better_than, leaderboard_report, letters, ranks
+from ndcg_tracker.render.latex import shown_places
+from ndcg_tracker.ui.comparisons import missing_groups
+from ndcg_tracker.ui.faults import MISSING, advice_and_commands, in_browser
+from ndcg_tracker.ui.here import Answer, Here, tag_pair
+from ndcg_tracker.ui.rendering import Question, metric_name, rendered
+from ndcg_tracker.words.texts import percent
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ndcg_tracker.storage.records import MetricUse
+    from ndcg_tracker.storage.store import ReadTransaction
+
+RUNS = 50
+"""How many runs are ranked, the newest, unless more are asked for."""
+_MORE_METRICS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an address asks of a leaderboard, and the metrics that it may have."""
+
+    here: Here
+    question: LeaderboardQuestion
+    rankable: Sequence[MetricUse]
+
+    @classmethod
+    def of(cls, tx: ReadTransaction, ask: Question) -> Asked:
+        """Return what an address asks: the metric that orders runs first, and those ``beside`` it."""
+        here = Here.of(tx, ask)
+        first = here.wanted()
+        is_external = parse_metric(first.metric).is_external
+        rankable = [use for use in here.metrics if _is_rankable(use, is_external)]
+        asked = ask.texts("beside")
+        if ask.has("beside"):
+            beside = [use.metric for use in rankable if use.metric in asked]
+        else:  # those that no run lacks, which a leaderboard would leave out
+            beside = [use.metric for use in rankable if use.n_runs >= first.n_runs and use != first][:_MORE_METRICS]
+        metrics = tuple(map(parse_metric, dict.fromkeys([first.metric, *beside])))
+        question = LeaderboardQuestion(
+            (),
+            metrics,
+            here.dataset.name,
+            dict(map(tag_pair, ask.texts("tag"))),
+            missing=missing_groups(ask),
+            labels=here.version,
+            judge=here.judge or None,
+            last=ask.number("last", RUNS),
+        )
+        return cls(here, question, rankable)
+
+
+def _is_rankable(use: MetricUse, is_external: bool) -> bool:
+    metric = parse_metric(use.metric)
+    return metric.is_external == is_external and metric.shown_only is None and metric.summary == "mean"
+
+
+def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of the leaderboard of a dataset."""
+    asked = Asked.of(tx, ask)
+    here, question = asked.here, asked.question
+    board, why, commands = None, "", list[str]()
+    try:
+        board = leaderboard_of(tx, question)
+    except NdcgTrackerError as error:
+        _, what, advice = error.parts(in_browser)
+        words, commands = advice_and_commands(advice)
+        why = f"{what}; {words}" if words else what
+    n_runs = sum(run.tags.items() >= question.tags.items() for run in tx.runs.all(here.dataset.name))
+    report = None if board is None else leaderboard_report(board)
+    beside = [str(metric) for metric in question.metrics[1:]]
+    is_apart = board is not None and board.metrics[0].judged is not None and board.metrics[0].judged.is_apart
+    names = {use.metric: metric_name(use) for use in here.metrics}
+    others = {"dataset": here.dataset.name, "tag": ask.texts("tag"), "missing": ask.text("missing")}
+    others["last"] = ask.text("last")
+    return rendered(
+        "leaderboard.html",
+        title=f"Leaderboard of {here.dataset.name}",
+        headline="" if report is None else report.headline,
+        report=report,
+        why=why,
+        commands=commands,
+        columns=[
+            {
+                "name": names.get(str(metric), str(metric)),
+                "address": here.link(
+                    "/leaderboard",
+                    **others,
+                    metric=str(metric),
+                    beside=[str(other) for other in question.metrics if other != metric] or [""],
+                ),
+            }
+            for metric in question.metrics
+        ],
+        rows=[] if board is None else _rows(here, board),
+        has_judged=is_apart,
+        rankable=[(use.metric, names[use.metric], use.metric in beside) for use in asked.rankable],
+        tag=(ask.texts("tag") or [""])[0],
+        last=question.last,
+        n_runs=n_runs,
+        missing=question.missing,
+        choices_of_missing=MISSING,
+        **here.values("/leaderboard"),
+    )
+
+
+def _rows(here: Here, board: Leaderboard) -> list[dict[str, object]]:
+    """Return a row per run: its sign, and what it has under each metric."""
+    signs, first = letters(len(board.runs)), board.metrics[0]
+    places = [
+        shown_places([standing.mean for standing in of_metric.standings], [one.rank for one in of_metric.standings])
+        for of_metric in board.metrics
+    ]
+    best = board.runs[0]
+    return [
+        {
+            "sign": signs[place],
+            "name": run.name,
+            "id": run.run_id,
+            "ranks": ranks(first.standings[place]),
+            "is_tied": first.standings[place].is_tied_with_best,
+            "judged": "" if (share := first.standings[place].judged) is None else percent(share),
+            "cells": [
+                {
+                    "standing": of_metric.standings[place],
+                    "is_best": places[number][place] == 1,
+                    "beaten": better_than(of_metric.standings[place], signs),
+                }
+                for number, of_metric in enumerate(board.metrics)
+            ],
+            "compare": None
+            if not place
+            else here.link("/compare", run=[best.run_id, run.run_id], metric=first.metric, dataset=board.dataset),
+        }
+        for place, run in enumerate(board.runs)
+    ]

@@ -1,0 +1,266 @@
+"""The pages of the runs of a dataset, and of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ndcg_tracker.compare.results import JudgedSpan
+from ndcg_tracker.render.html import direction
+from ndcg_tracker.storage.records import NO_LABELS_HERE
+from ndcg_tracker.ui.here import Answer, Here, Part, missing, sign_of
+from ndcg_tracker.ui.overviews import Against, RunOverview, against_baseline, groups_of_run, runs_overview
+from ndcg_tracker.ui.pages import decision_rows
+from ndcg_tracker.ui.rendering import Question, metric_name, position, rendered, sparkline
+from ndcg_tracker.words.texts import percent, percent_span
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.store import ReadTransaction
+
+_TAGS = 12
+_SORTS = {"newest": "newest", "oldest": "oldest", "best": "best mean", "worst": "worst mean", "name": "name"}
+_GROUP_SORTS = {"worst": "worst", "best": "best", "group": "group"}
+
+
+def matching_runs(tx: ReadTransaction, here: Here) -> tuple[list[RunOverview], list[RunOverview]]:
+    """Return all runs of a dataset, oldest first, and those that an address asks for in its order."""
+    ask, metric = here.ask, here.metric
+    every = runs_overview(tx, here.dataset, metric, here.records(tx))
+    words, tags = (ask.text("q") or "").lower().split(), ask.texts("tag")
+    matching = [overview for overview in every if _has(overview, words, tags)]
+    return every, _sorted(matching, _sort_of(ask), sign_of(None if metric is None else metric.metric))
+
+
+def _sort_of(ask: Question) -> str:
+    sort = ask.text("sort") or ""
+    return sort if sort in _SORTS else "newest"
+
+
+def runs(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of the runs of a dataset, with search, and the form that chooses those to compare."""
+    here = Here.of(tx, ask)
+    metric = None if here.metric is None else here.metric.metric
+    every, matching = matching_runs(tx, here)
+    tags, sort = list(dict.fromkeys(ask.texts("tag"))), _sort_of(ask)
+    chosen, baseline = set(ask.ids("run")), ask.number("baseline", 0)
+    if not baseline and every:
+        pinned = [overview.run.id for overview in every if "baseline" in overview.aliases]
+        baseline = (pinned or [every[0].run.id])[0]
+    parameters = {
+        "dataset": here.dataset.name,
+        "metric": metric,
+        "q": ask.text("q"),
+        "tag": tags,
+        "sort": None if sort == "newest" else sort,
+        "baseline": baseline,
+        "run": sorted(chosen),
+    }
+    part = Part.of(len(matching), ask.number("page", 1), partial(here.link, "/runs", **parameters))
+    shown = matching[part.first : part.last]
+    pinned_rows = [overview for overview in every if overview.run.id in {*chosen, baseline} and overview not in shown]
+    of_page = [*pinned_rows, *shown]
+    ids = [overview.run.id for overview in of_page]
+    against = {} if metric is None else against_baseline(tx, here.dataset, metric, here.records(tx), ids, baseline)
+    span = JudgedSpan.of(None, (overview.judged for overview in every))
+    is_apart = span is not None and span.is_apart
+    means = [overview.mean for overview in every if overview.mean is not None]
+    low, high = (min(means), max(means)) if means else (0.0, 0.0)
+    rows = [
+        {
+            "id": overview.run.id,
+            "name": overview.run.name,
+            "aliases": overview.aliases,
+            "created": overview.run.created_at_utc,
+            "commit": overview.run.git_commit or "",
+            "tags": [(f"{key}={value}", _tagged(here, parameters, f"{key}={value}"))
+                     for key, value in overview.run.tags.items()],
+            "parameters": " ".join(f"{key}={value}" for key, value in islice(overview.run.parameters.items(), 6)),
+            "mean": overview.mean,
+            "ci": overview.ci,
+            "against": _against(here, against.get(overview.run.id), baseline, overview.run.id),
+            "place": position(overview.mean, low, high),
+            "judged": "" if overview.judged is None else percent(overview.judged),
+            "is_chosen": overview.run.id in chosen,
+            "is_baseline": overview.run.id == baseline,
+        }
+        for overview in of_page
+    ]  # fmt: skip
+    return rendered(
+        "runs.html",
+        title=f"Runs of {here.dataset.name}",
+        rows=rows,
+        has={name: any(row[name] for row in rows) for name in ("tags", "parameters", "against")} | {"judged": is_apart},
+        judged="" if span is None or is_apart else percent_span(span.least, span.greatest),
+        n_pinned=len(pinned_rows),
+        part=part,
+        q=ask.text("q") or "",
+        sort=sort,
+        sorts=_SORTS,
+        tags=[
+            (tag, here.link("/runs", **{**parameters, "tag": [other for other in tags if other != tag]}))
+            for tag in tags
+        ],
+        line=sparkline([overview.mean for overview in every]),
+        n_runs=len(every),
+        families=_families(here, matching, parameters, tags),
+        low=low,
+        high=high,
+        **here.values("/runs"),
+    )
+
+
+def _tagged(here: Here, parameters: Mapping[str, Any], tag: str) -> str:
+    """Return the address of the runs that have a tag beside those asked for."""
+    return here.link("/runs", **{**parameters, "tag": sorted({*parameters["tag"], tag})})
+
+
+def _against(here: Here, against: Against | None, baseline: int, run_id: int) -> dict[str, object] | None:
+    """Return how a row shows the difference to the baseline, and the address of the comparison."""
+    if against is None or here.metric is None:
+        return None
+    if against.delta is None:
+        return {"why": against.why}
+    is_clear = against.ci is not None and (against.ci[0] > 0 or against.ci[1] < 0)
+    gain = sign_of(here.metric.metric) * against.delta
+    return {
+        "why": "",
+        "delta": against.delta,
+        "ci": against.ci,
+        "direction": direction(gain) if is_clear else "same",
+        "address": here.link(
+            "/compare", dataset=here.dataset.name, metric=here.metric.metric, run=[baseline, run_id], baseline=baseline
+        ),
+    }
+
+
+def _has(overview: RunOverview, words: Sequence[str], tags: Sequence[str]) -> bool:
+    """Return whether a run has all words somewhere, and all tags."""
+    pairs = [f"{key}={value}" for key, value in overview.run.tags.items()]
+    if any(tag not in pairs for tag in tags):
+        return False
+    if not words:
+        return True
+    parameters = [f"{key}={value}" for key, value in overview.run.parameters.items()]
+    aliases = [f"@{alias}" for alias in overview.aliases]
+    text = "\n".join([overview.run.name, overview.run.git_commit or "", *pairs, *parameters, *aliases]).lower()
+    return all(word in text for word in words)
+
+
+def _sorted(runs: Sequence[RunOverview], sort: str, sign: float) -> list[RunOverview]:
+    if sort == "name":
+        return sorted(runs, key=lambda overview: overview.run.name)
+    if sort in ("best", "worst"):
+        with_mean = [overview for overview in runs if overview.mean is not None]
+        without_mean = [overview for overview in runs if overview.mean is None]
+        return (
+            sorted(with_mean, key=lambda overview: sign * (overview.mean or 0.0), reverse=sort == "best") + without_mean
+        )
+    return list(runs) if sort == "oldest" else list(runs)[::-1]
+
+
+def _families(
+    here: Here, overviews: Sequence[RunOverview], parameters: Mapping[str, Any], tags: Sequence[str]
+) -> list[dict[str, object]]:
+    """Return the tags that most of some runs share, each with the means of its runs."""
+    oldest_first = sorted(overviews, key=lambda overview: (overview.run.created_at_utc, overview.run.id))
+    of_tag: dict[str, list[RunOverview]] = {}
+    for overview in oldest_first:
+        for key, value in overview.run.tags.items():
+            of_tag.setdefault(f"{key}={value}", []).append(overview)
+    several = [(tag, some) for tag, some in of_tag.items() if len(some) > 1 and tag not in tags]
+    several.sort(key=lambda each: -len(each[1]))
+    rows = []
+    for tag, some in several[:_TAGS]:
+        means = [overview.mean for overview in some]
+        defined = [mean for mean in means if mean is not None]
+        address = _tagged(here, parameters, tag)
+        line, mean = sparkline(means), defined[-1] if defined else None
+        rows.append({"tag": tag, "n": len(some), "line": line, "mean": mean, "address": address})
+    return rows
+
+
+def run(tx: ReadTransaction, ask: Question) -> Answer:
+    """Return the page of one run."""
+    record = tx.runs.with_id(ask.number("run", 0) or missing("run"))
+    here = Here.of_run(tx, ask, record)
+    evaluations = tx.evaluations.of_run(record.id)
+    chosen = [
+        evaluation
+        for evaluation in evaluations
+        if here.metric is not None
+        and evaluation.metric == here.metric.metric
+        and (
+            evaluation.judge in NO_LABELS_HERE
+            or (evaluation.judge == here.judge and here.version in (None, evaluation.label_set_version))
+        )
+    ]
+    groups, part = [], Part.of(0, 1, here.link)
+    sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "worst"
+    q = ask.text("q") or ""
+    if chosen:
+        of_run = groups_of_run(tx, record, chosen[-1])
+        places = [place for place, key in enumerate(of_run.keys) if q.lower() in key.lower()] if q else None
+        order = _group_order(of_run.keys, sign_of(chosen[-1].metric) * of_run.values, str(sort), places)
+        address = partial(here.link, "/run", run=record.id, metric=chosen[-1].metric, q=q, sort=sort)
+        part = Part.of(len(order), ask.number("page", 1), address)
+        groups = [
+            (of_run.keys[place], None if np.isnan(of_run.values[place]) else float(of_run.values[place]))
+            for place in order[part.first : part.last]
+        ]
+    label_sets = {evaluation.label_set_id: evaluation.label_set_version for evaluation in evaluations}
+    coverage = [
+        (
+            version,
+            [("whole list" if share.cutoff is None else f"top {share.cutoff}", share.judged_share) for share in shares],
+        )
+        for label_set_id, version in label_sets.items()
+        if (shares := tx.evaluations.coverages(record.id, label_set_id))
+    ]
+    of_dataset = tx.runs.all(record.dataset)
+    in_time = [stored.id for stored in of_dataset]
+    before = ([None, *in_time])[in_time.index(record.id)]
+    aliases = tx.aliases.all(record.dataset)
+    comparisons = [(f"@{alias.name}", alias.run_id) for alias in aliases if alias.run_id != record.id]
+    if before is not None:
+        comparisons.insert(0, ("the run before", before))
+    return rendered(
+        "run.html",
+        title=record.name,
+        run=record,
+        aliases=[alias.name for alias in aliases if alias.run_id == record.id],
+        tags=[
+            (f"{key}={value}", here.link("/runs", dataset=record.dataset, tag=f"{key}={value}"))
+            for key, value in record.tags.items()
+        ],
+        evaluations=[(evaluation, metric_name_of(here, evaluation.metric)) for evaluation in evaluations],
+        coverage=coverage,
+        comparisons=[
+            (name, here.link("/compare", run=[other, record.id], metric=here.metric and here.metric.metric))
+            for name, other in comparisons
+        ],
+        decisions=decision_rows(tx, here, record.id),
+        groups=groups,
+        part=part,
+        q=q,
+        sort=sort,
+        sorts=_GROUP_SORTS,
+        **here.values("/run"),
+    )
+
+
+def metric_name_of(here: Here, metric: str) -> str:
+    """Return a metric of a dataset by the name that people know."""
+    return next((metric_name(use) for use in here.metrics if use.metric == metric), metric)
+
+
+def _group_order(keys: Sequence[str], values: Any, sort: str, places: Sequence[int] | None) -> list[int]:
+    some = np.arange(len(keys)) if places is None else np.array(places, dtype=np.int64)
+    if sort == "group":
+        return sorted(some.tolist(), key=lambda place: keys[place])
+    of_some = values[some]
+    order = np.argsort(of_some if sort == "worst" else -of_some, kind="stable")  # NaN comes last
+    return cast("list[int]", some[order].tolist())

@@ -1,0 +1,32 @@
+"""What the first visitor would wait for, done before one comes: imports, templates, and one comparison."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ndcg_tracker.ui import comparisons, pages, runs
+from ndcg_tracker.ui.rendering import Question
+
+if TYPE_CHECKING:
+    from ndcg_tracker.api.tracker import Tracker
+
+MOST_GROUPS = 20_000
+"""Of a dataset with more groups nothing is compared: what is read would keep the first visitor waiting."""
+
+
+def warm(tracker: Tracker) -> None:
+    """Make the pages of the newest runs once, and throw them away; what goes wrong is said to who asks for it."""
+    with suppress(Exception), tracker.store().read() as tx:
+        counts = tx.datasets.counts()
+        small = [one for one in tx.datasets.all() if 0 < counts[one.id].n_groups <= MOST_GROUPS]
+        for dataset in sorted(small, key=lambda one: counts[one.id].n_runs, reverse=True)[:1]:
+            ids = [run.id for run in tx.runs.all(dataset.name)][-2:]
+            runs.runs(tx, Question([("dataset", dataset.name)]))
+            if len(ids) > 1:
+                asked = [("run", str(run_id)) for run_id in ids]
+                comparisons.compare(tx, Question(asked))
+                group = tx.groups.containing(dataset.id, "", 1)
+                about = [("dataset", dataset.name), ("group", group[0][1])]
+                comparisons.group(tx, Question([*about, *asked]))
+            pages.groups(tx, Question([("dataset", dataset.name)]))
