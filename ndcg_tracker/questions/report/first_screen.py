@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison
+from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, ToldVerdict
 from ndcg_tracker.compare.say import finding, n_tested
 from ndcg_tracker.compare.say_tables import NO_VALUE, rare_loss_words
 from ndcg_tracker.words.notes import few_differences
@@ -28,11 +28,14 @@ _ANSWERS: Mapping[str | None, str] = {
 
 def answer(metric: MetricComparison) -> str:
     """Return whether the candidate is better, in a word where a test or the lists tell it, and what was found."""
-    if metric.p_value is None and metric.told != "identical":
-        return finding(metric)
-    is_doubtful = metric.has_low_information and metric.told == "improved"
-    word = "Perhaps" if is_doubtful else _ANSWERS.get(metric.told, "")
-    return ": ".join(filter(None, (word, finding(metric))))
+    is_told = metric.p_value is not None or metric.told == "identical"
+    return answered(metric.told if is_told else None, finding(metric), is_doubtful=metric.has_low_information)
+
+
+def answered(told: ToldVerdict | None, found: str, *, is_doubtful: bool) -> str:
+    """Return the word of a verdict before what was found."""
+    word = "Perhaps" if is_doubtful and told == "improved" else _ANSWERS.get(told, "")
+    return ": ".join(filter(None, (word, found)))
 
 
 _NAMED = 5  # slices that the first screen names

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.metrics.language.dialects import familiar_name
+from ndcg_tracker.questions.report.first_screen import answered
 from ndcg_tracker.render.html import CLASSES, Spec, reports_html
 from ndcg_tracker.render.terminal import visible
 from ndcg_tracker.words.texts import counted, interval, p_text, points
@@ -73,4 +74,5 @@ def _verdict(comparison: SuiteComparison, suite: SuiteOverview) -> tuple[str, st
     p = p_text(comparison.p_adjusted) + (" (Holm-corrected over all of these)" if len(suite.comparisons) > 1 else "")
     whose = "" if len(suite.candidates) == 1 else f"{visible(comparison.candidate)}: "
     numbers = f"{points(macro.mean, signed=True)}, 95% interval {interval(macro.ci, signed=True)}, p {p}"
-    return whose + verdict_on_suite(comparison), numbers
+    verdict = answered(comparison.told, verdict_on_suite(comparison), is_doubtful=comparison.has_low_information)
+    return whose + verdict, numbers
