@@ -40,6 +40,16 @@ def commands(choice: Choice) -> Phase:
         ),
         Task("--help", "`ndcg-track --help`", lambda _: measured(ndcg_track(sys.executable, "--help"))),
         Task("compare, 7,000 groups", "two stored runs of W1's groups, SQLite", asked(of_few, *compare)),
+        *(
+            Task(
+                f"start: {words.split()[0]}", f"`ndcg-track {words}` on W1's groups, SQLite: all start alike",
+                asked(of_few, *words.split()),
+            )
+            for words in (
+                "compare run0 run1 --top 0", "gate run1 --baseline run0 --margin .9 --dry-run", "leaderboard run0 run1",
+                "show run1", "history",
+            )
+        ),
         Task("compare, 1,000,000 groups", "two stored runs of W4's groups, SQLite", asked(of_many, *compare)),
         Task("compare, 1,000,000 groups: statistics", "the part of it that computes"),
         Task(
@@ -54,7 +64,7 @@ def commands(choice: Choice) -> Phase:
         asked_for = {task.name for task in phase.tasks}
         if any("1,000,000" in name for name in asked_for):
             done([*program, "runs", str(of_many), many, "2", "20"])
-        if "compare, 7,000 groups" in asked_for:
+        if any(name == "compare, 7,000 groups" or name.startswith("start: ") for name in asked_for):
             done([*program, "runs", str(of_few), few, "2", "100"])
         if "history, 1,000 runs" in asked_for:
             found = json.loads(done([*program, "runs", str(of_history), few, str(n_runs), "10"]))

@@ -126,7 +126,12 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
     return Report(
         of if n > 1 else f"{of}: {counted(len(metrics), 'metric')}",
         tables=[
-            Table(columns("system", "metric", "verdict", ">macro delta", ">95% interval", ">p"), rows, names=(0, 1))
+            Table(
+                columns("system", "metric", "verdict", ">macro delta", ">95% interval", ">p"),
+                rows,
+                names=(0, 1),
+                n_below=2,
+            )
         ],
         legend=[
             f"delta: candidate - baseline; p: t-test of the macro mean, Holm-corrected for {len(rows)} tests at once",

@@ -134,7 +134,7 @@ def _table(table: Table, page: _Page) -> list[str]:
 
 def _rows(table: Table, page: _Page) -> list[str]:
     """Return the lines of a table; where names would be cut short, its last columns stand below the others."""
-    narrowed = _narrowed(table, page.width)
+    narrowed = _narrowed(table, page.width) if page.is_terminal else table
     if not table.n_below or _line_width(shown(narrowed), WIDTH) <= page.width:
         table = narrowed
     shown_table = shown(table)

@@ -121,8 +121,10 @@ watch      1    0.6500  ~ -0.0100                   -       -       -  ¹
 def test_a_narrow_page_wraps_sentences_and_keeps_numbers_whole(full_comparison: Comparison) -> None:
     lines = comparison_said(full_comparison).in_format("text", width=72).splitlines()
     assert [line for line in lines if display_width(line) > 72] == [lines[0]]
-    assert WITHOUT_CANDIDATE in "\n".join(lines)
-    assert NARROW_SLICES in comparison_said(full_comparison).in_format("text", width=68)
+    assert NARROW_SLICES in "\n".join(lines)
+    on_terminal = comparison_said(full_comparison).in_format("text", width=72, is_terminal=True)
+    assert WITHOUT_CANDIDATE in on_terminal
+    assert max(map(display_width, on_terminal.splitlines())) == 72
     assert "¹ low information: 19 of 400 differences are nonzero, and below 25 the t" in lines
     assert comparison_said(full_comparison).in_format("text", width=1) == comparison_said(full_comparison).in_format(
         "text", width=60

@@ -37,7 +37,8 @@ def test_a_row_for_each_metric_of_two_runs(three: nt.Tracker) -> None:
     table = result.to_latex()
     assert table.splitlines()[3] == (
         r"\caption{new against old\_1 on default ($n = 40$ queries). $\Delta$: candidate minus baseline, in absolute "
-        r"points. 95\% interval: paired t; $p$: paired t-test, Holm-corrected over 2 metrics. Bold: the better mean.}"
+        r"points. 95\% interval: paired t; $p$: paired t-test, Holm-corrected for 2 metrics at once. "
+        r"Bold: the better mean.}"
     )
     assert r"Metric & old\_1 & new & $\Delta$ & 95\% interval & $p$ \\" in table
     first = result.comparisons[0].metrics[0]

@@ -131,7 +131,7 @@ def leaderboard_report(board: Leaderboard) -> Report:
     heads = [*columns("", "run")]
     for number, name in enumerate(names):
         heads += columns(f">{name}", *([">95% interval", ">ranks"] if number == 0 else []))
-        heads.append(Column(f"better than by {name}", "better than"))
+        heads.append(Column(f"better than by {name}", "better than", is_spare=number > 0))
     heads += columns(*([f">{judged}"] if is_apart else []), *(f">{name}" for name in board.measures))
     tables = [Table(heads, rows, names=(1,))]
     if board.slices:

@@ -142,7 +142,10 @@ def explain(
 
 @drawn(ask_history, but=["new_steps"])
 def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_tag: options.ByTag = None) -> Chart:
-    """Draw a metric over runs, its steps and the changes of labels; --suite draws the macro mean of systems."""
+    """Draw a metric over runs, its steps and the changes of labels.
+
+    --suite draws the macro mean of systems.
+    """
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
     options.belongs_to_one_dataset(suite, by_tag=by_tag, dataset="dataset" in asked.named)
