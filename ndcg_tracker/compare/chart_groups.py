@@ -268,7 +268,7 @@ def scatter(
         "color": by_direction() if by is None else slice_color(slices, by),
         "tooltip": [*_group_tooltip(queries), *_slice_tooltip(slices)],
     }
-    look: Spec = {"opacity": 0.6, "size": 45 if len(rows) < 500 else 22}
+    look: Spec = {"opacity": 0.7, "size": 45 if len(rows) < 500 else 22}
     words = f"{'above' if groups.direction == 'higher' else 'below'} the line {candidate} is better"
     if is_thinned:
         encoding["tooltip"] = [*encoding["tooltip"], {"field": "n", "type": "quantitative", "title": "groups here"}]

@@ -17,6 +17,7 @@ from ndcg_tracker.compare.report_facts import GroupLists
 from ndcg_tracker.compare.run_pair import resolved_pair
 from ndcg_tracker.compare.say import for_people, n_tested, together_words
 from ndcg_tracker.errors import InputError, MetricError, NdcgTrackerError, worded
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.explain.chart import rank_moves
 from ndcg_tracker.questions.explain.decide import GroupExplanation
@@ -308,7 +309,9 @@ def _group_pair(tx: ReadTransaction, chosen: Chosen, key: str) -> tuple[dict[str
         values["why"] = f"No lists are stored of {' and '.join(without)}."
         return values, charts
     try:
-        charts["moves"] = rank_moves(visible_lists(_lists(tx, chosen, key)), *names)
+        lists, number = _lists(tx, chosen, key), group_id(tx, chosen.here.dataset.id, chosen.here.dataset.name, key)
+        texts = texts_of(tx, chosen.here.dataset.id, {number: [item.item for item in lists.items]}).get(number)
+        charts["moves"] = rank_moves(lists, *names, metric=familiar_name(str(metric)), texts=texts)
         judge, labels = chosen.here.judge or None, chosen.here.version
         both = explained_pair(tx, chosen.baseline, candidate, metric, labels=labels, judge=judge)
         explanation = group_explanation(tx, both, key)

@@ -75,7 +75,9 @@ def training(
                 layer("text", name_at, dy=-14, fontWeight="bold", align="right"),
             )
         ]
-    return chart(f"{metric} of {name}", layers, rows, subtitle="validation mean with its 95% interval", height=height)
+    return chart(
+        f"{metric} of training {name}", layers, rows, subtitle="validation mean with its 95% interval", height=height
+    )
 
 
 def quality_against(points: Sequence[RunPoint], metric: str, parameter: str, *, height: int = 320) -> Spec:
