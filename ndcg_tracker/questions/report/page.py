@@ -183,6 +183,8 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
         "title": title,
         "subtitle": subtitle,
         "overview": overview,
+        "verdicts": [],
+        "reports": [],
         **suite,
         "pairs": [pair.values for pair in pairs],
         "command": command_line(report.command),
