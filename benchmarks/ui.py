@@ -178,12 +178,10 @@ def main() -> None:
     comparison = f"/compare?run={given.runs - 1}&run={given.runs}"
     for later in (0.0, given.later):
         each = [started(given.db, comparison, later) for _ in range(given.starts)]
-        address, first, following = (
-            (statistics.median(times) for times in zip(*each, strict=True)) if each else (0,) * 3
-        )
-        print(
-            f"address after {address:.2f} s; {later:g} s later: first comparison {first:.2f} s, next {following:.2f} s"
-        )
+        for name, times in zip(
+            ("address", "first comparison", "next comparison"), zip(*each, strict=True), strict=False
+        ):
+            print(f"asked {later:g} s after the address: {name} {statistics.median(times):.2f} s")
     with Tracker(given.db, read_only=True) as tracker:
         listening = socket.create_server(("127.0.0.1", 0))
         access = Access(listening.getsockname()[1])
