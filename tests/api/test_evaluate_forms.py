@@ -77,6 +77,7 @@ def per_group(frame: Any, metrics: list[str] = METRICS, **options: Any) -> pd.Da
         return nt.evaluate(frame, metrics, **options).per_group.sort_index()
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("form", FORMS)
 @settings(max_examples=examples(30), deadline=None)
 @given(frame=frames(), random=st.randoms(use_true_random=False))

@@ -7,6 +7,8 @@ from playwright.sync_api import Page
 
 LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1440, 390)]
 """The colours and the widths that every page is looked at with."""
+SOME = [LOOKS[0], LOOKS[-1]]
+"""Those of the suite where a page is not looked at by the nightly run: each colour and each width once."""
 
 _FAULTS = Path(__file__).with_suffix(".js")
 

@@ -222,6 +222,7 @@ RECORD_DAMAGE: list[tuple[str, str, object, str]] = [
 ]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize(("name", "column", "value", "message"), RECORD_DAMAGE, ids=[one[-1] for one in RECORD_DAMAGE])
 def test_a_record_that_cannot_be_is_refused(
     name: str, column: str, value: object, message: str, tmp_path_factory: pytest.TempPathFactory, tmp_path: Path

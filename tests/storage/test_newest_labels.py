@@ -59,6 +59,7 @@ def rescored(fill_as: Callable[[Callable[[str], object]], None], database_url: s
         yield store
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("query", "expected"),
     [

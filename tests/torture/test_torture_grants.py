@@ -184,7 +184,7 @@ def expected(command: str) -> tuple[str, str, str]:
     return found[max((words for words in found if command.startswith(words)), key=len)]
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly
 @pytest.mark.parametrize("role", [WRITER, DASHBOARDS, READER, OWNER])
 def test_every_command_as_every_role(team: Team, role: str) -> None:
     commands = [one for one in (*COMMANDS, *MORE) if not one.startswith(ELSEWHERE)]

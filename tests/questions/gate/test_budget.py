@@ -115,7 +115,7 @@ STILL_COUNTS: dict[str, Change] = {
 }
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize("change", STILL_COUNTS)
 def test_a_look_counts_whatever_the_baseline_is_called(pinned: nt.Tracker, change: str) -> None:
     assert [look(pinned), look(pinned)] == [1, 2]
@@ -231,6 +231,7 @@ def changed_export(tracker: nt.Tracker, folder: Path, column: str, value: object
     return refusal_of(nt.InputError, tracker.import_runs, folder, dataset="copy")
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("column", "value", "told"),
     [
@@ -491,6 +492,7 @@ with nt.Tracker(sys.argv[1]) as tracker:
 """
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.both_engines
 def test_processes_at_the_same_time_do_not_overspend(
     pinned: nt.Tracker, ready_url: str, preloaded_programs: Path

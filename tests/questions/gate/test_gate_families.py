@@ -50,6 +50,7 @@ def repeats(tracker: nt.Tracker, candidate: str = "plain-0", **asked: Any) -> li
     return found
 
 
+@pytest.mark.nightly(but=2)
 def test_other_features_make_another_recipe(trained: nt.Tracker) -> None:
     """A real drop is a FAIL by the repeats of the baseline, and would be open by those of both recipes."""
     geo, plain = ([f"{recipe}-{seed}" for seed in range(5)] for recipe in ("geo", "plain"))
@@ -145,6 +146,7 @@ def test_a_tag_does_not_make_repeats_of_runs_with_other_data(trained: nt.Tracker
     assert repeats(trained) == ["geo-0", "geo-1", "geo-2"]
 
 
+@pytest.mark.nightly(but=2)
 def test_each_run_counts_once(trained: nt.Tracker) -> None:
     """Runs with a tag aa are of its family, not of the recipe of others as well."""
     for seed in range(5, 9):

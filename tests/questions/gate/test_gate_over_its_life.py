@@ -23,6 +23,7 @@ def harmless(rng: np.random.Generator) -> list[int]:
     return [int(rank) for rank in rng.choice([1, 5, 2], MANY, p=[up, down, 1 - up - down])]
 
 
+@pytest.mark.nightly
 def test_a_hundred_harmless_runs_with_and_without_a_budget(sqlite_url: str, record_property: Record) -> None:
     """Judged at 1% each some are called a FAIL; with a budget for all of them none is."""
     rng = np.random.default_rng(1)

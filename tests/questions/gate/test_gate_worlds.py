@@ -229,7 +229,7 @@ def measured(name: str, n: int) -> Rates:
     return Rates(passes, fails, pd.DataFrame(facts).mean().to_dict())
 
 
-@pytest.mark.nightly(but=9)
+@pytest.mark.nightly(but=18)
 @pytest.mark.parametrize("name", CELLS)
 def test_the_gate_errs_seldom_where_labels_do_not_cover_a_run(name: str, record_property: Record) -> None:
     rates, true = measured(name, repeats(20)), CELLS[name].true
@@ -250,7 +250,7 @@ def test_the_gate_errs_seldom_where_labels_do_not_cover_a_run(name: str, record_
             assert rates.passes[rule] <= MOST_FALSE_PASSES
 
 
-@pytest.mark.nightly(but=3)
+@pytest.mark.nightly(but=6)
 @pytest.mark.parametrize(
     "draw",
     [newcomer, weekly, changed, logged, sampled, lenient, semantic, outside, finder],

@@ -303,6 +303,7 @@ def test_a_file_of_several_judges_gives_each_a_version(judges: CommandLine) -> N
     assert (row["label_set_version"], row["judge"]) == (2, "human")
 
 
+@pytest.mark.nightly
 def test_every_command_under_labels_of_named_judges_alone(judges: CommandLine, folder: Path) -> None:
     assert judges.refused("ingest", "a.csv", "b.csv") == UNCLEAR
     rows = judges.rows("ingest", "a.csv", "b.csv", "--judge", "gpt", "--judge", "human", "-m", "P@1")
