@@ -4,18 +4,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from playwright.sync_api import Page
+from thorough import LONG
 
 LOOKS = [(scheme, width) for scheme in ("light", "dark") for width in (1440, 390)]
 """The colours and the widths that every page is looked at with."""
-SOME = [LOOKS[0], LOOKS[-1]]
-"""Those of the suite where a page is not looked at by the nightly run: each colour and each width once."""
 
 _FAULTS = Path(__file__).with_suffix(".js")
 
 
 def looks(page: Page, height: int = 900) -> Iterator[str]:
-    """Give a page each colour and width in turn, and yield its name; open the page in each of them."""
-    for scheme, width in LOOKS:
+    """Give a page each colour and width in turn, and yield its name; open the page in each of them.
+
+    All four by night, else each colour and each width once.
+    """
+    for scheme, width in LOOKS if LONG else (LOOKS[0], LOOKS[-1]):
         page.set_viewport_size({"width": width, "height": height})
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         yield f"{scheme}, {width} pixels"
