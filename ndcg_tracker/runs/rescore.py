@@ -9,7 +9,7 @@ from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ndcg_tracker.asked import EVERY_JUDGE
+from ndcg_tracker.asked import EVERY_JUDGE, OwnName
 from ndcg_tracker.errors import InputError, NdcgTrackerError, argument
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -160,8 +160,9 @@ def store_labels(
     """
     ready: dict[tuple[int, str], ReadyScores] = {}
     with store.read() as rx:
-        if extend and rx.datasets.all():
-            dataset = rx.datasets.known(dataset).name  # there is nothing to extend in a dataset that is not there
+        is_of_runs = isinstance(dataset, OwnName) and (rescore or bool(origin.judge))
+        if (extend or is_of_runs) and rx.datasets.all():
+            dataset = rx.datasets.known(dataset).name  # there is nothing to extend or rescore in one that is not there
         record = rx.datasets.named(dataset)
         part = None if record is None else part_of(rx, record)
     n_given = lists.n_groups

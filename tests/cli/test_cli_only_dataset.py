@@ -15,6 +15,8 @@ WRITES = {
     "groups set groups.csv": "set 1 attribute (device) of 2 groups of dataset 'shop'",
     "texts add texts.csv": "added texts of 1 group to dataset 'shop'",
     "labels add labels.csv --extend": "already stored as version 1 of dataset 'shop'",
+    "labels add labels.csv --judge gpt": "stored as version 2 of dataset 'shop'",
+    "labels add labels.csv --rescore": "already stored as version 1 of dataset 'shop'",
     "texts delete --yes": "deleted 1 text of dataset 'shop'",
 }
 
