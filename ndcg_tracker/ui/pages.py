@@ -84,18 +84,24 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
+def asked_groups(ask: Question) -> GroupsAsked:
+    """Return which groups an address asks for, and in which order."""
+    sort = ask.text("sort") or ""
+    where = list(dict.fromkeys(ask.texts("where")))
+    return GroupsAsked(ask.text("q") or "", where, sort if sort in _GROUP_SORTS else "group")
+
+
 def groups(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of the groups of a dataset, with their values in its newest run."""
     here = Here.of(tx, ask)
     metric = None if here.metric is None else here.metric.metric
-    q, where = ask.text("q") or "", list(dict.fromkeys(ask.texts("where")))
-    sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "group"
+    asked, first = asked_groups(ask), (ask.number("page", 1) - 1) * ROWS
+    q, where, sort = asked.text, asked.where, asked.order
     records = here.records(tx)
     newest, sign = records[-1] if records else None, sign_of(metric)
     parameters = {"dataset": here.dataset.name, "metric": metric, "q": q}
     parameters["sort"] = None if sort == "group" else sort
     address = partial(here.link, "/groups", **parameters)
-    asked, first = GroupsAsked(q, where, str(sort)), (ask.number("page", 1) - 1) * ROWS
     listed = groups_listed(tx, here.dataset, newest, asked, ROWS, first, sign)
     part = Part.of(listed.total, ask.number("page", 1), partial(address, where=where))
     if part.first < first:  # a page after the last one

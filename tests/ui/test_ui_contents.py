@@ -261,6 +261,7 @@ def test_what_is_not_there_is_said(pages: Served) -> None:
     assert "no run of this dataset has the metric 'x@1'" in said("/runs?dataset=shop&metric=x%401", 404)
     assert "run must be a number from 1, not '-1'" in said("/run?run=-1", 400)
     assert "run must be a number" in said(f"/run?run={10**30}", 400)
+    assert "run must be a number" in said(f"/run?run={'1'.zfill(20)}{10**30}", 400)
     assert "run must be a number" in said("/run?run=%D9%A1", 400)  # an Arabic digit
     assert "dataset has a NUL character" in said("/runs?dataset=a%00b", 400)
     assert "choose a baseline" in said("/compare", 400)
