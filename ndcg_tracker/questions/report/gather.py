@@ -357,8 +357,13 @@ def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists
 
 
 def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
-    """Return the difference between any two runs of several comparisons with one baseline, by the first metric."""
+    """Return the difference between any two runs of several comparisons with one baseline, by the first metric.
+
+    None where no test applies, and where the comparisons are not all under one metric and one version of the labels.
+    """
     if not all(pair.results[0].no_inference is None for pair in pairs):
+        return ()
+    if len({(pair.results[0].metric, pair.both.baseline.label_set.id) for pair in pairs}) > 1:
         return ()
     first = pairs[0].results[0].pairing
     arms = [_of_runs(pairs[0])[0]]

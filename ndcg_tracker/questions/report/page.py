@@ -536,12 +536,11 @@ def _overview(report: RunsReport) -> dict[str, Card]:
     pairs = [for_people(pair.comparison) for pair in report.pairs]
     first = pairs[0].metrics[0].metric
     names = [visible(pairs[0].baseline.name), *(visible(pair.candidate.name) for pair in pairs)]
+    only = first if {metric.metric for pair in pairs for metric in pair.metrics} == {first} else ""
     bars = [
         compare_charts.metric_bar(
             metric,
-            f"{visible(pair.candidate.name)}: {metric.metric}"
-            if len(pair.metrics) > 1
-            else visible(pair.candidate.name),
+            visible(pair.candidate.name) if only else f"{visible(pair.candidate.name)}: {metric.metric}",
         )
         for pair in pairs
         for metric in pair.metrics
@@ -569,7 +568,6 @@ def _overview(report: RunsReport) -> dict[str, Card]:
                 ],
             ),
         )
-    only = first if all(len(pair.metrics) == 1 for pair in pairs) else ""
     title = f"Every candidate against {names[0]}{only and f': {only}'}"
     cards["forest"] = Card.of(compare_charts.forest(bars, title, metric=only), _bar_table(bars))
     return cards
