@@ -97,8 +97,8 @@ def suite_report(
 ) -> RunsReport:
     """Return all that the page shows of systems on a suite: all datasets together, and each by itself.
 
-    Datasets whose runs were stored as sums have no page of their own. Parameters: see ``runs_report``; ``by_tag``: see
-    ``compared_on_suite``, and for what is raised as well.
+    Datasets whose runs were stored as sums have no page of their own, and where there are some, there is no table of
+    all systems. Parameters: see ``runs_report``; ``by_tag``: see ``compared_on_suite``, and for what is raised as well.
     """
     from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages are of one dataset
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
@@ -117,7 +117,7 @@ def suite_report(
     return RunsReport(
         tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in with_groups),
         command=("ndcg-track", "report", *names, "--suite", suite, *asked, *others),
-        suite=SuiteOverview(comparisons, suite_tables(tx, question)),
+        suite=SuiteOverview(comparisons, suite_tables(tx, question) if len(with_groups) == len(pairs) else ()),
     )
 
 
