@@ -181,6 +181,8 @@ def suite_comparison_latex(comparison: SuiteComparison) -> str:
     n_datasets = len(comparison.deltas)
     lacking = f" No run of both on {', '.join(comparison.missing)}." if comparison.missing else ""
     what = f"{comparison.candidate} against {comparison.baseline} on suite {comparison.suite}"
+    if comparison.p_adjusted != comparison.macro.p_value:
+        lacking += " The first macro p is Holm-corrected for all metrics and candidates at once."
     if comparison.is_open:
         lacking += " What unjudged items are worth could turn the macro verdict."
     caption = " ".join(
