@@ -172,8 +172,9 @@ def decisions(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def _bounds(decision: DecisionRecord) -> list[str]:
-    """Return the one-sided bounds of a decision, each with its level: that of PASS at 95%, that of FAIL at its own."""
-    levels = [PASS_LEVEL, 1 - (FAIL_ALPHA if decision.alpha is None else decision.alpha)]
+    """Return the one-sided bounds of a decision, each with its level: PASS at 95%, FAIL and looks of a budget at theirs."""
+    of_fail = 1 - (FAIL_ALPHA if decision.alpha is None else decision.alpha)
+    levels = [PASS_LEVEL if decision.budget is None else of_fail, of_fail]
     if sign_of(decision.metric) < 0:
         levels.reverse()
     sides = zip(("at least", "at most"), (decision.ci_low, decision.ci_high), levels, strict=True)
