@@ -172,7 +172,7 @@ def decisions(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def _bounds(decision: DecisionRecord) -> list[str]:
-    """Return the one-sided bounds of a decision, each with its level: PASS at 95%, FAIL and looks of a budget at theirs."""
+    """Return the one-sided bounds of a decision with their levels: PASS at 95%, FAIL and budgets at theirs."""
     of_fail = 1 - (FAIL_ALPHA if decision.alpha is None else decision.alpha)
     levels = [PASS_LEVEL if decision.budget is None else of_fail, of_fail]
     if sign_of(decision.metric) < 0:

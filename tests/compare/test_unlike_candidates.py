@@ -41,7 +41,9 @@ def test_only_one_metric_is_drawn_of_every_run_against_every_other(store: nt.Tra
     assert {row["name"] for row in result.plot("forest").spec["data"]["values"]} == {"r1: ndcg@3", "r2: P@2"}
     report = store.report("r0", "r1", "r2")
     assert report.report.deltas == ()
-    assert "r2: P@2" in report.to_html()
+    page = report.to_html()
+    assert "r2: P@2" in page
+    assert '<p class="muted">ndcg@3, P@2 on default</p>' in page
 
 
 def test_a_table_for_a_paper_has_the_rows_that_there_are(store: nt.Tracker) -> None:

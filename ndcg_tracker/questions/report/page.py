@@ -191,8 +191,8 @@ def _titles(report: RunsReport) -> tuple[str, str]:
     comparison = report.pairs[0].comparison
     n = len(report.pairs)
     who = visible(comparison.candidate.name) if n == 1 else f"one of {counted(n, 'candidate')}"
-    metric = for_people(comparison).metrics[0].metric
-    return f"Is {who} better than {visible(comparison.baseline.name)}?", f"{metric} on {comparison.dataset}"
+    metrics = ", ".join(dict.fromkeys(for_people(pair.comparison).metrics[0].metric for pair in report.pairs))
+    return f"Is {who} better than {visible(comparison.baseline.name)}?", f"{metrics} on {comparison.dataset}"
 
 
 def _with_texts(pair: PairReport) -> Comparison:
