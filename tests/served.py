@@ -6,7 +6,7 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,6 +20,10 @@ from ndcg_tracker.ui.server import Access, application
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e'\"&#"
 """A name that wants to be obeyed."""
+
+
+Fields = Mapping[str, str] | Sequence[tuple[str, str]]
+"""What a form sends; a field may come twice."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,7 @@ class Served:
         finally:
             connection.close()
 
-    def send(self, path: str, fields: Mapping[str, str], *, cookie: str | None = "", **headers: str) -> Answered:
+    def send(self, path: str, fields: Fields, *, cookie: str | None = "", **headers: str) -> Answered:
         """Send a form as a browser does, and follow nothing; ``headers``: those that differ."""
         sent = {
             "Content-Type": "application/x-www-form-urlencoded",

@@ -302,17 +302,20 @@ def _chart_of_kind(kind: ComparisonChart, reports: PairReports, by: str | None) 
         return cutoffs(first.at_cutoffs, baseline, candidate, metric=metric, cutoff=first.cutoff)
     if kind == "heatmap":
         if not reports.deltas:
-            raise InputError(f"no test applies to {metric} of all these runs", advice="choose forest")
+            what = f"no test applies to {metric} of all these runs under one version of the labels"
+            raise InputError(what, advice="choose forest")
         names = [baseline, *(pair.comparison.candidate.name for pair in pairs)]
         return heatmap(reports.deltas, names, metric)
     several = [for_people(pair.comparison) for pair in pairs]
+    only = metric if {of.metric for each in several for of in each.metrics} == {metric} else ""
     bars = [
         bar
         for each, pair in zip(several, pairs, strict=True)
-        for bar in _bars_of_candidate(each, {} if by is None else _slices_by(pair, by), is_one=len(pairs) == 1)
+        for bar in _bars_of_candidate(
+            each, {} if by is None else _slices_by(pair, by), is_one=len(pairs) == 1, only=only
+        )
     ]
     title = f"{candidate if len(pairs) == 1 else 'Candidates'} against {baseline}"
-    only = metric if all(len(each.metrics) == 1 for each in several) else ""
     return forest(bars, f"{title}: {only}" if only else title, metric=only)
 
 
@@ -330,14 +333,14 @@ def _slices_by(pair: PairReport, by: str | None) -> dict[str, tuple[SliceCompari
 
 
 def _bars_of_candidate(
-    comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]], *, is_one: bool
+    comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]], *, is_one: bool, only: str
 ) -> list[Bar]:
-    """Return the rows of one of several candidates, which they name."""
+    """Return the rows of one of several candidates, which they name; ``only``: the metric of all, if it is one."""
     bars = bars_of(comparison, slices)
     if is_one:
         return bars
     name, named = comparison.candidate.name, []
     for bar in bars:
-        of_metric = name if len(comparison.metrics) == 1 else f"{name}: {bar.name}"
+        of_metric = name if only else f"{name}: {bar.name}"
         named.append(replace(bar, name=of_metric if bar.attribute is None else f"{bar.name} ({name})"))
     return named

@@ -263,7 +263,8 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     beside, footnotes = [""] * len(rows), list[str]()
     for comparison in comparisons:
         for metric in comparison.metrics:
-            beside.append(marks(metric_footnotes(metric, comparisons), footnotes))
+            told_apart = _other_labels(metric, comparison, first)
+            beside.append(marks([*told_apart, *metric_footnotes(metric, comparisons)], footnotes))
             verdict = "shown, not compared" if metric.told is None else metric.told.replace("_", " ")
             verdict = verdict if is_judged(metric) else "cannot be judged"
             told_so = (f"{sign(metric)} {verdict}", points(metric.delta, signed=True))
@@ -455,6 +456,15 @@ def metric_cells(metric: MetricComparison) -> list[object]:
         interval(metric.ci, signed=True),
         p_text(metric.p_adjusted),
     ]
+
+
+def _other_labels(metric: MetricComparison, comparison: Comparison, first: Comparison) -> list[str]:
+    """Return under which labels a candidate was compared where the first's are others, with the baseline's mean."""
+    version = comparison.label_set.version
+    if version == first.label_set.version or metric.baseline is None:
+        return []
+    mean = f"the baseline has {points(metric.baseline)} in {metric.metric}"
+    return [f"under version {version} of the labels, not {first.label_set.version}: {mean}"]
 
 
 def metric_footnotes(metric: MetricComparison, comparisons: Sequence[Comparison] = ()) -> list[str]:

@@ -38,16 +38,21 @@ def with_latex(said: Said, *comparisons: Comparison) -> Said:
 def comparison_latex(*stored: Comparison) -> str:
     """Return a table of booktabs: a row per metric, and of several candidates one per metric and run.
 
-    Raises: InputError for comparisons with tables that it does not have: slices, bounds, equivalence.
+    Raises: InputError for comparisons with tables that it does not have: slices, bounds, equivalence; and for those
+    under several versions of the labels, whose means are not comparable.
     """
     for comparison in stored:
         _refuse_more(comparison)
+    if len(versions := sorted({comparison.label_set.version for comparison in stored})) > 1:
+        what = f"these runs were compared under versions {' and '.join(map(str, versions))} of the labels"
+        advice = f"name one with {argument('labels')}, or evaluate all runs under the newest with: ndcg-track rescore"
+        raise InputError(what, advice=advice)
     comparisons = [for_people(comparison) for comparison in stored]
     first, *others = comparisons
     of_checked = bool(checked_by(first))
     footnotes: list[str] = []
     rows = _rows_of_runs(comparisons, footnotes) if others else _rows_of_metrics(first, footnotes)
-    metrics = [metric for comparison in comparisons for metric in comparison.metrics]
+    metrics = [metric for of_metric in _by_metric(comparisons).values() for _, metric in of_metric]
     means = [latex_text(ref.name) for ref in (first.baseline, first.candidate)]
     heads = ["Metric", *(["Run", "Mean"] if others else means), *_HEADS]
     if of_checked:  # of a sample, the means of runs are not known
@@ -98,15 +103,24 @@ def _rows_of_metrics(comparison: Comparison, footnotes: list[str]) -> list[list[
     ]
 
 
+def _by_metric(comparisons: Sequence[Comparison]) -> dict[str, list[tuple[Comparison, MetricComparison]]]:
+    """Return the comparisons under each metric, which some runs may lack, in the order of the table's rows."""
+    by_metric: dict[str, list[tuple[Comparison, MetricComparison]]] = {}
+    for comparison in comparisons:
+        for metric in comparison.metrics:
+            by_metric.setdefault(metric.metric, []).append((comparison, metric))
+    return by_metric
+
+
 def _rows_of_runs(comparisons: Sequence[Comparison], footnotes: list[str]) -> list[list[str]]:
-    """Return, for each metric, the row of the baseline and that of each candidate."""
+    """Return, for each metric, the row of the baseline and that of each candidate that has it."""
     rows: list[list[str]] = []
-    first = comparisons[0]
-    for place, of_baseline in enumerate(first.metrics):
-        metrics = [comparison.metrics[place] for comparison in comparisons]
-        means = _means([of_baseline.baseline, *(metric.candidate for metric in metrics)], of_baseline.direction)
-        rows.append([latex_text(of_baseline.metric), latex_text(first.baseline.name), means[0], "", "", ""])
-        for comparison, metric, mean in zip(comparisons, metrics, means[1:], strict=True):
+    baseline = latex_text(comparisons[0].baseline.name)
+    for measured, of_metric in _by_metric(comparisons).items():
+        metrics = [metric for _, metric in of_metric]
+        means = _means([metrics[0].baseline, *(metric.candidate for metric in metrics)], metrics[0].direction)
+        rows.append([latex_text(measured), baseline, means[0], "", "", ""])
+        for (comparison, metric), mean in zip(of_metric, means[1:], strict=True):
             name = latex_text(comparison.candidate.name) + footnote_marks(_footnotes(metric, comparisons), footnotes)
             rows.append(["", name, mean, *_evidence(metric.delta, metric.ci, metric.p_adjusted)])
     return rows
@@ -167,6 +181,8 @@ def suite_comparison_latex(comparison: SuiteComparison) -> str:
     n_datasets = len(comparison.deltas)
     lacking = f" No run of both on {', '.join(comparison.missing)}." if comparison.missing else ""
     what = f"{comparison.candidate} against {comparison.baseline} on suite {comparison.suite}"
+    if comparison.p_adjusted != comparison.macro.p_value:
+        lacking += " The first macro p is Holm-corrected for all metrics and candidates at once."
     if comparison.is_open:
         lacking += " What unjudged items are worth could turn the macro verdict."
     caption = " ".join(

@@ -189,7 +189,7 @@ def compare_cutoffs(tx: ReadTransaction, ask: Question) -> Answer:
         baseline=chosen.baseline,
         candidate=candidate,
         back=chosen.address("/compare", candidate, ask, metric.metric),
-        **chosen.here.values("/compare"),
+        **chosen.here.values("/compare/cutoffs"),
     )
 
 

@@ -24,9 +24,10 @@ from ndcg_tracker.render.formats import as_object, rows_as
 from ndcg_tracker.runs.groups import group_records
 from ndcg_tracker.storage.records import DecisionRecord
 from ndcg_tracker.ui.comparisons import Chosen, cutoff_rows, group_runs
-from ndcg_tracker.ui.here import Here, Rows, missing
+from ndcg_tracker.ui.here import Here, Rows, missing, sign_of
 from ndcg_tracker.ui.leaderboards import Asked
-from ndcg_tracker.ui.pages import asked_history
+from ndcg_tracker.ui.overviews import groups_listed
+from ndcg_tracker.ui.pages import asked_groups, asked_history
 from ndcg_tracker.ui.rendering import Question
 from ndcg_tracker.ui.runs import matching_runs
 
@@ -94,8 +95,13 @@ def _cutoffs(tx: ReadTransaction, ask: Question, format: Format) -> str:
 
 
 def _groups(tx: ReadTransaction, ask: Question, format: Format) -> str:
-    records = group_records(tx, ask.dataset(tx).name)
-    names = sorted({name for record in records for name in record.attributes})
+    here = Here.of(tx, ask)
+    of_key = {record.key: record for record in group_records(tx, here.dataset.name)}
+    evaluated, metric = here.records(tx), None if here.metric is None else here.metric.metric
+    asked = asked_groups(ask), len(of_key), 0, sign_of(metric)
+    listed = groups_listed(tx, here.dataset, evaluated[-1] if evaluated else None, *asked)
+    records = [of_key[group.key] for group in listed.groups]
+    names = sorted({name for record in of_key.values() for name in record.attributes})
     rows = [(record.key, record.weight, *(record.attributes.get(name) for name in names)) for record in records]
     return rows_as(format, ["group", "weight", *names], rows)
 

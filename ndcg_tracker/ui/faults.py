@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ndcg_tracker.errors import NdcgTrackerError
 from ndcg_tracker.ui.here import Here
-from ndcg_tracker.ui.rendering import Question, link, rendered
+from ndcg_tracker.ui.rendering import Question, rendered
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
@@ -65,7 +65,6 @@ def fault_page(tx: ReadTransaction | None, ask: Question, path: str, status: int
         advice=words,
         commands=commands,
         back=back,
-        again=None if here is None else link(path, dataset=here.dataset.name),
         path=path,
         asked=ask.without("metric", "missing", "format").parameters,
         missing=ask.text("missing") or "error",

@@ -12,7 +12,7 @@ import os
 import secrets
 import shlex
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +34,7 @@ from ndcg_tracker.runs.answers import numbered_design
 from ndcg_tracker.runs.designs import Scale, open_items
 from ndcg_tracker.runs.groups import group_id, texts_of
 from ndcg_tracker.runs.labels import judge_option, judges_of
+from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.ui.here import JUDGE, Answer, Here, Next, Rows
@@ -93,10 +94,11 @@ class Draft:
         self.grades[pair] = grade
         self._write()
 
-    def undo(self) -> None:
-        """Take the last grade back."""
-        if self.grades:
-            self.grades.popitem()
+    def undo(self, pairs: Collection[GroupItem]) -> None:
+        """Take the last grade of some items back."""
+        given = [pair for pair in self.grades if pair in pairs]
+        if given:
+            del self.grades[given[-1]]
             self._write()
 
     def forget_unsure(self) -> None:
@@ -175,11 +177,10 @@ class Judging:
     def __init__(self, person: str, location: str) -> None:
         if not person.strip() or person == EVERY_JUDGE:
             raise InputError(f"{argument('judge', person)} is no name", advice="give the name of who grades")
-        self.person = person
+        self.person = checked_name("judge", person)
         self.form = secrets.token_urlsafe(32)
         self._location = location
         self._lock = threading.RLock()
-        self._drafts: dict[tuple[str, int | None], Draft] = {}
         self._tasks: dict[tuple[object, ...], Task] = {}
         with Tracker(location) as tracker, tracker.store().write("content"):
             pass
@@ -264,14 +265,15 @@ class Judging:
                 raise InputError("there is something else to grade by now", advice="go back and load the page again")
             if given is None:
                 raise InputError("no grade was given", advice="go back and give one")
-            self._draft(task).give(task.items[number - 1], None if given == UNSURE else task.grade(given))
+            is_unsure = UNSURE in ask.texts("grade")  # a button, beside a grade that may have been typed before
+            self._draft(task).give(task.items[number - 1], None if is_unsure else task.grade(given))
         return Next(link("/judge", **task.address))
 
     def undo(self, store: Store, ask: Question) -> Next:
         """Take the last grade back; return the address of its item."""
         with self._lock:
             task = self._task_of(store, ask)
-            self._draft(task).undo()
+            self._draft(task).undo(frozenset(task.items))
         return Next(link("/judge", **task.address))
 
     def again(self, store: Store, ask: Question) -> Next:
@@ -309,25 +311,21 @@ class Judging:
         return Next(link("/judge", dataset=dataset, **said))
 
     def _draft(self, task: Task) -> Draft:
-        """Return what was graded of a dataset, or of a design, and not stored."""
-        key = task.dataset.name, task.design
-        if key not in self._drafts:
-            location = parsed_location(self._location)
-            if location.path is not None:
-                folder, database = location.path.parent, location.path.name
-            else:
-                folder, database = Path(), f"{location.url.database}@{location.url.host}" if location.url else ""
-            words = [
-                database,
-                self.person,
-                task.dataset.name,
-                *([] if task.design is None else [f"design-{task.design}"]),
-            ]
-            name = ".".join(quote(word, safe="@") for word in words)
-            if len(name) > _LONGEST_NAME:
-                name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
-            self._drafts[key] = Draft.at(folder / f"{name}.jsonl")
-        return self._drafts[key]
+        """Return what was graded of a dataset, or of a design, and not stored, as another window may have left it."""
+        location = parsed_location(self._location)
+        if location.path is not None:
+            folder, words = location.path.parent, [location.path.name]
+        else:
+            assert location.url is not None
+            folder, server = Path(), location.url.host or location.url.query.get("host", "")
+            words = [f"{location.url.database}@{server}{location.url.port or ''}"]
+        words, named = [quote(word, safe="@") for word in words], (self.person, task.dataset.name)
+        words += [quote(word, safe="@").replace(".", "%2E") for word in named]  # so that no two drafts share a name
+        words += [] if task.design is None else [f"design-{task.design}"]
+        name = ".".join(words)
+        if len(name) > _LONGEST_NAME:
+            name = f"{name[:_LONGEST_NAME]}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+        return Draft.at(folder / f"{name}.jsonl")
 
     def _task_of(self, store: Store, ask: Question) -> Task:
         with store.read() as tx:
@@ -338,7 +336,7 @@ class Judging:
         dataset = ask.dataset(tx) if ask.text("design") else tx.datasets.named(_runs(tx, ask)[0].dataset)
         assert dataset is not None
         newest = max((label_set.id for label_set in tx.labels.sets(dataset.id, None)), default=0)
-        names = ("dataset", "design", "baseline", "run", "metric", "budget", "whose", "greatest")
+        names = ("dataset", "design", "baseline", "run", "metric", "budget", "whose", "greatest", "judge", "labels")
         given = {name: ask.texts(name) for name in names}
         number = ask.number("design", 0)
         design = numbered_design(tx, dataset.id, dataset.name, number) if number else None

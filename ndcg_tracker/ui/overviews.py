@@ -201,10 +201,10 @@ def group_over_time(
 ) -> list[GroupValueRecord]:
     """Return a group in every run that has a metric, oldest first, each under its newest labels of a judge.
 
-    ``version``: of the labels, in the place of the newest.
+    ``version``: of the labels, in the place of the newest; results of other engines are under none.
     """
-    records = tx.evaluations.of_group(dataset.id, metric, group, judge)
-    named = [record for record in records if version in (None, record.label_set_version)]
+    records, is_external = tx.evaluations.of_group(dataset.id, metric, group, judge), parse_metric(metric).is_external
+    named = [record for record in records if is_external or version in (None, record.label_set_version)]
     return list({record.run_id: record for record in named}.values())
 
 

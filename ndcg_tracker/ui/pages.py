@@ -84,18 +84,24 @@ def history(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
+def asked_groups(ask: Question) -> GroupsAsked:
+    """Return which groups an address asks for, and in which order."""
+    sort = ask.text("sort") or ""
+    where = list(dict.fromkeys(ask.texts("where")))
+    return GroupsAsked(ask.text("q") or "", where, sort if sort in _GROUP_SORTS else "group")
+
+
 def groups(tx: ReadTransaction, ask: Question) -> Answer:
     """Return the page of the groups of a dataset, with their values in its newest run."""
     here = Here.of(tx, ask)
     metric = None if here.metric is None else here.metric.metric
-    q, where = ask.text("q") or "", list(dict.fromkeys(ask.texts("where")))
-    sort = ask.text("sort") if ask.text("sort") in _GROUP_SORTS else "group"
+    asked, first = asked_groups(ask), (ask.number("page", 1) - 1) * ROWS
+    q, where, sort = asked.text, asked.where, asked.order
     records = here.records(tx)
     newest, sign = records[-1] if records else None, sign_of(metric)
     parameters = {"dataset": here.dataset.name, "metric": metric, "q": q}
     parameters["sort"] = None if sort == "group" else sort
     address = partial(here.link, "/groups", **parameters)
-    asked, first = GroupsAsked(q, where, str(sort)), (ask.number("page", 1) - 1) * ROWS
     listed = groups_listed(tx, here.dataset, newest, asked, ROWS, first, sign)
     part = Part.of(listed.total, ask.number("page", 1), partial(address, where=where))
     if part.first < first:  # a page after the last one
@@ -166,8 +172,9 @@ def decisions(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def _bounds(decision: DecisionRecord) -> list[str]:
-    """Return the one-sided bounds of a decision, each with its level: that of PASS at 95%, that of FAIL at its own."""
-    levels = [PASS_LEVEL, 1 - (FAIL_ALPHA if decision.alpha is None else decision.alpha)]
+    """Return the one-sided bounds of a decision with their levels: PASS at 95%, FAIL and budgets at theirs."""
+    of_fail = 1 - (FAIL_ALPHA if decision.alpha is None else decision.alpha)
+    levels = [PASS_LEVEL if decision.budget is None else of_fail, of_fail]
     if sign_of(decision.metric) < 0:
         levels.reverse()
     sides = zip(("at least", "at most"), (decision.ci_low, decision.ci_high), levels, strict=True)

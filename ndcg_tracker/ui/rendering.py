@@ -84,7 +84,7 @@ class Question:
 
 
 def _number(name: str, text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:20]) <= _LARGEST_ID):
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= _LARGEST_ID):
         raise InputError(f"{name} must be a number from 1, not {text[:40]!r}")
     return int(text)
 

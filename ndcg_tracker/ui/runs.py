@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ndcg_tracker.compare.results import JudgedSpan
+from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.html import direction
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.ui.here import Answer, Here, Part, missing, sign_of
@@ -69,6 +70,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
     is_apart = span is not None and span.is_apart
     means = [overview.mean for overview in every if overview.mean is not None]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
+    newest = max((overview.label_set_version or 0 for overview in every), default=0)
     rows = [
         {
             "id": overview.run.id,
@@ -81,6 +83,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
             "parameters": " ".join(f"{key}={value}" for key, value in islice(overview.run.parameters.items(), 6)),
             "mean": overview.mean,
             "ci": overview.ci,
+            "labels": _older_labels(metric, overview.label_set_version, newest),
             "against": _against(here, against.get(overview.run.id), baseline, overview.run.id),
             "place": position(overview.mean, low, high),
             "judged": "" if overview.judged is None else percent(overview.judged),
@@ -111,6 +114,12 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
         high=high,
         **here.values("/runs"),
     )
+
+
+def _older_labels(metric: str | None, version: int | None, newest: int) -> str:
+    """Return under which version of the labels a mean is where other runs have a newer one, else ""."""
+    is_older = metric is not None and version is not None and version < newest
+    return f"labels version {version}" if is_older and not parse_metric(str(metric)).is_external else ""
 
 
 def _tagged(here: Here, parameters: Mapping[str, Any], tag: str) -> str:

@@ -165,7 +165,7 @@ def application(tracker: Tracker, access: Access, judging: Judging | None = None
 
     async def not_found(request: Request, error: Exception) -> Response:
         none = ReferenceNotFoundError("there is no such page")
-        return _fault(tracker, request.url.path, Question([], person), none)
+        return await run_in_threadpool(_fault, tracker, "/runs", Question([], person), none)
 
     routes = [Route(path, answering(path, page), methods=["GET"]) for path, page in PAGES.items()]
     if judging is not None:

@@ -198,6 +198,20 @@ def test_what_needs_groups_says_so(summed_runs: nt.Tracker, what: str) -> None:
     assert wanted in str(refused.value) if len(wanted) < 60 else str(refused.value) == wanted
 
 
+def test_the_page_of_a_suite_has_what_sums_have(tracker: nt.Tracker) -> None:
+    found = sums_of()
+    for dataset in ("web", "app"):
+        tracker.log_summaries(alone(found), name="before", dataset=dataset)
+        tracker.log_summaries(found, name="after", baseline="before", dataset=dataset)
+    tracker.create_suite("all", ["web", "app"])
+    report = tracker.report("before", "after", suite="all")
+    assert report.report.pairs == ()
+    page = report.to_html()
+    assert "Yes: macro ndcg@10 improved by" in page
+    assert "Each dataset by itself" not in page
+    assert 'role="tablist"' not in page
+
+
 def test_history_and_lists_have_the_run(summed_runs: nt.Tracker) -> None:
     points = summed_runs.history(METRIC, dataset="default")
     assert points["run"].tolist() == ["before", "after"]

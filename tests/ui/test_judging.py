@@ -236,6 +236,66 @@ def test_a_grade_is_typed_where_there_are_many(pages: Served, database_url: str)
     assert "of judge &#39;ann&#39;: 1 label" in store(pages, task)
 
 
+def test_unsure_counts_where_a_grade_was_typed_before(pages: Served) -> None:
+    task = {**NEEDED, "greatest": "100"}
+    form = hidden(pages.page(address_of(task)), "/judge/grade")
+    assert pages.send("/judge/grade", [*form.items(), ("grade", "73"), ("grade", "unsure")]).status == 303
+    page = pages.page(address_of(task))
+    assert "1 of 15 items, 1 unsure" in page
+    assert "not stored yet" not in page
+
+
+def test_undo_takes_back_what_the_page_counts(pages: Served) -> None:
+    few = {**NEEDED, "budget": "2"}
+    for task, grade in ((few, "2"), (few, "1"), (NEEDED, "0")):
+        give(pages, task, grade)
+    assert "2 of 2 items" in pages.page(address_of(few))
+    pages.send("/judge/undo", hidden(pages.page(address_of(few)), "/judge/undo"))
+    page = pages.page(address_of(few))
+    assert "1 of 2 items" in page
+    assert "2 grades, not stored yet" in page
+    assert "1 of them of other items than these" in page
+
+
+def test_the_labels_that_were_chosen_are_those_that_lack_a_grade(pages: Served, database_url: str) -> None:
+    with nt.Tracker(database_url) as tracker:
+        tracker.add_labels({group: {"a": 1} for group in QUERIES}, dataset="shop", judge="few")
+        tracker.rescore(["old", "new"], metrics=["ndcg@3"], dataset="shop", judge="few")
+    compared = pages.page("/compare?run=1&run=2&judge=few")
+    (to_judge,) = re.findall(r'href="(/judge\?run=[^"]*)"', compared)
+    assert "in the labels of judge &#39;few&#39;" in pages.page(unescape(to_judge))
+    choices = pages.page("/judge?dataset=shop&judge=few")
+    assert '<option value="ndcg@3"' in choices
+    assert '<input type="hidden" name="judge" value="few">' in choices
+    page = pages.page(address_of({**NEEDED, "metric": "ndcg@3", "whose": "few", "judge": "few"}))
+    assert "in the labels of judge &#39;few&#39;" in page
+    assert hidden(page, "/judge/grade")["judge"] == "few"
+
+
+def test_two_servers_keep_each_others_grades(pages: Served, database_url: str) -> None:
+    with served(database_url, "ann") as others:
+        for asked, grade in ((pages, "2"), (others, "1"), (pages, "0")):
+            give(asked, NEEDED, grade)
+        for asked in (pages, others):
+            assert "3 of 15 items" in asked.page(address_of(NEEDED))
+
+
+def test_no_two_drafts_share_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    url, run = f"sqlite:///{tmp_path / 'runs.db'}", {"group": ["q", "q"], "item": ["a", "b"]}
+    with nt.Tracker(url) as tracker:
+        for dataset in ("shop", "new.shop"):
+            for name, scores in (("old", [1.0, 2.0]), ("new", [2.0, 1.0])):
+                labels = {"q": {"c": 1}}
+                tracker.ingest({**run, "score": scores}, name=f"{name}", dataset=dataset, labels=labels)
+    for person, first in (("ann.new", "1"), ("ann", "3")):
+        with served(url, person) as pages:
+            task = {"baseline": first, "run": str(int(first) + 1)}
+            assert "0 of 2 items" in pages.page(address_of(task))
+            give(pages, task, "1")
+    assert drafts(tmp_path) == ["runs.db.ann%2Enew.shop.jsonl", "runs.db.ann.new%2Eshop.jsonl"]
+
+
 REFUSED = [
     ("/judge?run=1", 400, "what to judge next takes two runs or more"),
     ("/judge?run=1&run=99", 404, "no run with id 99"),
@@ -348,6 +408,11 @@ def test_no_other_page_takes_a_form_and_without_a_judge_none_does(judged_pages: 
 def test_who_judges_has_a_name(name: str, shown: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=re.escape(f"judge={shown} is no name; give the name of who grades")):
         Judging(name, f"sqlite:///{tmp_path / 'runs.db'}")
+
+
+def test_a_name_that_no_labels_can_have_is_refused_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=re.escape("a name has at most 250 characters")):
+        Judging("x" * 251, f"sqlite:///{tmp_path / 'runs.db'}")
 
 
 def test_a_draft_that_somebody_broke_is_told_with_its_line(tmp_path: Path) -> None:

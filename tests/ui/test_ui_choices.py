@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from served import HOSTILE, Served, served
@@ -131,3 +132,23 @@ def test_a_run_without_lists_says_so(tmp_path: Path) -> None:
         assert "No lists are stored of old and new." in page
         assert "convention" not in page
         assert "convention" not in text_of(pages.page("/compare?run=1&run=2"))
+
+
+def test_a_mean_under_older_labels_says_so(judged: Served, tmp_path: Path) -> None:
+    assert "labels version" not in text_of(judged.page("/runs?dataset=shop"))
+    with nt.Tracker(tmp_path / "runs.db") as tracker:
+        for name, run in (("bm25", BM25), ("dense", DENSE)):
+            tracker.ingest(frame_of(run), name=name, labels=labels_frame(), dataset="shop")
+        tracker.add_labels(labels_frame({**LABELS, "q3": {"e": 1, "f": 2}}), dataset="shop")
+        tracker.rescore(["bm25"])
+    with served(f"sqlite:///{tmp_path / 'runs.db'}") as pages:
+        shown = [f"{row[0]} {row[1]}" for row in re.findall(r">(\w+)</a>(.*?)</tr>", pages.page("/runs"), re.DOTALL)]
+        assert ["labels version 1" in row for row in shown if row.startswith(("bm25", "dense"))] == [True, False]
+
+
+def test_results_of_other_engines_are_under_no_version(judged: Served) -> None:
+    metric = quote("external:score(direction=higher, range=0..1)")
+    for chosen in ("", "&labels=1"):
+        page = text_of(judged.page(f"/group?dataset=shop&group=q1&metric={metric}{chosen}"))
+        assert "elsewhere" in page
+        assert "labels version" not in text_of(judged.page(f"/runs?dataset=shop&metric={metric}{chosen}"))

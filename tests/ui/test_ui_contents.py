@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rankings_of import labels_of
 from served import HOSTILE, Served, served
-from small_shop import BM25, DENSE, LABELS, frame_of
+from small_shop import BM25, DENSE, LABELS, frame_of, labels_frame
 from thorough import LONG
 
 from ndcg_tracker.api.tracker import Tracker
@@ -261,6 +261,7 @@ def test_what_is_not_there_is_said(pages: Served) -> None:
     assert "no run of this dataset has the metric 'x@1'" in said("/runs?dataset=shop&metric=x%401", 404)
     assert "run must be a number from 1, not '-1'" in said("/run?run=-1", 400)
     assert "run must be a number" in said(f"/run?run={10**30}", 400)
+    assert "run must be a number" in said(f"/run?run={'1'.zfill(20)}{10**30}", 400)
     assert "run must be a number" in said("/run?run=%D9%A1", 400)  # an Arabic digit
     assert "dataset has a NUL character" in said("/runs?dataset=a%00b", 400)
     assert "choose a baseline" in said("/compare", 400)
@@ -322,3 +323,14 @@ def test_labels_of_named_judges_alone_are_those_of_the_newest(tmp_path: Path) ->
             page = pages.page(path)
             assert "labels of judge human" in text_of(page), path
             assert "choose with" not in page, path
+
+
+def test_the_bounds_of_a_gate_with_a_budget_have_the_level_of_its_look(tmp_path: Path) -> None:
+    with Tracker(tmp_path / "runs.db") as tracker:
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), dataset="shop")
+        tracker.ingest(frame_of(DENSE), name="dense", dataset="shop")
+        tracker.gate("dense", baseline="bm25", margin=0.5, dataset="shop")
+        tracker.gate("dense", baseline="bm25", margin=0.5, dataset="shop", budget=0.05, looks=40)
+    with served(f"sqlite:///{tmp_path / 'runs.db'}") as served_pages:
+        text = text_of(served_pages.page("/decisions?dataset=shop"))
+    assert re.findall(r"at least [^ ]+ \(([\d.]+)%\)", text) == ["99.875", "95"]

@@ -1,6 +1,7 @@
 """The rows of a page: those that the command of its question prints."""
 
 import io
+import re
 from contextlib import redirect_stderr, redirect_stdout
 from urllib.parse import quote
 
@@ -69,3 +70,11 @@ def test_every_page_has_its_rows(shop_pages: Served) -> None:
 def test_rows_are_those_that_the_page_was_asked_for(shop_pages: Served) -> None:
     rows = shop_pages.get(f"/runs?dataset=shop&q={quote('layers=6')}&sort=best&page=7&format=csv").text.splitlines()
     assert [row.partition(",")[0] for row in rows] == ["run", "dense"]
+    for asked, keys in (("where=device%3Dtv", ["q2"]), ("q=q&sort=best", ["q2", "q3", "q1", "q4", "q5"]), ("q=x", [])):
+        page = shop_pages.page(f"/groups?dataset=shop&{asked}")
+        assert re.findall(r'class="name"><a [^>]*>(q\d)', page) == keys
+        rows = shop_pages.get(f"/groups?dataset=shop&{asked}&format=csv").text.splitlines()
+        assert rows[0] == "group,weight,device"
+        assert [row.partition(",")[0] for row in rows[1:]] == keys
+    page = shop_pages.page("/compare/cutoffs?run=1&run=2&metric=ndcg%4010")
+    assert 'href="/compare/cutoffs?run=1&amp;run=2&amp;metric=ndcg%4010&amp;format=csv"' in page

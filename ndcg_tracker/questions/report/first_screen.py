@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, ToldVerdict
 from ndcg_tracker.compare.say import finding, n_tested
-from ndcg_tracker.compare.say_tables import NO_VALUE, rare_loss_words
+from ndcg_tracker.compare.say_tables import rare_loss_words
 from ndcg_tracker.words.notes import few_differences
 from ndcg_tracker.words.texts import p_text, percent, plural, points
 
@@ -39,24 +39,33 @@ def answered(told: ToldVerdict | None, found: str, *, is_doubtful: bool) -> str:
 
 
 _NAMED = 5  # slices that the first screen names
+_LARGE = 0.01  # differences that two digits show
 
 
 def slices_told(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, Any]:
-    """Return which slices by an attribute regressed, the worst first, and how many improved."""
-    regressed = [row for row in rows if row.verdict == "regressed"]
-    n_improved, n_more = sum(row.verdict == "improved" for row in rows), len(regressed) - _NAMED
-    words = f"{len(regressed) or 'None'} of {len(rows):,} {plural(attribute)} regressed"
-    doubt = next((few_differences(row.warning) for row in regressed if row.warning is not None), "")
+    """Return which slices by an attribute regressed, the worst first, and how many improved.
+
+    The groups without the attribute are none of its values; where they regressed it is told after them.
+    """
+    with_value = [row for row in rows if row.value is not None]
+    regressed = [row for row in with_value if row.verdict == "regressed"]
+    n_improved, n_more = sum(row.verdict == "improved" for row in with_value), len(regressed) - _NAMED
+    others = [row for row in rows if row.value is None and row.verdict == "regressed"]
+    after = [f"{n_improved} improved"] if n_improved else []
+    after += [f"the groups without one regressed: {_size(row)}" for row in others]
     return {
-        "words": words,
+        "words": f"{len(regressed) or 'None'} of {len(with_value):,} {plural(attribute)} regressed",
         "regressed": bool(regressed),
-        "named": [
-            {"value": NO_VALUE if row.value is None else row.value, "delta": points(row.delta, signed=True, digits=2)}
-            for row in regressed[:_NAMED]
-        ],
-        "after": (f" and {n_more} more" if n_more > 0 else "") + (f"; {n_improved} improved" if n_improved else ""),
-        "doubt": doubt,
+        "named": [{"value": row.value, "delta": _size(row)} for row in regressed[:_NAMED]],
+        "after": "; ".join([f" and {n_more} more" if n_more > 0 else "", *after]),
+        "doubt": next((few_differences(row.warning) for row in (*regressed, *others) if row.warning is not None), ""),
     }
+
+
+def _size(row: SliceComparison) -> str:
+    """Return the difference of a slice in as few digits as show it."""
+    digits = 2 if row.delta is None or abs(row.delta) >= _LARGE else 4
+    return points(row.delta, signed=True, digits=digits)
 
 
 def caveats(comparison: Comparison) -> list[str]:

@@ -97,8 +97,8 @@ def suite_report(
 ) -> RunsReport:
     """Return all that the page shows of systems on a suite: all datasets together, and each by itself.
 
-    Datasets whose runs were stored as sums have no page of their own. Parameters: see ``runs_report``; ``by_tag``: see
-    ``compared_on_suite``, and for what is raised as well.
+    Datasets whose runs were stored as sums have no page of their own, and where there are some, there is no table of
+    all systems. Parameters: see ``runs_report``; ``by_tag``: see ``compared_on_suite``, and for what is raised as well.
     """
     from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages are of one dataset
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
@@ -117,7 +117,7 @@ def suite_report(
     return RunsReport(
         tuple(pair_report(tx, pair, n_lists=n_lists, texts=texts) for pair in with_groups),
         command=("ndcg-track", "report", *names, "--suite", suite, *asked, *others),
-        suite=SuiteOverview(comparisons, suite_tables(tx, question)),
+        suite=SuiteOverview(comparisons, suite_tables(tx, question) if len(with_groups) == len(pairs) else ()),
     )
 
 
@@ -357,8 +357,13 @@ def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists
 
 
 def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
-    """Return the difference between any two runs of several comparisons with one baseline, by the first metric."""
+    """Return the difference between any two runs of several comparisons with one baseline, by the first metric.
+
+    None where no test applies, and where the comparisons are not all under one metric and one version of the labels.
+    """
     if not all(pair.results[0].no_inference is None for pair in pairs):
+        return ()
+    if len({(pair.results[0].metric, pair.both.baseline.label_set.id) for pair in pairs}) > 1:
         return ()
     first = pairs[0].results[0].pairing
     arms = [_of_runs(pairs[0])[0]]

@@ -191,8 +191,8 @@ def _titles(report: RunsReport) -> tuple[str, str]:
     comparison = report.pairs[0].comparison
     n = len(report.pairs)
     who = visible(comparison.candidate.name) if n == 1 else f"one of {counted(n, 'candidate')}"
-    metric = for_people(comparison).metrics[0].metric
-    return f"Is {who} better than {visible(comparison.baseline.name)}?", f"{metric} on {comparison.dataset}"
+    metrics = ", ".join(dict.fromkeys(for_people(pair.comparison).metrics[0].metric for pair in report.pairs))
+    return f"Is {who} better than {visible(comparison.baseline.name)}?", f"{metrics} on {comparison.dataset}"
 
 
 def _with_texts(pair: PairReport) -> Comparison:
@@ -536,12 +536,11 @@ def _overview(report: RunsReport) -> dict[str, Card]:
     pairs = [for_people(pair.comparison) for pair in report.pairs]
     first = pairs[0].metrics[0].metric
     names = [visible(pairs[0].baseline.name), *(visible(pair.candidate.name) for pair in pairs)]
+    only = first if {metric.metric for pair in pairs for metric in pair.metrics} == {first} else ""
     bars = [
         compare_charts.metric_bar(
             metric,
-            f"{visible(pair.candidate.name)}: {metric.metric}"
-            if len(pair.metrics) > 1
-            else visible(pair.candidate.name),
+            visible(pair.candidate.name) if only else f"{visible(pair.candidate.name)}: {metric.metric}",
         )
         for pair in pairs
         for metric in pair.metrics
@@ -569,7 +568,6 @@ def _overview(report: RunsReport) -> dict[str, Card]:
                 ],
             ),
         )
-    only = first if all(len(pair.metrics) == 1 for pair in pairs) else ""
     title = f"Every candidate against {names[0]}{only and f': {only}'}"
     cards["forest"] = Card.of(compare_charts.forest(bars, title, metric=only), _bar_table(bars))
     return cards
