@@ -106,16 +106,16 @@ class Draft:
         self.grades = {pair: grade for pair, grade in self.grades.items() if grade is not None}
         self._write()
 
-    def clear(self) -> None:
-        """Forget all, for what is stored is no draft."""
-        self.grades.clear()
+    def forget(self, pairs: Collection[GroupItem]) -> None:
+        """Forget some items, for what is stored is no draft."""
+        self.grades = {pair: grade for pair, grade in self.grades.items() if pair not in pairs}
         self._write()
 
-    def graded(self) -> dict[str, dict[str, float]]:
-        """Return the grades by group and item, without what the person was unsure of."""
+    def graded(self, pairs: Collection[GroupItem]) -> dict[str, dict[str, float]]:
+        """Return the grades of some items by group and item, without what the person was unsure of."""
         nested: dict[str, dict[str, float]] = {}
         for (group, item), grade in self.grades.items():
-            if grade is not None:
+            if grade is not None and (group, item) in pairs:
                 nested.setdefault(group, {})[item] = grade
         return nested
 
@@ -154,7 +154,7 @@ class Task:
     def grade(self, text: str) -> float:
         """Return a grade as it was typed (InputError for one that is off the scale)."""
         try:
-            grade = float(text.replace(",", "."))
+            grade = float(text if self.scale.is_whole else text.replace(",", "."))
         except ValueError:
             grade = float("nan")
         if not self.scale.holds(grade):
@@ -182,6 +182,7 @@ class Judging:
         self._location = location
         self._lock = threading.RLock()
         self._tasks: dict[tuple[object, ...], Task] = {}
+        self._stored: dict[Path, Next] = {}
         with Tracker(location) as tracker, tracker.store().write("content"):
             pass
 
@@ -194,8 +195,9 @@ class Judging:
             draft = self._draft(task)
             asked = [number for number, pair in enumerate(task.items) if pair not in draft.grades]
             given = [draft.grades[pair] for pair in task.items if pair in draft.grades]
-            n_graded = sum(grade is not None for grade in draft.grades.values())
+            n_elsewhere = sum(grade is not None for grade in draft.grades.values())
         n_unsure = sum(grade is None for grade in given)
+        n_graded = len(given) - n_unsure
         return rendered(
             "judge.html",
             title="Judge",
@@ -210,7 +212,7 @@ class Judging:
             n_given=len(given),
             n_unsure=n_unsure,
             n_graded=n_graded,
-            n_elsewhere=n_graded - len(given) + n_unsure,
+            n_elsewhere=n_elsewhere - n_graded,
             draft=draft.path.name,
             grades=link("/judge/grades", **task.address),
             item=_shown(tx, task, asked[0]) if asked else None,
@@ -252,7 +254,8 @@ class Judging:
     def grades(self, tx: ReadTransaction, ask: Question) -> Answer:
         """Return the draft of what the address names as CSV that ``labels add`` reads (InputError for unsafe ids)."""
         with self._lock:
-            graded = self._draft(self._task(tx, ask)).graded()
+            task = self._task(tx, ask)
+            graded = self._draft(task).graded(frozenset(task.items))
         rows = [SampledItem(group, item) for group, items in graded.items() for item in items]
         return Rows(csv_to_fill(rows, TO_JUDGE[:3], lambda row: (graded[row.group][row.item],)), "grades.csv")
 
@@ -290,8 +293,10 @@ class Judging:
         """
         with self._lock:
             task = self._task_of(store, ask)
-            draft = self._draft(task)
-            graded, dataset = draft.graded(), task.dataset.name
+            draft, pairs = self._draft(task), frozenset(task.items)
+            graded, dataset = draft.graded(pairs), task.dataset.name
+            if not graded and draft.path in self._stored:
+                return self._stored[draft.path]  # the second click of two
             if not graded:
                 raise InputError("there is no grade to store yet", advice="go back and give one")
             with Tracker(self._location) as tracker:
@@ -306,9 +311,10 @@ class Judging:
                 else:
                     added = tracker.add_labels(graded, dataset=dataset, judge=self.person, extend=True, source=SOURCE)
                     said = {"stored": added.version}
-            draft.clear()
+            draft.forget(pairs)
             self._tasks.clear()
-        return Next(link("/judge", dataset=dataset, **said))
+            self._stored[draft.path] = Next(link("/judge", dataset=dataset, **said))
+            return self._stored[draft.path]
 
     def _draft(self, task: Task) -> Draft:
         """Return what was graded of a dataset, or of a design, and not stored, as another window may have left it."""
@@ -340,7 +346,8 @@ class Judging:
         given = {name: ask.texts(name) for name in names}
         number = ask.number("design", 0)
         design = numbered_design(tx, dataset.id, dataset.name, number) if number else None
-        key = (newest, design and design.look, json.dumps(given))
+        n_open = len(open_items(tx, design, self.person)) if design is not None else 0
+        key = (newest, n_open, design and design.look, json.dumps(given))
         if key not in self._tasks:
             address = {name: values for name, values in given.items() if values}
             self._tasks[key] = (

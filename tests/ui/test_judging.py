@@ -11,7 +11,7 @@ from served import HOSTILE, Answered, Served, served
 
 import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ui.judging import Draft, Judging
+from ndcg_tracker.ui.judging import Draft, Judging, _mark
 from ndcg_tracker.ui.server import FORMS, HEADERS
 
 QUERIES = ["q1", "q2", "q3", "=1+1", HOSTILE]
@@ -253,8 +253,8 @@ def test_undo_takes_back_what_the_page_counts(pages: Served) -> None:
     pages.send("/judge/undo", hidden(pages.page(address_of(few)), "/judge/undo"))
     page = pages.page(address_of(few))
     assert "1 of 2 items" in page
-    assert "2 grades, not stored yet" in page
-    assert "1 of them of other items than these" in page
+    assert "1 grade, not stored yet" in page
+    assert "with 1 grade of other items than these" in page
 
 
 def test_the_labels_that_were_chosen_are_those_that_lack_a_grade(pages: Served, database_url: str) -> None:
@@ -339,13 +339,38 @@ def test_labels_that_came_meanwhile_are_told_and_the_draft_stays(pages: Served, 
     with nt.Tracker(database_url) as tracker:
         (item, *_) = tracker.labels_needed("old", "new", dataset="shop").needed.items
         tracker.add_labels({item.group: {item.item: 1}}, dataset="shop", judge="ann")
-    form = {**NEEDED, "form": pages.judging.form if pages.judging else ""}
-    answer = pages.send("/judge/store", form)
-    assert answer.status == 400
-    assert "has the label 2 here and 1 in the newest labels of judge" in answer.text
+    give(pages, NEEDED, "1")
+    page = pages.page(address_of(NEEDED))
+    assert "1 of 14 items" in page  # the one that has a label by now is not asked for, and not stored
+    assert "with 1 grade of other items than these" in page
+    assert "2 labels of" in store(pages, NEEDED)
+    with nt.Tracker(database_url) as tracker:
+        labels = tracker.sql("SELECT grade FROM labels WHERE label_set_version = 4 ORDER BY grade")
+        assert labels["grade"].tolist() == [1.0, 1.0]
+    assert "0 of 13 items" in pages.page(address_of(NEEDED))
+
+
+def test_two_clicks_store_once(pages: Served, database_url: str) -> None:
+    give(pages, NEEDED, "2")
+    first = store(pages, NEEDED)
+    assert store(pages, NEEDED) == first
     with nt.Tracker(database_url) as tracker:
         assert len(tracker.label_versions("shop")) == 3
-    assert "1 grade, not stored yet" in pages.page(address_of(NEEDED))
+
+
+def test_an_answer_that_came_meanwhile_is_not_asked_for(pages: Served, database_url: str) -> None:
+    give(pages, DESIGN, "1")
+    with nt.Tracker(database_url) as tracker:
+        sample = tracker.labels_sample("old", "new", judge="model", budget=8, metric="ndcg@5", dataset="shop").sample
+        first, second, *_ = sample.items
+        answers = {item.group: {item.item: 2} for item in (first,)}
+        tracker.add_answers(answers, design=1, judge="ann", dataset="shop")
+    assert hidden(pages.page(address_of(DESIGN)), "/judge/grade")["item"] == _mark((second.group, second.item))
+    give(pages, DESIGN, "3")
+    assert "Your answers to design 1." in store(pages, DESIGN)
+    with nt.Tracker(database_url) as tracker:
+        left = tracker.labels_sample("old", "new", judge="model", budget=8, metric="ndcg@5", dataset="shop").sample
+    assert left.n_answered == 2
 
 
 def test_a_grade_for_another_item_than_the_shown_one_is_not_kept(judged_pages: Served) -> None:
