@@ -48,7 +48,6 @@ PARAMETERS = [
 ]
 
 
-@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize("page", PARAMETERS)
 def test_postgres_prints_the_same_and_a_relabelling_changes_no_row(
     page: Path,

@@ -50,7 +50,6 @@ CASES = [
 ]
 
 
-@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(("name", "engine"), CASES)
 def test_a_row_in_its_quick_size(tmp_path: Path, postgres_server: PostgresServer, name: str, engine: str) -> None:
     module = importlib.import_module(f"{__package__}.{name}")
