@@ -451,7 +451,8 @@ def test_the_report_page_is_an_artifact(store: MlflowStore, tracker: nt.Tracker,
     tracker.set_alias("baseline", "bm25")
     assert "<title>Is dense better than bm25?</title>" in str(page_of(push(tracker, "dense").mlflow_run_id))
     assert page_of(push(tracker, "bm25").mlflow_run_id) is None  # the baseline itself
-    assert "<title>Is bm25 better than dense?</title>" in str(page_of(push(tracker, "bm25", baseline="dense").mlflow_run_id))
+    pushed = push(tracker, "bm25", baseline="dense")
+    assert "<title>Is bm25 better than dense?</title>" in str(page_of(pushed.mlflow_run_id))
     tracker.ingest(frame_of(BM25), name="alien", dataset="shop", metrics="P@1")
     (note,) = push(tracker, "alien").notes
     assert note.startswith("no report page: runs 'bm25' and 'alien' do not both have a metric under one version")
