@@ -152,3 +152,26 @@ def test_results_of_other_engines_are_under_no_version(judged: Served) -> None:
         page = text_of(judged.page(f"/group?dataset=shop&group=q1&metric={metric}{chosen}"))
         assert "elsewhere" in page
         assert "labels version" not in text_of(judged.page(f"/runs?dataset=shop&metric={metric}{chosen}"))
+
+
+def test_a_run_without_results_under_chosen_labels_says_so_with_the_command(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    command = "ndcg-track rescore --all --dataset shop"
+    with nt.Tracker(url) as tracker:
+        shop = {"dataset": "shop", "metrics": ["ndcg@10"]}
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), **shop)
+        newer = labels_frame({**LABELS, "q3": {"e": 1, "f": 2}})
+        tracker.ingest(frame_of(DENSE), name="dense", labels=newer, **shop)
+        with served(url) as pages:
+            assert command not in pages.page("/runs?dataset=shop")  # the row of bm25 says that its labels are older
+            first = text_of(pages.page("/runs?dataset=shop&labels=1"))
+            assert "1 run is not evaluated under version 1 of the labels yet. All are with:" in first
+            assert f"{command} --labels 1" in first
+            assert "not evaluated" in first
+            tracker.add_labels(labels_frame({**LABELS, "q3": {"e": 3}}), dataset="shop")
+            unused = text_of(pages.page("/runs?dataset=shop"))
+            words = "No run is evaluated under version 3 of the labels yet; these means are under version 2 or older"
+            assert words in unused
+            assert command in unused
+            tracker.rescore(dataset="shop")
+            assert command not in pages.page("/runs?dataset=shop")
