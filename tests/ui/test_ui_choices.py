@@ -175,3 +175,19 @@ def test_a_run_without_results_under_chosen_labels_says_so_with_the_command(tmp_
             assert command in unused
             tracker.rescore(dataset="shop")
             assert command not in pages.page("/runs?dataset=shop")
+
+
+def test_a_run_is_not_compared_with_itself(judged: Served) -> None:
+    for path in ("/compare?run=1&run=1", "/compare?baseline=1&run=1"):
+        page = judged.get(path)
+        assert page.status == 400
+        assert "both are the same run, 'bm25' choose another one to compare with it" in text_of(page.text)
+    assert "choose a baseline and one run or more" in text_of(judged.get("/compare?run=1").text)
+
+
+def test_a_command_follows_what_it_is_for(judged: Served) -> None:
+    page = text_of(judged.get("/run?run=77").text)
+    assert "list all with: ndcg-track runs list" in page
+    assert "terminal" not in page
+    board = text_of(judged.page("/leaderboard?dataset=shop&tag=a%3Db"))
+    assert "no run has these tags; see them with: ndcg-track runs list" in board
