@@ -165,7 +165,7 @@ def test_a_run_without_results_under_chosen_labels_says_so_with_the_command(tmp_
         with served(url) as pages:
             assert command not in pages.page("/runs?dataset=shop")  # the row of bm25 says that its labels are older
             first = text_of(pages.page("/runs?dataset=shop&labels=1"))
-            assert "1 run is not evaluated under version 1 of the labels yet. All are with:" in first
+            assert "1 run is not evaluated under version 1 of the labels yet. To evaluate all runs:" in first
             assert f"{command} --labels 1" in first
             assert "not evaluated" in first
             tracker.add_labels(labels_frame({**LABELS, "q3": {"e": 3}}), dataset="shop")
