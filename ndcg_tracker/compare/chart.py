@@ -193,7 +193,8 @@ def heatmap(deltas: Sequence[RunPairDelta], names: Sequence[str], metric: str, *
             "baseline": pair.baseline,
             "candidate": pair.candidate,
             "delta": pair.delta,
-            "shown": ("" if pair.verdict in ("improved", "regressed") else "~") + points(pair.delta, signed=True),
+            "shown": ("" if pair.verdict in ("improved", "regressed") else "~")
+            + points(pair.delta, signed=True, is_aligned=True),
             "p": p_text(pair.p_adjusted),
             "verdict": pair.verdict.replace("_", " "),
             "hatch": "" if pair.verdict in ("improved", "regressed") else "╱" * 8,

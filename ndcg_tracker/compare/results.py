@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from ndcg_tracker.compare.check import JudgeCheck
@@ -230,7 +230,7 @@ class RunRef:
 
     name: str
     run_id: int | None
-    runs: tuple[RunRef, ...] = ()
+    runs: tuple[RunRef, ...] = field(default=(), metadata={"if_any": True})
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from ndcg_tracker.compare.results import (
     GroupDelta,
     MetricComparison,
     OpenVerdict,
-    RunRef,
     Verdict,
 )
 from ndcg_tracker.compare.say_check import CHECK_LEGEND, check_facts, check_table, checked_by, favours, if_right
@@ -201,11 +200,6 @@ def _metric_shape(metric: MetricComparison) -> Mapping[str, object]:
     )
     fields = fields_of(metric, *hidden) | told
     return {"tie_bounds" if key == "tie_effect" else key: fields[key] for key in fields} | {"tie_bounds": bounds}
-
-
-@shape_of(RunRef)
-def _run_shape(run: RunRef) -> Mapping[str, object]:
-    return fields_of(run) if run.runs else fields_of(run, "runs")
 
 
 @shape_of(GroupDelta)

@@ -42,8 +42,13 @@ def shape_of(kind: type[Row]) -> Callable[[Shape[Row]], Shape[Row]]:
 
 
 def fields_of(row: object, *hidden: str) -> dict[str, object]:
-    """Return the fields of a dataclass by name, except hidden ones."""
-    return {own_field.name: getattr(row, own_field.name) for own_field in fields(row) if own_field.name not in hidden}  # type: ignore[arg-type]
+    """Return the fields of a dataclass by name, except hidden ones, and empty ones that are shown ``if_any``."""
+    return {
+        own_field.name: value
+        for own_field in fields(row)  # type: ignore[arg-type]
+        if own_field.name not in hidden
+        if (value := getattr(row, own_field.name)) or "if_any" not in own_field.metadata
+    }
 
 
 def as_object(value: Any) -> Any:

@@ -62,6 +62,9 @@ class Chosen:
         ids = ask.ids("run")
         baseline_id = ask.number("baseline", 0) or (ids[0] if ids else 0)
         others = [run_id for run_id in ids if run_id != baseline_id]
+        if not others and len(ask.texts("run")) + len(ask.texts("baseline")) > 1:
+            same = tx.runs.with_id(baseline_id)
+            raise InputError(f"both are the same run, {same.name!r}", advice="choose another one to compare with it")
         if not baseline_id or not others:
             raise InputError("choose a baseline and one run or more to compare with it")
         if len(others) > MOST_PAIRS:
@@ -233,7 +236,7 @@ def group(tx: ReadTransaction, ask: Question) -> Answer:
     valued = [row for row in rows if row["mean"] is not None]
     charts: dict[str, Any] = {}
     if valued:
-        charts["history"] = history_chart(rows, metric_name(metric)) | {
+        charts["history"] = history_chart(rows, metric_name(metric), is_mean=False) | {
             "title": {
                 "text": f"{metric_name(metric)} of this group",
                 "subtitle": f"its value in {counted(min(len(valued), MOST_RUNS), 'run')}, run after run"

@@ -21,7 +21,7 @@ MISSING = {
 """What becomes of groups that a run lacks, as pages say it."""
 TITLES = {400: "This cannot be shown", 404: "Not found", 500: "This went wrong", 503: "The database cannot be read"}
 _LABELS = {"missing": "groups", "metrics": "metric", "labels": "labels"}
-_COMMAND = re.compile(r"\bndcg-track .*?(?=; |$)")
+_COMMAND = re.compile(r"(?:(?<=: )|(?<=with ))ndcg-track .*?(?=; |$)")
 _CHOICES = ("/compare", "/leaderboard")
 """The pages on which one chooses what becomes of groups that a run lacks."""
 
@@ -43,8 +43,12 @@ def advice_and_commands(advice: str) -> tuple[str, list[str]]:
 
     >>> advice_and_commands("add some with: ndcg-track labels add FILE; or choose others")
     ('add some with a command; or choose others', ['ndcg-track labels add FILE'])
+    >>> advice_and_commands("list all with: ndcg-track runs list")
+    ('list all with:', ['ndcg-track runs list'])
     """
     commands = [match[0].strip() for match in _COMMAND.finditer(advice)]
+    if len(commands) == 1 and advice.endswith(commands[0]):
+        return f"{advice.removesuffix(commands[0]).rstrip(' :')}:", commands
     words = re.sub(r"\s*:\s*(?=a command(?:;|$))", " ", _COMMAND.sub("a command", advice))
     return words, commands
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ndcg_tracker.errors import InputError, NdcgTrackerError, ReferenceNotFoundError
 from ndcg_tracker.metrics.language.text import parse_metric
-from ndcg_tracker.runs.labels import judges_of
+from ndcg_tracker.runs.labels import judge_option, judges_of
 from ndcg_tracker.ui.overviews import shown_judge, usual_metric
 from ndcg_tracker.ui.rendering import Question, link, metric_name
 from ndcg_tracker.words.texts import judge_words
@@ -46,7 +47,7 @@ class Here:
     """What an address is about: a dataset, a metric, whose labels, and what there is to choose from.
 
     ``judge``: whose labels; ``label_set``: the version that the address names, None for the newest of each run.
-    ``judges`` and ``label_sets``: all that there are, the latter of this judge.
+    ``judges`` and ``label_sets``: all that there are, the latter of this judge. ``is_without_runs``: there is none.
     """
 
     ask: Question
@@ -57,6 +58,7 @@ class Here:
     label_set: LabelSetRecord | None = None
     judges: Sequence[str] = ()
     label_sets: Sequence[LabelSetRecord] = ()
+    is_without_runs: bool = False
 
     @classmethod
     def of(cls, tx: ReadTransaction, ask: Question, dataset: DatasetRecord | None = None) -> Here:
@@ -77,7 +79,8 @@ class Here:
             )
         metrics = tx.evaluations.metrics(dataset.id, judge)
         metric = usual_metric(metrics, ask.text("metric"))
-        return cls(ask, dataset, metrics, metric, judge, label_set, judges, label_sets)
+        is_without_runs = metric is None and not tx.runs.all(dataset.name)
+        return cls(ask, dataset, metrics, metric, judge, label_set, judges, label_sets, is_without_runs)
 
     @classmethod
     def of_run(cls, tx: ReadTransaction, ask: Question, run: RunRecord) -> Here:
@@ -159,10 +162,16 @@ class Here:
         ]
 
     def wanted(self) -> MetricUse:
-        """Return the metric; raises InputError where no run has one."""
-        if self.metric is None:
-            raise InputError(f"no run of dataset {self.dataset.name!r} was evaluated under a metric yet")
-        return self.metric
+        """Return the metric; raises InputError where no run has one under the labels of the judge."""
+        if self.metric is not None:
+            return self.metric
+        nothing = f"no run of dataset {self.dataset.name!r} was evaluated"
+        if self.is_without_runs or not self.label_sets:
+            raise InputError(f"{nothing} under a metric yet")
+        command = shlex.join(rescoring(self.dataset.name, self.judge, self.version))
+        raise InputError(
+            f"{nothing} under the labels of {judge_words(self.judge)} yet", advice=f"evaluate all with: {command}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +196,16 @@ class Part:
     def words(self) -> str:
         """Which rows these are."""
         return f"{self.first + 1:,} to {self.last:,} of {self.total:,}" if self.last < self.total or self.first else ""
+
+
+def rescoring(dataset: str, judge: str, version: int | None = None) -> tuple[str, ...]:
+    """Return the command that evaluates all runs under a version of the labels, or under the newest of a judge.
+
+    >>> rescoring("shop", "ann"), rescoring("shop", "", 2)[-2:]
+    (('ndcg-track', 'rescore', '--all', '--dataset', 'shop', '--judge', 'ann'), ('--labels', '2'))
+    """
+    which = judge_option(judge) if version is None else ("--labels", str(version))
+    return ("ndcg-track", "rescore", "--all", "--dataset", dataset, *which)
 
 
 def missing(name: str) -> NoReturn:

@@ -33,11 +33,11 @@ from ndcg_tracker.render.whole_file import whole_file
 from ndcg_tracker.runs.answers import numbered_design
 from ndcg_tracker.runs.designs import Scale, open_items
 from ndcg_tracker.runs.groups import group_id, texts_of
-from ndcg_tracker.runs.labels import judge_option, judges_of
+from ndcg_tracker.runs.labels import judges_of
 from ndcg_tracker.storage.checks import checked_name
 from ndcg_tracker.storage.database_url import parsed_location
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.ui.here import JUDGE, Answer, Here, Next, Rows
+from ndcg_tracker.ui.here import JUDGE, Answer, Here, Next, Rows, rescoring
 from ndcg_tracker.ui.overviews import shown_judge
 from ndcg_tracker.ui.rendering import Question, link, rendered
 from ndcg_tracker.words.texts import GroupTexts, judge_words
@@ -242,11 +242,7 @@ class Judging:
             budget=BUDGET,
             stored=label_set,
             stored_judge="" if label_set is None else judge_words(label_set.judge),
-            rescore=None
-            if label_set is None
-            else shlex.join(
-                ["ndcg-track", "rescore", "--all", "--dataset", here.dataset.name, *judge_option(label_set.judge)]
-            ),
+            rescore=None if label_set is None else shlex.join(rescoring(here.dataset.name, label_set.judge)),
             answered=ask.number("answered", 0),
             **here.values(JUDGE),
         )

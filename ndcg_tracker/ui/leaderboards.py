@@ -14,6 +14,7 @@ from ndcg_tracker.render.latex import shown_places
 from ndcg_tracker.ui.comparisons import missing_groups
 from ndcg_tracker.ui.faults import MISSING, advice_and_commands, in_browser
 from ndcg_tracker.ui.here import Answer, Here, tag_pair
+from ndcg_tracker.ui.overviews import GroupsCounted
 from ndcg_tracker.ui.rendering import Question, metric_name, rendered
 from ndcg_tracker.words.texts import percent
 
@@ -106,6 +107,7 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
         ],
         rows=[] if board is None else _rows(here, board),
         has_judged=is_apart,
+        groups="" if board is None else _groups_of(tx, here, board),
         rankable=[(use.metric, names[use.metric], use.metric in beside) for use in asked.rankable],
         tag=(ask.texts("tag") or [""])[0],
         last=question.last,
@@ -114,6 +116,13 @@ def leaderboard(tx: ReadTransaction, ask: Question) -> Answer:
         choices_of_missing=MISSING,
         **here.values("/leaderboard"),
     )
+
+
+def _groups_of(tx: ReadTransaction, here: Here, board: Leaderboard) -> str:
+    """Return how many groups the means of the first metric have out of how many, "" where they have all."""
+    records = [record for record in here.records(tx) if record.label_set_version == board.labels.version]
+    n_all = max((GroupsCounted.of(record).n_all for record in records), default=0)
+    return GroupsCounted(board.metrics[0].n, n_all).words
 
 
 def _rows(here: Here, board: Leaderboard) -> list[dict[str, object]]:

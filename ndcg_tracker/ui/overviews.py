@@ -59,7 +59,7 @@ class DatasetOverview:
 class RunOverview:
     """A run, its aliases, its mean under its newest labels, and which share of its first ranks these judge.
 
-    ``ci``: the 95% interval of the mean, None where none applies.
+    ``ci``: the 95% interval of the mean, None where none applies. ``groups``: how many groups are in the mean.
     """
 
     run: RunRecord
@@ -68,6 +68,25 @@ class RunOverview:
     aliases: Sequence[str]
     judged: float | None = None
     ci: tuple[float, float] | None = None
+    groups: GroupsCounted | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsCounted:
+    """How many groups are in a mean, and out of how many: the others have no value under its labels."""
+
+    n: int
+    n_all: int
+
+    @classmethod
+    def of(cls, record: HistoryRecord) -> GroupsCounted:
+        """Return the groups of an evaluation."""
+        return cls(record.n_groups, record.n_groups + record.n_undefined)
+
+    @property
+    def words(self) -> str:
+        """How many of how many, "" where the mean has all."""
+        return f"{self.n:,} of {self.n_all:,} groups" if self.n < self.n_all else ""
 
 
 def datasets_overview(tx: ReadTransaction) -> list[DatasetOverview]:
@@ -122,7 +141,8 @@ def runs_overview(
             overviews.append(RunOverview(run, None, None, named))
             continue
         ci = stored_interval(record, parsed)
-        overviews.append(RunOverview(run, record.mean, record.label_set_version, named, shares.get(run.id), ci))
+        judged, groups = shares.get(run.id), GroupsCounted.of(record)
+        overviews.append(RunOverview(run, record.mean, record.label_set_version, named, judged, ci, groups))
     return overviews
 
 

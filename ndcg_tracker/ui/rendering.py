@@ -191,7 +191,7 @@ def environment_of_pages() -> Environment:
     overlay.filters = {
         **overlay.filters,
         "points": points,
-        "signed": lambda value: points(value, signed=True),
+        "signed": lambda value: points(value, signed=True, is_aligned=True),  # in a column of such figures
         "percent": percent,
         "interval": interval,
         "time": lambda text: text[:16].replace("T", " "),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
@@ -13,11 +14,11 @@ from ndcg_tracker.compare.results import JudgedSpan
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.render.html import direction
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.ui.here import Answer, Here, Part, missing, sign_of
+from ndcg_tracker.ui.here import Answer, Here, Part, missing, rescoring, sign_of
 from ndcg_tracker.ui.overviews import Against, RunOverview, against_baseline, groups_of_run, runs_overview
 from ndcg_tracker.ui.pages import decision_rows
 from ndcg_tracker.ui.rendering import Question, metric_name, position, rendered, sparkline
-from ndcg_tracker.words.texts import percent, percent_span
+from ndcg_tracker.words.texts import counted, judge_words, percent, percent_span
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction
@@ -71,6 +72,8 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
     means = [overview.mean for overview in every if overview.mean is not None]
     low, high = (min(means), max(means)) if means else (0.0, 0.0)
     newest = max((overview.label_set_version or 0 for overview in every), default=0)
+    counted_groups = {overview.groups for overview in every if overview.groups is not None}
+    groups = next(iter(counted_groups)).words if len(counted_groups) == 1 else ""
     rows = [
         {
             "id": overview.run.id,
@@ -83,7 +86,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
             "parameters": " ".join(f"{key}={value}" for key, value in islice(overview.run.parameters.items(), 6)),
             "mean": overview.mean,
             "ci": overview.ci,
-            "labels": _older_labels(metric, overview.label_set_version, newest),
+            "about": _about_mean(here, overview, newest, are_groups_apart=len(counted_groups) > 1),
             "against": _against(here, against.get(overview.run.id), baseline, overview.run.id),
             "place": position(overview.mean, low, high),
             "judged": "" if overview.judged is None else percent(overview.judged),
@@ -108,6 +111,8 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
             for tag in tags
         ],
         line=sparkline([overview.mean for overview in every]),
+        groups=groups,
+        unused=_unused_labels(here, every),
         n_runs=len(every),
         families=_families(here, matching, parameters, tags),
         low=low,
@@ -116,10 +121,39 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
     )
 
 
-def _older_labels(metric: str | None, version: int | None, newest: int) -> str:
-    """Return under which version of the labels a mean is where other runs have a newer one, else ""."""
-    is_older = metric is not None and version is not None and version < newest
-    return f"labels version {version}" if is_older and not parse_metric(str(metric)).is_external else ""
+def _about_mean(here: Here, overview: RunOverview, newest: int, *, are_groups_apart: bool) -> list[str]:
+    """Return what to know of a mean where runs differ: older labels, groups that are left out, why there is none."""
+    version = overview.label_set_version
+    if here.metric is None:
+        return []
+    if version is None or overview.groups is None:
+        return ["not evaluated", *([] if overview.run.n_items else ["no lists are stored"])]
+    is_older = version < newest and not parse_metric(here.metric.metric).is_external
+    about = [f"labels version {version}"] if is_older else []
+    if overview.mean is None:
+        return [*about, "no group has a value"]
+    return about + [words for words in (overview.groups.words if are_groups_apart else "",) if words]
+
+
+def _unused_labels(here: Here, every: Sequence[RunOverview]) -> dict[str, str] | None:
+    """Return which runs are not evaluated under the labels that are shown, with the command that does it.
+
+    None where all are, and where some are under the newest ones, which nobody chose: their rows say it.
+    """
+    is_external = here.metric is not None and parse_metric(here.metric.metric).is_external
+    if not here.label_sets or not every or is_external:
+        return None
+    label_set = here.label_set or here.label_sets[-1]
+    versions = [overview.label_set_version for overview in every]
+    n = sum(version != label_set.version for version in versions)
+    if not n or (n < len(every) and here.version is None):
+        return None
+    which = "No run is" if n == len(every) else f"{counted(n, 'run')} {'is' if n == 1 else 'are'} not"
+    whose = f" of {judge_words(label_set.judge)}" if label_set.judge else ""
+    words = f"{which} evaluated under version {label_set.version} of the labels{whose} yet"
+    if older := max((version for version in versions if version), default=0) * (n == len(every)):
+        words += f"; these means are under version {older}{' or older ones' if len(set(versions)) > 1 else ''}"
+    return {"words": words, "command": shlex.join(rescoring(here.dataset.name, here.judge, here.version))}
 
 
 def _tagged(here: Here, parameters: Mapping[str, Any], tag: str) -> str:

@@ -16,15 +16,19 @@ _SMALL_P = 1e-4
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def points(value: float | None, *, signed: bool = False, digits: int = 4) -> str:
+def points(value: float | None, *, signed: bool = False, digits: int = 4, is_aligned: bool = False) -> str:
     """Return a metric's value or a difference in absolute points; too small for the digits: its power of ten.
+
+    ``is_aligned``: it stands among others with as many digits, and 0 there is told by them.
 
     >>> points(0.65), points(-0.0123, signed=True), points(-0.00002, signed=True), points(None)
     ('0.6500', '-0.0123', '-2.0e-05', '-')
+    >>> points(0.00002, signed=True, is_aligned=True)
+    '+0.0000'
     """
     if value is None:
         return UNDEFINED
-    small = 0 < abs(value) < 0.5 * 10**-digits
+    small = 0 < abs(value) < 0.5 * 10**-digits and not is_aligned
     if small and signed:
         return f"{value:+.1e}"
     if small:

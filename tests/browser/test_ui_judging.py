@@ -65,9 +65,9 @@ def test_ten_items_are_judged_with_at_most_fifteen_keys_and_clicks(inside: Reade
     expect(page.locator(".progress")).to_contain_text("10 of ")
     steps += 1
     with page.expect_navigation():
-        page.click("text=store as labels of ann")
+        page.click("text=add to the labels of the unnamed judge")
     assert steps <= 15
-    expect(page.locator("main")).to_contain_text("of judge 'ann': 10 labels")
+    expect(page.locator("main")).to_contain_text("of the unnamed judge: 34 labels")
 
 
 def test_keys_undo_and_leave_open_but_not_while_one_types(inside: Reader, pages: Served) -> None:

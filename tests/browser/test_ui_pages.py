@@ -146,8 +146,12 @@ def test_compare_waits_for_a_tick(inside: Reader, pages: Served) -> None:
     button = found.locator("button.main")
     expect(button).to_be_disabled()
     expect(button).to_have_text("tick a run to compare")
-    found.check("input[aria-label='compare old']")  # the baseline itself
-    expect(button).to_be_disabled()
+    own = found.locator("input[aria-label='compare old']")
+    expect(own).to_be_disabled()  # the baseline itself
+    expect(own).to_have_attribute("title", "this run is the baseline")
+    found.check("input[aria-label='new is the baseline']")
+    expect(own).to_be_enabled()
+    found.check("input[aria-label='old is the baseline']")
     found.check("input[aria-label='compare new']")
     found.check("input[aria-label='compare third']")
     expect(button).to_be_enabled()
@@ -253,6 +257,29 @@ def test_a_run_takes_little_of_a_phone(reader: Reader, work: Served) -> None:
     expect(found.locator("tbody details[open]")).to_have_count(0)
     found.locator("tbody summary").first.click()
     expect(found.locator("tbody details[open] a.tag").first).to_be_visible()
+
+
+WANTED = {
+    "/groups?dataset=default": "td.right",
+    "/leaderboard?dataset=default": "td.name a:visible:has-text('compare')",
+    "/history?dataset=default": "td:nth-child(3)",
+    "/labels?dataset=default": "[aria-label='versions of the labels'] td:nth-child(3)",
+    "/group?dataset=default&group=query+3": "[aria-label=runs] td:nth-child(5)",
+    "/group?dataset=default&run=10&run=11&group=query+3": ".explained td:nth-last-child(2)",
+}
+"""What one came for on each page."""
+
+
+def test_what_one_came_for_is_seen_first_on_a_phone(reader: Reader, work: Served) -> None:
+    origin = f"http://127.0.0.1:{work.access.port}/"
+    reader.own = (*reader.own, origin)
+    reader.page.set_viewport_size({"width": 390, "height": 844})
+    reader.opens(work.address)
+    for path, cells in WANTED.items():
+        found = reader.opens(f"{origin}{path[1:]}")
+        right = found.locator(f"main {cells}").evaluate_all("all => all.map(one => one.getBoundingClientRect().right)")
+        edge = found.locator("main .scroll").first.evaluate("one => one.getBoundingClientRect().right")
+        assert (path, bool(right), max(right, default=0) <= edge + 1) == (path, True, True)
 
 
 def test_judge_and_groups_are_chosen_at_once(reader: Reader, work: Served) -> None:

@@ -169,6 +169,8 @@ def test_every_picture_names_its_metric_and_its_axes() -> None:
         "AP: every run against every other",
     )
     assert [row["shown"] for row in drawn(found)] == ["+0.1000", "-0.1000"]
+    small = compare.heatmap([RunPairDelta("a", "b", 1.2e-5, 0.9, "no_difference_detected")], ["a", "b"], "AP")
+    assert [row["shown"] for row in drawn(small)] == ["~+0.0000"]  # as wide as the others
 
 
 def test_below_the_line_is_better_of_a_metric_whose_lower_values_are() -> None:

@@ -92,3 +92,15 @@ def test_help_imports_no_command() -> None:
     loaded = set(done.stderr.splitlines()[-1].split())
     unwanted = {"numpy", "sqlalchemy", "rich", "ndcg_tracker.api.tracker", "ndcg_tracker.compare.command"}
     assert unwanted.isdisjoint(loaded)
+
+
+@pytest.mark.parametrize("question", ["leaderboard", "explain", "diff", "reproduce"])
+def test_the_rows_of_a_question_do_not_depend_on_what_else_is_imported(question: str) -> None:
+    program = (
+        f"import ndcg_tracker.questions.{question}.say; from ndcg_tracker.compare.results import RunRef; "
+        "from ndcg_tracker.render.formats import as_object; "
+        "print(as_object(RunRef('a', 1)), as_object(RunRef('tag:m=a', None, (RunRef('b', 2),))))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run, arm = "{'name': 'a', 'run_id': 1}", "{'name': 'b', 'run_id': 2}"
+    assert done.stdout == f"{run} {{'name': 'tag:m=a', 'run_id': None, 'runs': [{arm}]}}\n"

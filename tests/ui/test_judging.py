@@ -124,6 +124,32 @@ def test_needed_items_are_graded_undone_and_stored_as_labels_of_the_person(
     assert "0 of 13 items" in pages.page(address_of(NEEDED))  # those that ann graded are not asked for again
 
 
+def test_pages_say_what_labels_of_the_person_alone_leave_out(pages: Served, database_url: str) -> None:
+    for grade in ("2", "1", "2"):
+        give(pages, NEEDED, grade)
+    page = pages.page(address_of(NEEDED))
+    buttons = re.findall(r'<button class="(\w+)">(store as|add to) [^<]*</button>', page)
+    assert buttons == [("main", "add to"), ("plain", "store as")]
+    store(pages, NEEDED)
+    command = "ndcg-track rescore --all --dataset shop --judge ann"
+    runs = pages.page("/runs?dataset=shop&judge=ann")
+    assert "No run is evaluated under version 3 of the labels of judge &#39;ann&#39; yet." in runs
+    assert command in runs
+    board = pages.get("/leaderboard?dataset=shop&judge=ann")
+    assert (board.status, command in board.text) == (400, True)
+    assert "no run of dataset &#39;shop&#39; was evaluated under the labels of judge &#39;ann&#39; yet" in board.text
+    with nt.Tracker(database_url) as tracker:
+        tracker.rescore(dataset="shop", judge="ann")
+        n = int(tracker.sql("SELECT count(DISTINCT group_key) AS n FROM labels WHERE label_set_version = 3").n[0])
+    assert 0 < n < len(QUERIES)
+    of_groups = f"of {n} of {len(QUERIES)} groups"
+    runs = pages.page("/runs?dataset=shop&judge=ann")
+    assert of_groups in runs
+    assert "is evaluated under" not in runs
+    assert f"The means are {of_groups}" in pages.page("/leaderboard?dataset=shop&judge=ann")
+    assert "of 5 groups" not in pages.page("/runs?dataset=shop")
+
+
 def test_grades_can_extend_the_labels_that_lack_them(pages: Served, database_url: str) -> None:
     for grade in ("0", "2"):
         give(pages, NEEDED, grade)

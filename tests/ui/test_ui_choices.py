@@ -152,3 +152,42 @@ def test_results_of_other_engines_are_under_no_version(judged: Served) -> None:
         page = text_of(judged.page(f"/group?dataset=shop&group=q1&metric={metric}{chosen}"))
         assert "elsewhere" in page
         assert "labels version" not in text_of(judged.page(f"/runs?dataset=shop&metric={metric}{chosen}"))
+
+
+def test_a_run_without_results_under_chosen_labels_says_so_with_the_command(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'runs.db'}"
+    command = "ndcg-track rescore --all --dataset shop"
+    with nt.Tracker(url) as tracker:
+        shop = {"dataset": "shop", "metrics": ["ndcg@10"]}
+        tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame(), **shop)
+        newer = labels_frame({**LABELS, "q3": {"e": 1, "f": 2}})
+        tracker.ingest(frame_of(DENSE), name="dense", labels=newer, **shop)
+        with served(url) as pages:
+            assert command not in pages.page("/runs?dataset=shop")  # the row of bm25 says that its labels are older
+            first = text_of(pages.page("/runs?dataset=shop&labels=1"))
+            assert "1 run is not evaluated under version 1 of the labels yet. To evaluate all runs:" in first
+            assert f"{command} --labels 1" in first
+            assert "not evaluated" in first
+            tracker.add_labels(labels_frame({**LABELS, "q3": {"e": 3}}), dataset="shop")
+            unused = text_of(pages.page("/runs?dataset=shop"))
+            words = "No run is evaluated under version 3 of the labels yet; these means are under version 2 or older"
+            assert words in unused
+            assert command in unused
+            tracker.rescore(dataset="shop")
+            assert command not in pages.page("/runs?dataset=shop")
+
+
+def test_a_run_is_not_compared_with_itself(judged: Served) -> None:
+    for path in ("/compare?run=1&run=1", "/compare?baseline=1&run=1"):
+        page = judged.get(path)
+        assert page.status == 400
+        assert "both are the same run, 'bm25' choose another one to compare with it" in text_of(page.text)
+    assert "choose a baseline and one run or more" in text_of(judged.get("/compare?run=1").text)
+
+
+def test_a_command_follows_what_it_is_for(judged: Served) -> None:
+    page = text_of(judged.get("/run?run=77").text)
+    assert "list all with: ndcg-track runs list" in page
+    assert "terminal" not in page
+    board = text_of(judged.page("/leaderboard?dataset=shop&tag=a%3Db"))
+    assert "no run has these tags; see them with: ndcg-track runs list" in board

@@ -56,6 +56,15 @@ def move_row(item: ListedItem, text: Text | None = None) -> dict[str, object]:
     }
 
 
+_ROOM = "0.35 * width - 32"  # beside a list, to the edge
+_FIT = f"floor(({_ROOM}) / 5.8)"  # characters
+_FITTING = (
+    f"length(datum.name) <= {_FIT} ? datum.name : {_FIT} < 24 ? datum.item : "
+    f"slice(datum.name, 0, ceil({_FIT} * 0.6) - 1) + '…' + slice(datum.name, -floor({_FIT} * 0.4))"
+)
+"""The words for an item where they have room: else its id, as titles begin alike, or both ends of the title."""
+
+
 def _transform(n_ranks: int) -> list[Spec]:
     """Return the steps that make two rows of each item: one per side, at its rank or below the last one."""
     is_in = f"(isValid(datum.rank) && datum.rank <= {n_ranks})"
@@ -69,7 +78,7 @@ def _transform(n_ranks: int) -> list[Spec]:
     of_sides = {
         "place": f"{is_in} ? datum.rank : {n_ranks + 1}",
         "place_name": f"{is_in} ? datum.rank : ''",
-        "words": f"{is_in} ? datum.name : ''",
+        "words": f"{is_in} ? {_FITTING} : ''",
         "stands": "isValid(datum.rank) ? datum.rank : 'not in the list'",
         "judged": "isValid(datum.grade) ? datum.grade : 'unjudged'",
         "weight": "datum.best > 0 && datum.grade > 0 ? datum.grade / datum.best : 0",
@@ -131,7 +140,7 @@ def moves_chart(
     joined = {**at, "detail": {"field": "item"}, "color": by_direction(), "strokeWidth": width, "opacity": opacity}
     lines = layer("line", {**joined, "tooltip": tooltip}, interpolate="monotone")
     dots = layer("circle", {**at, "color": by_direction(), "tooltip": tooltip, "size": size, "opacity": opacity})
-    room = {"expr": "0.35 * width - 32"}  # beside a list, to the edge
+    room = {"expr": _ROOM}
     texts = [
         {
             "transform": [{"filter": {"field": "side", "equal": side}}],

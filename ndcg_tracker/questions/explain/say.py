@@ -22,7 +22,7 @@ from ndcg_tracker.questions.explain.decide import (
 )
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns, query_words, text_cell
-from ndcg_tracker.render.terminal import Painted
+from ndcg_tracker.render.terminal import Painted, shortened, visible
 from ndcg_tracker.words.notes import told
 from ndcg_tracker.words.texts import UNDEFINED, Text, counted, points
 
@@ -42,6 +42,7 @@ _KINDS = {
     "unjudged": "unjudged",
 }
 _DIGITS, _MORE_DIGITS = 4, 6
+_TITLE = 40  # characters of a title in a sentence
 _ITEM_COLUMNS = (
     *("group", "metric", "item", "grade", "rank_baseline", "rank_candidate", "contribution_baseline"),
     *("contribution_candidate", "contribution", "kind", "grade_baseline"),
@@ -226,7 +227,11 @@ def _story(explanation: Explanation) -> list[str]:
     causes = [item for item in _by_cost(explanation) if item.move.contribution * explanation.delta > 0][:N_CAUSES]
     if not causes:
         return [*head, runs]
-    told = [f"{_named(item)} {happened(item)} ({points(item.move.contribution, signed=True)})" for item in causes]
+    names = [_named(item, explanation.texts.items.get(item.move.item)) for item in causes]
+    told = [
+        f"{name} {happened(item)} ({points(item.move.contribution, signed=True)})"
+        for name, item in zip(names, causes, strict=True)
+    ]
     return [*head, f"{', '.join(told[:-1])} and {told[-1]}" if len(told) > 1 else told[0], runs]
 
 
@@ -272,7 +277,7 @@ def _verb(delta: float) -> str:
 def _change(explanation: Explanation) -> str:
     if not explanation.delta:
         return points(explanation.candidate)
-    change = f"{points(explanation.baseline)} -> {points(explanation.candidate)}"
+    change = f"{points(explanation.baseline)} → {points(explanation.candidate)}"
     return f"{change} ({points(explanation.delta, signed=True)})"
 
 
@@ -288,9 +293,13 @@ def _runs(subject: Subject, between: str) -> str:
     return f"{candidate} {between} {baseline} on {subject.dataset}"
 
 
-def _named(item: ExplainedItem) -> str:
-    """Return an item with its grade, unless the grade is what changed."""
-    return item.move.item if item.kind == "label" else f"{item.move.item} ({_grade_words(item.move.grade)})"
+def _named(item: ExplainedItem, text: Text | None) -> str:
+    """Return an item by its title, if it has one, and its id, with its grade unless the grade is what changed."""
+    told = [] if item.kind == "label" else [_grade_words(item.move.grade)]
+    name = item.move.item
+    if text is not None and text.title:
+        name, told = f"“{shortened(visible(text.title), _TITLE)}”", [name, *told]
+    return f"{name} ({', '.join(told)})" if told else name
 
 
 def _grade_words(grade: float | None) -> str:

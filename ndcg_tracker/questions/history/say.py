@@ -332,7 +332,7 @@ def step_sentence(row: HistoryRow) -> str:
     >>> step_sentence({"run": "r17", "run_id": 17, "created_at_utc": "", "metric": "ndcg@10", "mean": 0.5, "ci": None,
     ...     "step_change": -0.0123, "step_ci": (-0.0156, -0.009), "p_adjusted": 1e-9, "git_commit": "abc1234def",
     ...     "step_before": "r16", "step_parameters": {"lr": ("0.1", "0.3")}})
-    'stepped down at r17 (run 17, commit abc1234, lr 0.1 -> 0.3): -0.0123 [-0.0156, -0.0090], p <1e-4'
+    'stepped down at r17 (run 17, commit abc1234, lr 0.1 → 0.3): -0.0123 [-0.0156, -0.0090], p <1e-4'
     """
     way = "down" if (row.get("step_change") or 0.0) < 0 else "up"
     commit = row.get("git_commit")
@@ -384,13 +384,13 @@ def _parameters(row: HistoryRow) -> list[str]:
         return []
     if not changed:
         return [f"parameters as in {row.get('step_before')}"] if row.get("parameters") else []
-    named = [f"{key} {_value(values[0])} -> {_value(values[1])}" for key, values in changed.items()]
+    named = [f"{key} {_value(values[0])} → {_value(values[1])}" for key, values in changed.items()]
     n_more = len(named) - MOST_PARAMETERS
     return named if n_more <= 0 else [*named[:MOST_PARAMETERS], f"{n_more} more parameters"]
 
 
 def _value(value: object) -> str:
-    return "none" if value is None else shortened_inside(str(value), VALUE_WIDTH)
+    return "not given" if value is None else shortened_inside(str(value), VALUE_WIDTH)
 
 
 def pairs_text(pairs: Mapping[str, object] | None) -> str:
@@ -417,11 +417,17 @@ MOST_RUNS = 400
 
 
 def history_chart(
-    rows: Sequence[HistoryRow], metric: str, *, on: str = "", marked: Collection[str] = (), height: int = 220
+    rows: Sequence[HistoryRow],
+    metric: str,
+    *,
+    on: str = "",
+    marked: Collection[str] = (),
+    height: int = 220,
+    is_mean: bool = True,
 ) -> Spec:
     """Return the chart of a metric over runs with its 95% intervals, the steps and the changes of labels.
 
-    ``on``: the dataset. ``marked``: the names of runs that are pointed out.
+    ``on``: the dataset. ``marked``: the names of runs that are pointed out. ``is_mean``: False for one group.
     """
     shown = [row for row in rows if row["mean"] is not None][-MOST_RUNS:]
     table: list[dict[str, object]] = []
@@ -464,10 +470,15 @@ def history_chart(
             **({"values": list(range(len(shown)))} if len(shown) <= 12 else {}),
         },
     }
-    y = {"type": "quantitative", "title": f"mean {metric}", "scale": {"zero": False}, "axis": {"tickCount": 5}}
+    y = {
+        "type": "quantitative",
+        "title": f"mean {metric}" if is_mean else metric,
+        "scale": {"zero": False},
+        "axis": {"tickCount": 5},
+    }
     tooltip = [
         {"field": "run"},
-        {"field": "mean", "format": ".4f"},
+        {"field": "mean", "title": "mean" if is_mean else metric, "format": ".4f"},
         {"field": "low", "title": "from", "format": ".4f"},
         {"field": "high", "title": "to", "format": ".4f"},
         {"field": "labels", "title": "label version"},

@@ -66,7 +66,11 @@
     const { form } = button;
     const count = () => {
       const baseline = form.querySelector("input[name=baseline]:checked")?.value;
-      const n = [...form.querySelectorAll("input[name=run]:checked")].filter((one) => one.value !== baseline).length;
+      for (const box of form.querySelectorAll("input[name=run]")) {
+        box.disabled = box.value === baseline; // a run is not compared with itself
+        box.title = box.disabled ? "this run is the baseline" : "";
+      }
+      const n = form.querySelectorAll("input[name=run]:checked:enabled").length;
       button.disabled = n === 0;
       button.textContent = n ? `compare ${n} run${n === 1 ? "" : "s"} with the baseline` : "tick a run to compare";
     };

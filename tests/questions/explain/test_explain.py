@@ -22,11 +22,12 @@ from ndcg_tracker.questions.explain.say import (
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.render.report import Format
 from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import GroupTexts, Text
 
 ALL_KINDS: list[Callable[[str | None], Explanation]] = [group_explanation, run_explanation, parts_explanation]
 HUMAN_FORMATS: list[Format] = ["text", "markdown", "csv"]
 GROUP = """\
-group q17 fell in ndcg@10: 0.7500 -> 0.3755 (-0.3745)
+group q17 fell in ndcg@10: 0.7500 → 0.3755 (-0.3745)
 d1 (grade 3) fell from rank 1 to 14 (-0.5000), d3 (grade 1) left from rank 5 (-0.1250) and d5 is
 unjudged instead of grade 2 (-0.0625)
 dense against bm25 on shop
@@ -47,7 +48,7 @@ before, after: what the item adds to the group's value; change: its part of the 
 note: unjudged items among the first 10: 1 in the baseline, 2 in the candidate
 """
 RUNS = """\
-dense rose against bm25 on shop: ndcg@10 0.4000 -> 0.4300 (+0.0300)
+dense rose against bm25 on shop: ndcg@10 0.4000 → 0.4300 (+0.0300)
 
 by what happened to the item
 what happened      n   change
@@ -84,7 +85,7 @@ note: the group that lost most:
       ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --group q17
 """
 PARTS = """\
-dense (labels version 2) rose against bm25 (labels version 1) on shop: ndcg@10 0.5000 -> 0.7500
+dense (labels version 2) rose against bm25 (labels version 1) on shop: ndcg@10 0.5000 → 0.7500
 (+0.2500)
 
 what changed it, step by step
@@ -97,7 +98,7 @@ note: the ranking's part in detail:
       ndcg-track explain bm25 dense --dataset shop --metric ndcg@10 --labels-baseline 1 --labels-candidate 1
 """
 MARKDOWN = """\
-### group q17 fell in ndcg@10: 0.7500 -&gt; 0.3755 (-0.3745)
+### group q17 fell in ndcg@10: 0.7500 → 0.3755 (-0.3745)
 
 d1 (grade 3) fell from rank 1 to 14 (-0.5000), d3 (grade 1) left from rank 5 (-0.1250) and d5 is unjudged \
 instead of grade 2 (-0.0625)
@@ -145,9 +146,20 @@ def test_what_costs_most_is_first_where_a_group_fell_and_what_brings_most_where_
     assert items(rose) == ["d2", "d4", "d6", "d7", "d5", "d3", "d1"]
     text = explanation_said(rose).in_format("text").splitlines()
     assert text[:2] == [
-        "group q17 rose in ndcg@10: 0.7500 -> 1.0000 (+0.2500)",
+        "group q17 rose in ndcg@10: 0.7500 → 1.0000 (+0.2500)",
         "d2 (grade 2) rose from rank 12 to 2 (+0.2500), d4 (grade 1) entered at rank 5 (+0.0625) and d6 is",
     ]
+
+
+def test_items_with_titles_are_told_by_them() -> None:
+    texts = GroupTexts(
+        None, {"d1": Text(None, "A tent\u202e for two people and all of their luggage"), "d5": Text("lamp")}
+    )
+    story = explanation_said(replace(group_explanation(), texts=texts)).in_format("markdown").splitlines()[2]
+    assert story == (
+        "“A tent\\\\u202e for two people and all of …” (d1, grade 3) fell from rank 1 to 14 (-0.5000), "
+        "d3 (grade 1) left from rank 5 (-0.1250) and d5 is unjudged instead of grade 2 (-0.0625)"
+    )
 
 
 def test_of_many_items_those_that_changed_most_are_shown() -> None:

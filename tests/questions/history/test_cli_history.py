@@ -120,7 +120,7 @@ def test_a_step_in_every_format(command: CommandLine, folder: Path) -> None:
     assert row["step_between"] == ["night06", "night06"]
     assert row["step_change"] == row["delta"] == pytest.approx(row["mean"] - rows[4]["mean"])
     change = f"{row['delta']:+.4f} [{row['step_ci'][0]:+.4f}, {row['step_ci'][1]:+.4f}]"
-    sentence = f"stepped down at night06 (run 6, commit abc1234, lr 0.1 -> 0.3): {change}, p <1e-4"
+    sentence = f"stepped down at night06 (run 6, commit abc1234, lr 0.1 → 0.3): {change}, p <1e-4"
     text = command.done("history")
     assert " ".join(text.split("\n\n")[-1].split()) == sentence
     assert [line.split()[0] for line in text.splitlines() if line.endswith("step")] == ["night06"]

@@ -113,7 +113,7 @@ STEP: HistoryRow = {
     [
         (
             {},
-            "stepped down at r17 (run 3, commit abc1234, lr 0.1 -> 0.3, layers none -> 2): -0.0123 "
+            "stepped down at r17 (run 3, commit abc1234, lr 0.1 → 0.3, layers not given → 2): -0.0123 "
             "[-0.0156, -0.0090], p <1e-4",
         ),
         (
@@ -137,12 +137,12 @@ STEP: HistoryRow = {
         (
             {"step_parameters": {f"p{n}": ("x" * 99, None) for n in range(9)}, "step_ci": None},
             "stepped down at r17 (run 3, commit abc1234, "
-            + ", ".join(f"p{n} {'x' * 20}…{'x' * 19} -> none" for n in range(6))
+            + ", ".join(f"p{n} {'x' * 20}…{'x' * 19} → not given" for n in range(6))
             + ", 3 more parameters): -0.0123, p <1e-4",
         ),
         (
             {"step_before": "\x1b[2J", "step_parameters": {"a": ("\n", "\u202e")}, "step_ci": None, "git_commit": None},
-            "stepped down at r17 (run 3, a \\n -> \\u202e): -0.0123, p <1e-4",
+            "stepped down at r17 (run 3, a \\n → \\u202e): -0.0123, p <1e-4",
         ),
     ],
 )
@@ -158,7 +158,7 @@ def test_the_sentence_of_a_step(changes: HistoryRow, sentence: str) -> None:
 def test_a_sentence_is_wrapped_below_its_first_word() -> None:
     *_, found = history_said([STEP]).in_format("text").split("\n\n")
     assert found == (
-        "stepped down at r17 (run 3, commit abc1234, lr 0.1 -> 0.3, layers none -> 2): -0.0123 [-0.0156,\n"
+        "stepped down at r17 (run 3, commit abc1234, lr 0.1 → 0.3, layers not given → 2): -0.0123 [-0.0156,\n"
         "        -0.0090], p <1e-4\n"
     )
 
