@@ -200,6 +200,9 @@ def test_grey_bars_beside_zero_are_explained() -> None:
     beyond = compare.Bar("AP", None, 0.1, (0.01, 0.19), none, 0.08, 30)
     words = "grey: no difference detected; p-values are corrected for all tests, intervals are not"
     assert compare.forest([within, beyond])["title"]["subtitle"] == words
+    alone = compare.Bar("tent", "product", -0.5, None, "not_comparable", None, 10)
+    chart = compare.forest([alone])
+    assert (chart["title"]["subtitle"], chart["data"]["values"][0]["verdict"]) == ("grey: not tested", "not tested")
 
 
 def test_texts_are_as_people_may_see_them() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, ToldVerdict
 from ndcg_tracker.compare.say import finding, n_tested
-from ndcg_tracker.compare.say_tables import rare_loss_words
+from ndcg_tracker.compare.say_tables import rare_loss_words, why_untested
 from ndcg_tracker.words.notes import few_differences
 from ndcg_tracker.words.texts import p_text, percent, plural, points
 
@@ -51,10 +51,13 @@ def slices_told(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, An
     regressed = [row for row in with_value if row.verdict == "regressed"]
     n_improved, n_more = sum(row.verdict == "improved" for row in with_value), len(regressed) - _NAMED
     others = [row for row in rows if row.value is None and row.verdict == "regressed"]
-    after = [f"{n_improved} improved"] if n_improved else []
+    after, n_untested = [f"{n_improved} improved"] if n_improved else [], sum(row.is_untested for row in with_value)
+    after += [f"{n_untested} not tested"] if 0 < n_untested < len(with_value) else []
     after += [f"the groups without one regressed: {_size(row)}" for row in others]
+    of_all = f"{len(regressed) or 'None'} of {len(with_value):,} {plural(attribute)}"
+    untested = ": ".join(filter(None, [f"{of_all} could be tested", why_untested(with_value)]))
     return {
-        "words": f"{len(regressed) or 'None'} of {len(with_value):,} {plural(attribute)} regressed",
+        "words": untested if n_untested == len(with_value) else f"{of_all} regressed",
         "regressed": bool(regressed),
         "named": [{"value": row.value, "delta": _size(row)} for row in regressed[:_NAMED]],
         "after": "; ".join([f" and {n_more} more" if n_more > 0 else "", *after]),

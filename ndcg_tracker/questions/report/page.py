@@ -390,7 +390,7 @@ def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
             _signed(bar.delta),
             interval(bar.ci, signed=True),
             p_text(bar.p_adjusted),
-            (bar.verdict or "").replace("_", " "),
+            bar.found,
         ]
         for bar in bars
     ]
