@@ -256,3 +256,12 @@ def sample_command(
     options = {"--judge": judge, "--budget": budget, "--metric": metric, "--dataset": dataset}
     given = (word for option, value in options.items() if value for word in (option, value))
     return ("ndcg-track", "labels", "sample", *runs, *given)
+
+
+OF_CLUSTERS = "(groups clustered by "
+"""With what the reason of a recorded decision tells its clusters, for who reads it there."""
+
+
+def clustered_by(attribute: str) -> str:
+    """Return how the reason of a recorded decision tells its clusters."""
+    return f"{OF_CLUSTERS}{attribute})"

@@ -36,6 +36,7 @@ from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.words.notes import Told, in_words, named_slices, told
 from ndcg_tracker.words.texts import (
+    clustered_by,
     counted,
     judge_words,
     ordinal,
@@ -352,7 +353,7 @@ def recorded_reason(gated: Gated) -> str:
     """Return why a decision came out as it did, as the database keeps it, with its clusters and its margin's origin."""
     learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
     if clusters is not None:
-        why += f" (groups clustered by {clusters.attribute})"
+        why += f" {clustered_by(clusters.attribute)}"
     if learned is None:
         return why
     return f"{why} (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"

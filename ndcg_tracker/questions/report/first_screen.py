@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, ToldVerdict
 from ndcg_tracker.compare.say import finding, n_tested
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DecisionRecord
 
 _RARE = 0.01  # a smaller share of groups that may lose more than any that was seen is no caveat
+Apart = Literal["labels", "without clusters", "with clusters", "with other clusters"]
+"""Why a decision is not one on the comparison of the page: under other labels, or with clusters where it has none."""
 DECISION_LOOKS = {"pass": "better", "fail": "worse"}
 """The colour of what a gate decided."""
 _ANSWERS: Mapping[str | None, str] = {
@@ -85,10 +87,13 @@ def caveats(comparison: Comparison) -> list[str]:
     return told
 
 
-def decided(decision: DecisionRecord, *, is_outdated: bool) -> str:
-    """Return what a gate decided; ``is_outdated``: under other labels than those of the page."""
+def decided(decision: DecisionRecord, apart: Apart | None) -> str:
+    """Return what a gate decided; ``apart``: by what it differs from the comparison of the page."""
     overridden = "" if decision.acknowledged_reason is None else f"; overridden: {decision.acknowledged_reason}"
-    if is_outdated:
+    if apart in ("without clusters", "with clusters", "with other clusters"):
+        told = f"{decision.decision.upper()} ({decision.created_at_utc[:10]})"
+        return f"Gate on {decision.metric}, decided {apart}: {told}{overridden}"
+    if apart == "labels":
         return (
             f"Gate on {decision.metric}: not asked under these labels. Under others it was {decision.decision.upper()} "
             f"({decision.created_at_utc[:10]}){overridden}"
