@@ -262,6 +262,8 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     is_checked = bool(checked_by(first))
     last = "judge alone" if is_checked else "w/t/l"
     heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", f">{last}")]
+    spare = ("mean", "w/t/l")
+    heads = [replace(column, is_spare=column.name in spare) for column in heads]
     if is_checked:  # of a sample, the means of runs are not known
         heads, rows = [*heads[:2], *heads[3:]], [[*row[:2], *row[3:]] for row in rows]
     table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)

@@ -175,7 +175,8 @@ def test_every_picture_names_its_metric_and_its_axes() -> None:
 
 def test_below_the_line_is_better_of_a_metric_whose_lower_values_are() -> None:
     groups = EveryGroup(["q"], np.array([0.5]), np.array([0.25]), {}, "lower")
-    assert chart_groups.scatter(groups, "a", "b", metric="ms")["title"]["subtitle"] == "below the line b is better"
+    words = "below the dashed line b is better, above it worse"
+    assert chart_groups.scatter(groups, "a", "b", metric="ms")["title"]["subtitle"] == words
 
 
 @pytest.mark.nightly(but=3)
