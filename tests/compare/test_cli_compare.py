@@ -51,6 +51,7 @@ def test_several_candidates(shop: CommandLine, folder: Path) -> None:
         text = shop.done("compare", "bm25", "dense", "third", *asked)
         assert "dense against bm25 on shop" in text
         assert "third against bm25 on shop" in text
+    assert "third against bm25 on shop" not in shop.done("compare", "bm25", "dense", "third", "--top", "0")
 
 
 def test_markdown(shop: CommandLine) -> None:
