@@ -385,7 +385,7 @@ def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
         if moved
         else f"but no difference is detected ({points(turning.delta, signed=True)})"
     )
-    return f" if unjudged items are worth nothing, {found} if the {whose}'s are like its judged ones"
+    return f" if unjudged items are worth nothing, {found} if those of the {whose} are as good as its judged ones"
 
 
 def style_of(metric: MetricComparison) -> Style | None:
