@@ -127,7 +127,7 @@ def full_comparison(comparison: Comparison) -> Comparison:
     slices = (
         phone,
         replace(phone, value="watch", n=1, delta=-0.01, ci=None, p_value=None, q_value=None, p_adjusted=None,
-                verdict="no_difference_detected"),
+                verdict="not_comparable", warning=Note("one_group")),
         replace(phone, value=None, n=49, delta=0.0, ci=None, p_value=None, q_value=None, p_adjusted=None,
                 verdict="identical"),
         replace(phone, value="desktop", n=100, delta=0.02, ci=(-0.01, 0.05), p_value=0.1, q_value=0.1, p_adjusted=0.1,

@@ -23,7 +23,7 @@ import typer
 from typer.core import TyperGroup
 
 from ndcg_tracker import __version__
-from ndcg_tracker.cli.help import with_help
+from ndcg_tracker.cli.help import missing, with_help
 from ndcg_tracker.cli.options import ASKS_FOR_WORDS, as_option, discard, say, surroundings
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, worded
 
@@ -129,21 +129,24 @@ def _imported(name: str, database: Any) -> Any:
         app.command(name)(answers)
         command = typer.main.get_command(app)
     _take_database_too(command, database)
-    _refuse_repetitions(command)
+    _refuse_in_words(command)
     with_help(command, name)
     return command
 
 
-def _refuse_repetitions(command: Any) -> None:
-    """Make a command, and those of its group, refuse an option that is given twice and counts once.
+_OF_PYTHON = "Value error, "  # before what a converter of values says
 
-    Of two values the parser would take the last, in silence.
+
+def _refuse_in_words(command: Any) -> None:
+    """Make a command, and those of its group, refuse what is missing, all at once, and an option given twice.
+
+    Of two values the parser would take the last, in silence; of what is missing it tells the first alone.
     """
     parsed = command.parse_args
 
     def parse_args(context: Any, words: list[str]) -> list[str]:
         if not context.resilient_parsing:  # as for completion
-            given = command.make_parser(context).parse_args(list(words))[2]
+            values, _, given = command.make_parser(context).parse_args(list(words))
             once = [
                 option
                 for option in given
@@ -152,11 +155,18 @@ def _refuse_repetitions(command: Any) -> None:
             for option in once:
                 if once.count(option) > 1:
                     raise InputError(f"{max(option.opts, key=len)} is given twice", advice="give it once")
-        return list(parsed(context, words))
+        try:
+            return list(parsed(context, words))
+        except Exception as error:
+            if type(error).__name__ == "MissingParameter":
+                raise missing(command, context.command_path, values) from None
+            if str(getattr(error, "message", "")).startswith(_OF_PYTHON):
+                error.message = error.message.removeprefix(_OF_PYTHON)  # type: ignore[attr-defined]
+            raise
 
     command.parse_args = parse_args
     for inner in getattr(command, "commands", {}).values():
-        _refuse_repetitions(inner)
+        _refuse_in_words(inner)
 
 
 def _take_database_too(command: Any, option: Any) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from ndcg_tracker.errors import InputError
 from ndcg_tracker.render.terminal import wrapped
 
 EXAMPLES: Mapping[str, str] = {
@@ -134,13 +135,39 @@ def with_help(command: Any, words: str = "", headings: Mapping[str, Iterable[tup
     ``words``: what calls it. ``headings``: the commands of a group with what they do, under headings.
     """
     command.get_help = partial(_help, command, words, headings)
+    command.get_usage = partial(_usage_lines, command)
     for name, inner in getattr(command, "commands", {}).items():
         with_help(inner, f"{words} {name}".strip())
 
 
 def _help(command: Any, words: str, headings: Mapping[str, Iterable[tuple[str, str]]] | None, context: Any) -> str:
-    width = context.terminal_width or min(shutil.get_terminal_size().columns, _WIDEST)
-    return "\n".join(_lines(command, words, headings, context, max(width, _NARROWEST)))
+    return "\n".join(_lines(command, words, headings, context, _width(context)))
+
+
+def _width(context: Any) -> int:
+    return max(context.terminal_width or min(shutil.get_terminal_size().columns, _WIDEST), _NARROWEST)
+
+
+def _usage_lines(command: Any, context: Any) -> str:
+    """Return how a command is called."""
+    arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
+    pieces = ["[OPTIONS]", *map(_usage, arguments), *(["COMMAND [ARGS]..."] if hasattr(command, "commands") else [])]
+    return "\n".join(wrapped(" ".join(pieces), _width(context), f"Usage: {context.command_path} "))
+
+
+def missing(command: Any, path: str, values: Mapping[str, Any]) -> InputError:
+    """Return the error for a command without all that it needs, with its example.
+
+    ``path``: the words that call it. ``values``: of the parameters that were given, by their names.
+    """
+    lacking = [
+        _word(one) if one.param_type_name == "argument" else max(one.opts, key=len)
+        for one in command.params
+        if one.required and not (isinstance(given := values.get(one.name), str | list | tuple) and given)
+    ]
+    words = path.partition(" ")[2]
+    example = f"for example: ndcg-track {EXAMPLES[words]}" if words in EXAMPLES else f"see: {path} --help"
+    return InputError(f"missing: {', '.join(lacking)}", advice=example)
 
 
 def _lines(
@@ -148,8 +175,7 @@ def _lines(
 ) -> Iterator[str]:
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     is_group = hasattr(command, "commands")
-    pieces = ["[OPTIONS]", *map(_usage, arguments), *(["COMMAND [ARGS]..."] if is_group else [])]
-    yield from wrapped(" ".join(pieces), width, f"Usage: {context.command_path} ")
+    yield _usage_lines(command, context)
     for paragraph in filter(None, (" ".join(part.split()) for part in (command.help or "").split("\n\n"))):
         yield ""
         yield from wrapped(paragraph, width, _INDENT)

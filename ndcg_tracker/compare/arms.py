@@ -14,6 +14,7 @@ from ndcg_tracker.compare.results import RunRef
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError, argument
 from ndcg_tracker.storage.references import ARM, is_pattern
 from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import did_you_mean
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.results import MetricComparison
@@ -88,9 +89,10 @@ def arm_or_run(tx: ReadTransaction, reference: str, dataset: str | None = None) 
         raise ReferenceNotFoundError(f"{reference!r} is no arm", advice="write tag:KEY=VALUE, such as tag:arm=a")
     runs = [run for run in every if key in run.tags and str(run.tags[key]) == value]
     if not runs:
-        raise ReferenceNotFoundError(
-            f"no run has the tag {key}={value}", advice=f"give it with: ndcg-track runs tag RUN {key}={value}"
-        )
+        values = sorted({str(run.tags[key]) for run in every if key in run.tags})
+        meant = did_you_mean(value, values, before=f"{ARM}{key}=")
+        advice = meant or f"give it with: ndcg-track runs tag RUN {key}={value}"
+        raise ReferenceNotFoundError(f"no run has the tag {key}={value}", advice=advice)
     datasets = sorted({run.dataset for run in runs})
     if len(datasets) > 1:
         raise ReferenceNotFoundError(

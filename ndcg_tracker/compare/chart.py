@@ -104,6 +104,13 @@ class Bar:
         """Its name, with the attribute before the value of a slice."""
         return self.name if self.attribute is None else f"{self.attribute}: {self.name}"
 
+    @property
+    def found(self) -> str:
+        """Its verdict in words, "" without one."""
+        if self.p_adjusted is None and self.verdict not in ("identical", None):
+            return "not tested"
+        return "" if self.verdict is None else self.verdict.replace("_", " ")
+
 
 def bars_of(comparison: Comparison, slices: Mapping[str, Sequence[SliceComparison]]) -> list[Bar]:
     """Return the metrics of a comparison, and the first of them slice by slice."""
@@ -149,7 +156,7 @@ def forest(
             "low": None if bar.ci is None else bar.ci[0],
             "high": None if bar.ci is None else bar.ci[1],
             "direction": {"improved": BETTER, "regressed": WORSE}.get(bar.verdict or "", SAME),
-            "verdict": "" if bar.verdict is None else bar.verdict.replace("_", " "),
+            "verdict": bar.found,
             "interval": interval(bar.ci, signed=True),
             "p": p_text(bar.p_adjusted),
             "groups": bar.n,
@@ -170,7 +177,8 @@ def forest(
     low = {"field": "low", "type": "quantitative", "axis": axis}
     lines = layer("rule", {"x": low, "x2": {"field": "high"}, **shared}, strokeWidth=2.5)
     dots = layer("circle", {"x": {"field": "delta", "type": "quantitative"}, **shared}, size=90, opacity=1)
-    words = "grey: no difference detected" + (", or open" if any(bar.verdict == "open" for bar in bars) else "")
+    grey = [name for name in ("no difference detected", "open", "not tested") if any(bar.found == name for bar in bars)]
+    words = f"grey: {', or '.join(grey or ['no difference detected'])}"
     if any(_is_lost_by_correction(bar) for bar in bars):
         words += "; p-values are corrected for all tests, intervals are not"
     return chart(title, [zero, lines, dots], rows, subtitle=words, height={"step": row_height})

@@ -269,7 +269,8 @@ def scatter(
         "tooltip": [*_group_tooltip(queries), *_slice_tooltip(slices)],
     }
     look: Spec = {"opacity": 0.7, "size": 45 if len(rows) < 500 else 22}
-    words = f"{'above' if groups.direction == 'higher' else 'below'} the line {candidate} is better"
+    better, worse = ("above", "below") if groups.direction == "higher" else ("below", "above")
+    words = f"{better} the dashed line {candidate} is better, {worse} it worse"
     if is_thinned:
         encoding["tooltip"] = [*encoding["tooltip"], {"field": "n", "type": "quantitative", "title": "groups here"}]
         scale = {"type": "log", "domain": [1, max(2, int(n_groups.max()))], "range": [10, 120]}

@@ -77,7 +77,7 @@ def compare(
                     f"{option} does not go with --check-with: {_NOT_CHECKED[option]}", advice="leave it out"
                 )
     options.belongs_to_one_dataset(suite, by_tag=by_tag)
-    shows_each = top is not None or not asked.named.keys().isdisjoint(ASKED_OF_EACH)
+    shows_each = bool(top) or not asked.named.keys().isdisjoint(ASKED_OF_EACH)
     details = details or shows_each
     if suite is not None:
         from ndcg_tracker.compare.say_suite import suite_comparison_said

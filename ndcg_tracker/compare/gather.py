@@ -523,7 +523,7 @@ class ComparisonResult(Answer):
     >>> worst["group"], worst["moves"][0]["item"], worst["moves"][0]["rank_candidate"]
     ('tent', 'a', 2)
     >>> result.slices_to_frame()[["value", "n", "verdict"]].values.tolist()
-    [['phone', 1, 'no_difference_detected'], ['tv', 1, 'identical']]
+    [['phone', 1, 'not_comparable'], ['tv', 1, 'identical']]
     >>> result.to_html()[:48]
     '<div><p><strong>new against old on default: no d'
     """

@@ -242,15 +242,27 @@ def metric_warnings(
     elif no_inference is not None:
         warnings.append(no_inference)
     elif information.n < 2:
-        warnings.append(Note("one_group"))
+        warnings.append(untested(information))
     else:
         if test == "wilcoxon":
             warnings.append(Note("tests_symmetry"))
         if inference.ci is None:
-            warnings.append(Note("same_difference", {"n": information.n, "has_p": inference.p_value is not None}))
+            warnings.append(untested(information, has_p=inference.p_value is not None))
         else:
             warnings += filter(None, [low_information(information)])
     return tuple(warnings)
+
+
+def untested(information: Information, *, has_p: bool = False) -> Note:
+    """Return why differences, of which some are not 0, have no interval; ``has_p``: whether they have a p-value.
+
+    >>> untested(Information(1, 1, 0.0, of_clusters=True)), untested(Information(3, 3, 0.0)).kind
+    (Note(kind='one_group', facts={'of_clusters': True}, command=()), 'same_difference')
+    """
+    facts: dict[str, Fact] = {"of_clusters": True} if information.of_clusters else {}
+    if information.n < 2:
+        return Note("one_group", facts)
+    return Note("same_difference", {"n": information.n, "has_p": has_p} | facts)
 
 
 def low_information(information: Information) -> Note | None:

@@ -468,8 +468,10 @@ class SliceComparison:
     ``value``: of the attribute, None for the groups without one. ``n``: the groups that count. ``baseline``,
     ``candidate``: their (weighted) means, ``delta``: the mean difference, ``ci``: its 95% t interval. ``wins``,
     ``ties``, ``losses``: groups. ``p_value``: of the paired t-test; ``q_value``: after Benjamini and Hochberg over the
-    slices, for listing them; ``p_adjusted``: after Holm, for deciding. ``verdict``: by ``p_adjusted``. ``warning``:
-    low information, None where there is enough. A number that is undefined is None.
+    slices, for listing them; ``p_adjusted``: after Holm, for deciding. ``verdict``: by ``p_adjusted``;
+    "not_comparable" where no group counts, or no test can judge the difference: of a single group or cluster, and where
+    all differ by the same. ``warning``: why no test can, or low information, else None. A number that is undefined is
+    None.
     """
 
     value: str | None
@@ -486,6 +488,11 @@ class SliceComparison:
     p_adjusted: float | None
     verdict: Verdict
     warning: Note | None = None
+
+    @property
+    def is_untested(self) -> bool:
+        """Whether the groups differ, and no test can judge it."""
+        return self.verdict == "not_comparable" and self.delta is not None
 
 
 @dataclass(frozen=True, slots=True)

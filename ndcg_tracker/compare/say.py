@@ -25,10 +25,14 @@ from ndcg_tracker.compare.say_tables import (
     detectable_cell,
     detectable_legend,
     equivalence_tables,
+    evidence_words,
     facts,
     group_tables,
+    is_judged,
+    marks_of,
     slice_tables,
     tie_tables,
+    told_in_table,
     unjudged_tables,
 )
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
@@ -51,16 +55,6 @@ SIGNS = {
 JUDGED = "judged: how much of the first ranks has a label, in the baseline and in the candidate"
 FOLD = "what was compared, and how to read it"
 
-_TESTS = {
-    "t": "paired t-test",
-    "permutation": "permutation test (sign flips)",
-    "wilcoxon": "Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)",
-}
-_INTERVALS = {
-    "t": "paired t",
-    "bootstrap": "bootstrap (BCa: corrected for bias and skewness)",
-    "betting": "betting (holds at any n)",
-}
 _METRIC_COLUMNS = columns("metric", ">baseline", ">candidate", ">delta", ">95% interval", ">p")
 
 RUN_COLUMNS = paths(
@@ -268,6 +262,8 @@ def _overview(comparisons: Sequence[Comparison], spelled: Spelling) -> Report:
     is_checked = bool(checked_by(first))
     last = "judge alone" if is_checked else "w/t/l"
     heads = [*columns("run", "metric", ">mean", "verdict", ">delta", ">95% interval", ">p", f">{last}")]
+    spare = ("mean", "w/t/l")
+    heads = [replace(column, is_spare=column.name in spare) for column in heads]
     if is_checked:  # of a sample, the means of runs are not known
         heads, rows = [*heads[:2], *heads[3:]], [[*row[:2], *row[3:]] for row in rows]
     table = Table(heads, rows, names=(0, 1), marks=beside, footnotes=footnotes, n_below=3)
@@ -389,7 +385,7 @@ def unless(verdict: Verdict | None, left: OpenVerdict | None) -> str:
         if moved
         else f"but no difference is detected ({points(turning.delta, signed=True)})"
     )
-    return f" if unjudged items are worth nothing, {found} if the {whose}'s are like its judged ones"
+    return f" if unjudged items are worth nothing, {found} if those of the {whose} are as good as its judged ones"
 
 
 def style_of(metric: MetricComparison) -> Style | None:
@@ -402,11 +398,6 @@ def sign(metric: MetricComparison) -> str:
     if metric.verdict is None:
         return "·"
     return SIGNS[metric.told or metric.verdict] if is_judged(metric) else SIGNS["not_comparable"]
-
-
-def is_judged(metric: MetricComparison) -> bool:
-    """Return whether a test gave the verdict, or none is needed: for identical runs and metrics that are only shown."""
-    return metric.p_value is not None or metric.verdict in ("identical", None)
 
 
 def _metric_table(comparison: Comparison, comparisons: Sequence[Comparison]) -> Table:
@@ -446,7 +437,7 @@ def metric_cells(metric: MetricComparison) -> list[object]:
         metric.metric,
         points(metric.baseline),
         points(metric.candidate),
-        delta_cell(metric.delta, metric.told),
+        delta_cell(metric.delta, told_in_table(metric)),
         interval(metric.ci, signed=True),
         p_text(metric.p_adjusted),
     ]
@@ -523,7 +514,7 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     metrics = [metric for comparison in comparisons for metric in comparison.metrics]
     lines = evidence_words(comparisons)
     if any(metric.check is not None for metric in metrics):
-        return [CHECK_LEGEND, *lines[1:]]
+        return ["; ".join([CHECK_LEGEND, *marks_of(metrics)]), *lines[1:]]
     if all(metric.p_value is None for metric in metrics):
         return lines
     lines.append("d_z: effect size, mean difference / standard deviation of the differences")
@@ -536,37 +527,6 @@ def legend(comparisons: Sequence[Comparison], spelled: Spelling = in_python) -> 
     if any(metric.equivalence is not None and metric.equivalence.p_value is not None for metric in metrics):
         lines.append("equivalence: two one-sided t-tests (TOST), each metric on its own")
     return lines
-
-
-def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
-    """Return what delta, interval and p are."""
-    metrics = [metric for comparison in comparisons for metric in comparison.metrics]
-    tested = [metric for metric in metrics if metric.p_value is not None]
-    undetected = any(metric.verdict == "no_difference_detected" for metric in metrics)
-    lines = ["delta: candidate - baseline, in absolute points" + ("; ~: no difference detected" if undetected else "")]
-    if not tested:
-        return lines
-    intervals = " and ".join(dict.fromkeys(interval_name(metric) for metric in tested))
-    tests = " and ".join(dict.fromkeys(test_name(metric) for metric in tested))
-    over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
-    holm = f", Holm-corrected for {len(tested)} {over} at once" if len(tested) > 1 else ""
-    return [*lines, f"95% interval: {intervals}; p: {tests}{holm}"]
-
-
-def interval_name(metric: MetricComparison) -> str:
-    """Return where the interval of a metric comes from."""
-    if metric.variance is not None:
-        return "t over groups and runs, crossed"
-    if metric.clusters is not None:
-        return "t over clusters (CR2)"
-    return _INTERVALS.get(metric.ci_method, metric.ci_method)
-
-
-def test_name(metric: MetricComparison) -> str:
-    """Return which test gave the p-value of a metric."""
-    if metric.variance is not None or metric.clusters is not None:
-        return "its t-test"
-    return _TESTS.get(metric.test, metric.test)
 
 
 def _could_bet(metric: MetricComparison) -> bool:

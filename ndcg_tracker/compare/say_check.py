@@ -7,7 +7,7 @@ from typing import Any
 
 from ndcg_tracker.compare.check import Estimate, JudgeCheck
 from ndcg_tracker.compare.results import Comparison, MetricComparison
-from ndcg_tracker.compare.say_tables import delta_cell
+from ndcg_tracker.compare.say_tables import delta_cell, told_in_table
 from ndcg_tracker.render.formats import fields_of, shape_of
 from ndcg_tracker.render.report import Table, columns, marks
 from ndcg_tracker.words.notes import command_line
@@ -39,7 +39,11 @@ def check_table(comparison: Comparison, footnotes_of: Callable[[MetricComparison
         check = metric.check
         if check is None:
             continue
-        corrected = [delta_cell(metric.delta, metric.told), interval(metric.ci, signed=True), p_text(metric.p_adjusted)]
+        corrected = [
+            delta_cell(metric.delta, told_in_table(metric)),
+            interval(metric.ci, signed=True),
+            p_text(metric.p_adjusted),
+        ]
         rows.append([metric.metric, f"{judge} alone", *_cells(check.judged)])
         rows.append(["", f"{who!r} alone", *_cells(check.people)])
         rows.append(["", f"corrected by {who!r}", *corrected])

@@ -8,17 +8,14 @@ from dataclasses import replace
 from ndcg_tracker.compare.decide_suite import SuiteComparison
 from ndcg_tracker.compare.results import Comparison, MetricComparison
 from ndcg_tracker.compare.say import (
-    evidence_words,
     finding,
     for_people,
-    interval_name,
-    is_judged,
     judged_dataset,
     metric_footnotes,
     runs,
-    test_name,
 )
 from ndcg_tracker.compare.say_check import CHECK_LEGEND, checked_by
+from ndcg_tracker.compare.say_tables import evidence_words, interval_name, is_judged, test_name
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Direction

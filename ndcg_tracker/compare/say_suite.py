@@ -9,9 +9,17 @@ from typing import Any
 from ndcg_tracker.compare.chart import Bar, forest
 from ndcg_tracker.compare.decide_suite import SuiteComparison, SuiteDelta, SuiteNote, verdict_of
 from ndcg_tracker.compare.results import Comparison
-from ndcg_tracker.compare.say import comparison_reports, interval_name, metric_footnotes, test_name, unless
+from ndcg_tracker.compare.say import comparison_reports, metric_footnotes, unless
 from ndcg_tracker.compare.say_latex import suite_comparison_latex
-from ndcg_tracker.compare.say_tables import delta_cell, in_neither, rare_loss_words
+from ndcg_tracker.compare.say_tables import (
+    delta_cell,
+    in_neither,
+    interval_name,
+    is_judged,
+    mark_legends,
+    rare_loss_words,
+    test_name,
+)
 from ndcg_tracker.errors import Spelling, argument, in_python, worded
 from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
@@ -121,6 +129,8 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
         ]
         for comparison in comparisons
     ]
+    verdicts = [comparison.told for comparison in comparisons]
+    lefts = [comparison.open for comparison in comparisons]
     n = len(dict.fromkeys(comparison.candidate for comparison in comparisons))
     of = f"{counted(n, 'candidate')} against {first.baseline} on suite {first.suite}"
     return Report(
@@ -134,7 +144,8 @@ def _overview(comparisons: Sequence[SuiteComparison]) -> Report:
             )
         ],
         legend=[
-            f"delta: candidate - baseline; p: t-test of the macro mean, Holm-corrected for {len(rows)} tests at once",
+            "; ".join(["delta: candidate - baseline", *mark_legends(verdicts, lefts)]),
+            f"p: t-test of the macro mean, Holm-corrected for {len(rows)} tests at once",
             "macro: each dataset counts once",
         ],
         is_overview=True,
@@ -208,27 +219,29 @@ def rare_loss_fact(comparison: SuiteComparison) -> list[tuple[str, str]]:
 
 def delta_table(comparison: SuiteComparison) -> Table:
     """Return the table of the comparisons on each dataset."""
-    footnotes: list[str] = []
+    footnotes, metrics = list[str](), [delta.metric for delta in comparison.deltas]
+    verdicts = [delta.told if is_judged(delta.metric) else None for delta in comparison.deltas]
     rows: list[list[object]] = [
         [
             delta.dataset,
             f"{delta.n:,}",
             points(delta.baseline_mean),
             points(delta.candidate_mean),
-            delta_cell(delta.delta, delta.told),
+            delta_cell(delta.delta, told),
             interval(delta.ci, signed=True),
             p_text(delta.p_adjusted),
             f"{delta.wins:,}/{delta.ties:,}/{delta.losses:,}",
         ]
-        for delta in comparison.deltas
+        for delta, told in zip(comparison.deltas, verdicts, strict=True)
     ]
-    metrics = [delta.metric for delta in comparison.deltas]
     tests = " and ".join(dict.fromkeys(map(test_name, metrics)))
     intervals = " and ".join(dict.fromkeys(map(interval_name, metrics)))
-    what = "delta: candidate - baseline, in absolute points"
+    lefts = [metric.open for metric in metrics]
+    what = "; ".join(["delta: candidate - baseline, in absolute points", *mark_legends(verdicts, lefts)])
     if intervals != "paired t":
         what += f"; 95% interval: {intervals}"
     heads = columns("dataset", ">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">w/t/l")
+    heads = (*heads[:-1], replace(heads[-1], is_spare=True))
     return Table(
         heads,
         rows,

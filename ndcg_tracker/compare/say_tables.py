@@ -13,6 +13,7 @@ from ndcg_tracker.compare.results import (
     ItemMove,
     LabelSetRef,
     MetricComparison,
+    OpenVerdict,
     PossibleDelta,
     RareLoss,
     SliceComparison,
@@ -25,7 +26,7 @@ from ndcg_tracker.render.report import Column, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.statistics.t_test import Equivalence
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, SUMMED_JUDGE
-from ndcg_tracker.words.notes import Note, few_differences, sentence
+from ndcg_tracker.words.notes import few_differences, sentence
 from ndcg_tracker.words.texts import counted, interval, p_text, percent, percent_of, points, shown, shown_margin
 
 _SLICES_NAMED = 5
@@ -35,14 +36,53 @@ NO_VALUE = "(none)"
 IDENTICAL = "identical in every group: no interval, no p-value"
 VERDICT_STYLES: dict[str | None, Style] = {"improved": "good", "regressed": "bad"}
 
+_TESTS = {
+    "t": "paired t-test",
+    "permutation": "permutation test (sign flips)",
+    "wilcoxon": "Wilcoxon signed-rank test without zeros (tests symmetry, not the mean)",
+}
+_INTERVALS = {
+    "t": "paired t",
+    "bootstrap": "bootstrap (BCa: corrected for bias and skewness)",
+    "betting": "betting (holds at any n)",
+}
 _UNDETECTABLE = "none"
 _NUMBERS = (">n", ">baseline", ">candidate", ">delta", ">95% interval", ">p", ">q")
 
 
+_MARKS = {"no_difference_detected": "~ ", "open": "? "}
+
+
 def delta_cell(delta: float | None, verdict: ToldVerdict | None) -> Painted:
-    """Return a difference in the style of its verdict, with "~" before it where it was not detected."""
-    text = points(delta, signed=True)
-    return Painted(f"~ {text}" if verdict == "no_difference_detected" else text, VERDICT_STYLES.get(verdict))
+    """Return a difference in the style of its verdict, with "~" before it where it was not detected, "?" where open.
+
+    ``verdict``: None of a difference that nothing tests.
+    """
+    return Painted(_MARKS.get(verdict or "", "") + points(delta, signed=True), VERDICT_STYLES.get(verdict))
+
+
+def mark_legends(told: Sequence[ToldVerdict | None], opened: Sequence[OpenVerdict | None] = ()) -> list[str]:
+    """Return what the marks before differences with these verdicts mean; ``opened``: what leaves them open."""
+    by_hand = [bool(left.hands) for left in opened if left is not None]
+    whys = ["unjudged items"] * (not all(by_hand)) + ["who labelled"] * any(by_hand)
+    undetected = ["~: no difference detected"] if "no_difference_detected" in told else []
+    return undetected + ([f"?: open, depends on {' and '.join(whys)}"] if "open" in told else [])
+
+
+def marks_of(metrics: Sequence[MetricComparison]) -> list[str]:
+    """Return the ``mark_legends`` of metrics."""
+    told = [told_in_table(metric) for metric in metrics]
+    return mark_legends(told, [metric.open for metric in metrics if metric.is_open])
+
+
+def told_in_table(metric: MetricComparison) -> ToldVerdict | None:
+    """Return the verdict that marks a difference, None where nothing was tested."""
+    return metric.told if is_judged(metric) else None
+
+
+def is_judged(metric: MetricComparison) -> bool:
+    """Return whether a test gave the verdict, or none is needed: for identical runs and metrics that are only shown."""
+    return metric.p_value is not None or metric.verdict in ("identical", None)
 
 
 def equivalence_tables(comparison: Comparison) -> list[Table]:
@@ -96,6 +136,36 @@ def detectable_legend(metrics: Sequence[MetricComparison]) -> list[str]:
     return [told] if cells else []
 
 
+def evidence_words(comparisons: Sequence[Comparison]) -> list[str]:
+    """Return what delta, interval and p are."""
+    metrics = [metric for comparison in comparisons for metric in comparison.metrics]
+    tested = [metric for metric in metrics if metric.p_value is not None]
+    lines = ["; ".join(["delta: candidate - baseline, in absolute points", *marks_of(metrics)])]
+    if not tested:
+        return lines
+    intervals = " and ".join(dict.fromkeys(interval_name(metric) for metric in tested))
+    tests = " and ".join(dict.fromkeys(test_name(metric) for metric in tested))
+    over = "metrics" if len(comparisons) == 1 else "metrics of all candidates"
+    holm = f", Holm-corrected for {len(tested)} {over} at once" if len(tested) > 1 else ""
+    return [*lines, f"95% interval: {intervals}; p: {tests}{holm}"]
+
+
+def interval_name(metric: MetricComparison) -> str:
+    """Return where the interval of a metric comes from."""
+    if metric.variance is not None:
+        return "t over groups and runs, crossed"
+    if metric.clusters is not None:
+        return "t over clusters (CR2)"
+    return _INTERVALS.get(metric.ci_method, metric.ci_method)
+
+
+def test_name(metric: MetricComparison) -> str:
+    """Return which test gave the p-value of a metric."""
+    if metric.variance is not None or metric.clusters is not None:
+        return "its t-test"
+    return _TESTS.get(metric.test, metric.test)
+
+
 def slice_tables(comparison: Comparison) -> list[Table]:
     """Return the table of slices, the worst first and without the middle of many; none where it was not asked for."""
     slices, attribute, first = comparison.slices, comparison.slice_attribute, comparison.metrics[0]
@@ -104,11 +174,6 @@ def slice_tables(comparison: Comparison) -> list[Table]:
     shown, n_hidden = list(slices), len(slices) - 2 * SLICES_SHOWN
     if n_hidden > 0:
         shown = [*slices[:SLICES_SHOWN], *slices[-SLICES_SHOWN:]]
-    moved = [
-        f"{number} {verdict}"
-        for verdict in ("regressed", "improved")
-        if (number := sum(row.verdict == verdict for row in slices))
-    ]
     footnotes: list[str] = []
     numbers = [name for name in _NUMBERS if name not in (">baseline", ">candidate") or first.check is None]
     table = Table(
@@ -117,18 +182,39 @@ def slice_tables(comparison: Comparison) -> list[Table]:
             *(replace(column, is_spare=column.name == "candidate") for column in columns(*numbers)),
         ),
         [_slice_cells(row, with_means=first.check is None) for row in shown],
-        f"{first.metric} by {attribute}: {', '.join(moved) or 'no difference detected'} "
-        f"({counted(len(slices), 'slice')})",
+        f"{first.metric} by {attribute}: {_slices_found(slices)} ({counted(len(slices), 'slice')})",
         marks=[marks(_slice_footnotes(row), footnotes) for row in shown],
-        legend=_slice_legend(slices, is_paired=first.variance is None and first.clusters is None),
+        legend=_slice_legend(slices, comparison.metrics),
         n_below=3,
     )
     return [replace(table, footnotes=footnotes)]
 
 
-def _slice_legend(slices: Sequence[SliceComparison], *, is_paired: bool) -> list[str]:
-    """Return how to read the table of slices, and how many are not in it; ``is_paired``: by plain paired t-tests."""
-    lines = []
+def _slices_found(slices: Sequence[SliceComparison]) -> str:
+    """Return how many slices moved and which way, and how many no test can judge."""
+    moved = [
+        f"{number} {verdict}"
+        for verdict in ("regressed", "improved")
+        if (number := sum(row.verdict == verdict for row in slices))
+    ]
+    n_untested = sum(row.is_untested for row in slices)
+    if n_untested and n_untested == len(slices):
+        return ", ".join(filter(None, ["not tested", why_untested(slices)]))
+    return ", ".join([*(moved or ["no difference detected"]), *([f"{n_untested} not tested"] if n_untested else [])])
+
+
+def why_untested(slices: Sequence[SliceComparison]) -> str:
+    """Return why no test can judge any of these slices, "" where the reasons differ."""
+    notes = [row.warning for row in slices if row.is_untested and row.warning is not None]
+    units = {"cluster" if note.facts.get("of_clusters") else "group" for note in notes}
+    is_alone = len(units) == 1 and all(note.kind == "one_group" for note in notes)
+    return f"each is one {units.pop()}" if is_alone else ""
+
+
+def _slice_legend(slices: Sequence[SliceComparison], metrics: Sequence[MetricComparison]) -> list[str]:
+    """Return how to read the table of slices, and how many are not in it; ``metrics``: in the table above it."""
+    known, is_paired = marks_of(metrics), metrics[0].variance is None and metrics[0].clusters is None
+    lines = [mark for mark in mark_legends([row.verdict for row in slices]) if mark not in known]
     n_tested = sum(row.p_value is not None for row in slices)
     if n_tested:
         holm = f", Holm-corrected for {counted(n_tested, 'slice')} at once" if n_tested > 1 else ""
@@ -157,14 +243,14 @@ def _slice_cells(row: SliceComparison, *, with_means: bool) -> list[object]:
 
 def _slice_footnotes(row: SliceComparison) -> list[str]:
     """Return the footnotes of one slice, worded so that slices can share them."""
+    if row.warning is not None and row.is_untested:
+        units = "clusters" if row.warning.facts.get("of_clusters") else "groups"
+        same = f"all {units} differ by the same amount: the interval and the p-value are undefined"
+        return [sentence(row.warning) if row.warning.kind == "one_group" else same]
     if row.verdict == "not_comparable":
         return ["no group that counts"]
     if row.verdict == "identical":
         return [IDENTICAL]
-    if row.n == 1:
-        return [sentence(Note("one_group"))]
-    if row.ci is None:
-        return ["all groups differ by the same amount: the interval and the p-value are undefined"]
     if row.warning is not None:
         return [few_differences(row.warning)]
     return []

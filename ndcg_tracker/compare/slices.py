@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, low_information
-from ndcg_tracker.compare.results import ALPHA, SliceComparison, corrected_verdict
+from ndcg_tracker.compare.inference import GROUPS_ONLY, Chance, low_information, untested
+from ndcg_tracker.compare.results import ALPHA, SliceComparison, Verdict, corrected_verdict
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.metrics.language.metric import Direction
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
 from ndcg_tracker.statistics.t_test import Information, TTest, checked_weights, limited
+from ndcg_tracker.words.notes import Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
@@ -222,6 +223,7 @@ def _compared(
     test, _ = chance.test(delta, weights)
     wins, losses = int((delta > 0).sum()), int((delta < 0).sum())
     inferred = wins + losses > 0
+    verdict, warning = tested(test, chance.information(delta, weights), inferred=inferred)
     return SliceComparison(
         value=value,
         n=test.n,
@@ -235,9 +237,21 @@ def _compared(
         p_value=test.p_value if inferred else None,
         q_value=None,
         p_adjusted=None,
-        verdict="no_difference_detected" if inferred else "identical" if test.n else "not_comparable",
-        warning=low_information(chance.information(delta, weights)),
+        verdict=verdict,
+        warning=warning,
     )
+
+
+def tested(test: TTest, information: Information, *, inferred: bool) -> tuple[Verdict, Note | None]:
+    """Return the verdict on a slice before any correction, and its warning; ``inferred``: whether a group differs.
+
+    >>> tested(Chance().test(np.full(2, 0.5), None)[0], Information(2, 2, 0.0), inferred=True)
+    ('not_comparable', Note(kind='same_difference', facts={'n': 2, 'has_p': False}, command=()))
+    """
+    if inferred and test.p_value is None:
+        return "not_comparable", untested(information)
+    verdict: Verdict = "no_difference_detected" if inferred else "identical" if test.n else "not_comparable"
+    return verdict, low_information(information)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import replace as replaced
 from typing import TYPE_CHECKING
 
 from ndcg_tracker.compare.decide import ComparedRuns, adjusted_jointly, possible
-from ndcg_tracker.compare.inference import NOTHING, Inference, Methods, low_information, metric_warnings
+from ndcg_tracker.compare.inference import NOTHING, Inference, Methods, metric_warnings
 from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.results import (
     Clusters,
@@ -20,7 +20,7 @@ from ndcg_tracker.compare.results import (
     Verdict,
 )
 from ndcg_tracker.compare.run_pair import label_set_ref
-from ndcg_tracker.compare.slices import corrected_slices, worst_first
+from ndcg_tracker.compare.slices import corrected_slices, tested, worst_first
 from ndcg_tracker.errors import InputError, NotComparableError, argument
 from ndcg_tracker.metrics.language.measures import ShownOnly
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -160,6 +160,7 @@ def _slice(value: str | None, sums: PairedSums) -> SliceComparison:
     """Return one slice as if it were the only one."""
     test, differences = sums.test(), sums.differences
     inferred = differences.n_nonzero > 0
+    verdict, warning = tested(test, sums.information(), inferred=inferred)
     return SliceComparison(
         value=value,
         n=test.n,
@@ -173,8 +174,8 @@ def _slice(value: str | None, sums: PairedSums) -> SliceComparison:
         p_value=test.p_value if inferred else None,
         q_value=None,
         p_adjusted=None,
-        verdict="no_difference_detected" if inferred else "identical" if test.n else "not_comparable",
-        warning=low_information(sums.information()),
+        verdict=verdict,
+        warning=warning,
     )
 
 

@@ -53,8 +53,8 @@ COLORS: Mapping[Theme, Mapping[str, str]] = {
     },
 }
 """Blue and orange are told apart by eyes that do not tell red from green (Okabe and Ito, Color Universal Design)."""
-SLICE_COLORS = ["#d55e00", "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#a0674b", "#b8a900"]
-"""The colours of slices, in this order (Okabe and Ito, and brown for their black); grey is for all others."""
+SLICE_COLORS = ["#009e73", "#cc79a7", "#b8a900", "#7a6bd0", "#5fc0b4", "#b2386b", "#d9c36a", "#a0674b"]
+"""The colours of slices, in this order; none is the blue or the orange of better and worse, and grey is for others."""
 _NUMBERS = {"decimal": ".", "thousands": ",", "grouping": [3], "currency": ["$", ""], "minus": "-"}
 """How charts write numbers: with the minus sign of every other text, which can be copied into other tools."""
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"

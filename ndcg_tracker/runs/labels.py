@@ -52,10 +52,11 @@ def numbered_labels(
         counting = counting_judge(tx, dataset_id, dataset, judge)
         of_judge = [label_set for label_set in every if label_set.judge == counting]
         if not of_judge:
-            judges = ", ".join(judge_words(other) for other in judges_of(tx, dataset_id))
+            judges = judges_of(tx, dataset_id)
             raise InputError(
-                f"dataset {dataset!r} has no labels of {judge_words(counting)}, but those of {judges}",
-                advice=f"choose with {argument('judge')}",
+                f"dataset {dataset!r} has no labels of {judge_words(counting)}, but those of "
+                f"{', '.join(map(judge_words, judges))}",
+                advice=f"choose with {argument('judge')}" if any(judges) else f"leave out {argument('judge')}",
             )
         return of_judge[-1]
     label_set = next((label_set for label_set in every if label_set.version == version), None)

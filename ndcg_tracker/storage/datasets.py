@@ -241,9 +241,9 @@ class SuiteReads:
         suites = self.all()
         named = next((suite for suite in suites if suite.name == name), None)
         if named is None:
-            names = ", ".join(repr(suite.name) for suite in suites) or "none"
+            names = ", ".join(repr(suite.name) for suite in suites)
             raise ReferenceNotFoundError(
-                f"there is no suite {name!r}; there is {names}",
+                f"there is no suite {name!r}; there is {names}" if suites else "there is no suite yet",
                 advice="make one with: ndcg-track suite create NAME DATASET...",
             )
         return named

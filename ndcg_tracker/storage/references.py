@@ -12,6 +12,8 @@ from ndcg_tracker.storage.records import AliasRecord
 from ndcg_tracker.words.texts import did_you_mean
 
 ARM = "tag:"
+DEFAULT_DATASET = "default"
+"""The dataset of what names none."""
 """What the name of an arm begins with: all runs with a tag."""
 _MAX_SHOWN = 8
 _LATEST = re.compile(r"latest(?:~([0-9]{1,9}))?", re.ASCII)
@@ -127,7 +129,10 @@ def unknown_dataset(name: str, names: Sequence[str]) -> ReferenceNotFoundError:
     advice = did_you_mean(name, names)
     if not advice:
         only = f"there is only {names[0]!r}: name it with {argument('dataset', names[0])}" if len(names) == 1 else ""
-        advice = only or (f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run")
+        several = f"there are {_listed(sorted(names))}" if names else "there are none yet; ingest a run"
+        if name == DEFAULT_DATASET and len(names) > 1:  # it may not have been typed
+            several = f"name one with {argument('dataset')}: {_listed(sorted(names))}"
+        advice = only or several
     return ReferenceNotFoundError(f"no dataset {name!r}", advice=advice)
 
 

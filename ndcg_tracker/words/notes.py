@@ -207,9 +207,9 @@ def _fewer_judged(run: str, cutoffs: Sequence[int | None]) -> str:
     )
 
 
-def _same_difference(n: int, has_p: bool) -> str:
+def _same_difference(n: int, has_p: bool, of_clusters: bool = False) -> str:
     what = "the interval is" if has_p else "the interval and the p-value are"
-    return f"all {n:,} groups differ by the same amount: {what} undefined"
+    return f"all {n:,} {'clusters' if of_clusters else 'groups'} differ by the same amount: {what} undefined"
 
 
 def _ties(metrics: Sequence[str], low: float, high: float) -> str:
@@ -377,7 +377,9 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     "retraining": _retraining,
     "weightless": lambda n: f"{counted(n, 'group')} of weight 0 left out",
     "no_group": "no group has a result in both runs, so there is nothing to compare",
-    "one_group": "one group says nothing about others: no interval and no p-value",
+    "one_group": lambda of_clusters=False: (
+        f"one {'cluster' if of_clusters else 'group'} says nothing about others: no interval and no p-value"
+    ),
     "same_difference": _same_difference,
     "low_information": low_information,
     "equal_values": (

@@ -185,8 +185,8 @@ def in_a_row(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
 
-def did_you_mean(text: str, names: Sequence[str]) -> str:
-    """Return a question that suggests the closest of some names, "" where none is close.
+def did_you_mean(text: str, names: Sequence[str], *, before: str = "") -> str:
+    """Return a question that suggests the closest of some names, "" where none is close; ``before``: before each.
 
     >>> did_you_mean("shpo", ["shop", "books"]), did_you_mean("x", ["shop"])
     ("did you mean 'shop'?", '')
@@ -194,7 +194,7 @@ def did_you_mean(text: str, names: Sequence[str]) -> str:
     import difflib  # needed for errors alone
 
     close = difflib.get_close_matches(text, names, n=3, cutoff=0.6)
-    return f"did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return f"did you mean {' or '.join(repr(before + name) for name in close)}?" if close else ""
 
 
 def shown_name(path: str) -> str:
@@ -256,3 +256,12 @@ def sample_command(
     options = {"--judge": judge, "--budget": budget, "--metric": metric, "--dataset": dataset}
     given = (word for option, value in options.items() if value for word in (option, value))
     return ("ndcg-track", "labels", "sample", *runs, *given)
+
+
+OF_CLUSTERS = "(groups clustered by "
+"""With what the reason of a recorded decision tells its clusters, for who reads it there."""
+
+
+def clustered_by(attribute: str) -> str:
+    """Return how the reason of a recorded decision tells its clusters."""
+    return f"{OF_CLUSTERS}{attribute})"

@@ -275,3 +275,34 @@ def test_an_option_that_counts_once_is_not_given_twice(
 ) -> None:
     assert run(words) == 2
     assert capsys.readouterr() == ("", f"error: {option} is given twice; give it once\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["gate"],
+            "error: missing: CANDIDATE, --baseline; for example: ndcg-track gate dense --baseline @baseline --margin "
+            "0.01",
+        ),
+        (
+            ["labels", "sample", "bm25"],
+            "error: missing: CANDIDATE..., --judge, --budget; for example: ndcg-track labels sample bm25 dense --judge "
+            "gpt --budget 200 -o ask.csv",
+        ),
+    ],
+)
+def test_all_that_is_missing_is_named_with_an_example(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str], folder: Path
+) -> None:
+    assert run(arguments) == 2
+    assert capsys.readouterr().err == said + "\n"
+
+
+def test_a_wrong_choice_is_refused_in_the_words_of_the_help(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    assert run(["compare", "bm25", "dense", "--test", "foo"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "Usage: ndcg-track compare [OPTIONS] BASELINE CANDIDATE..."
+    assert "'--test'" in lines[-1]
+    assert "'foo' is not one of" in lines[-1]
+    assert "Value error" not in lines[-1]

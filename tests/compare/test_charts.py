@@ -175,7 +175,8 @@ def test_every_picture_names_its_metric_and_its_axes() -> None:
 
 def test_below_the_line_is_better_of_a_metric_whose_lower_values_are() -> None:
     groups = EveryGroup(["q"], np.array([0.5]), np.array([0.25]), {}, "lower")
-    assert chart_groups.scatter(groups, "a", "b", metric="ms")["title"]["subtitle"] == "below the line b is better"
+    words = "below the dashed line b is better, above it worse"
+    assert chart_groups.scatter(groups, "a", "b", metric="ms")["title"]["subtitle"] == words
 
 
 @pytest.mark.nightly(but=3)
@@ -200,6 +201,9 @@ def test_grey_bars_beside_zero_are_explained() -> None:
     beyond = compare.Bar("AP", None, 0.1, (0.01, 0.19), none, 0.08, 30)
     words = "grey: no difference detected; p-values are corrected for all tests, intervals are not"
     assert compare.forest([within, beyond])["title"]["subtitle"] == words
+    alone = compare.Bar("tent", "product", -0.5, None, "not_comparable", None, 10)
+    chart = compare.forest([alone])
+    assert (chart["title"]["subtitle"], chart["data"]["values"][0]["verdict"]) == ("grey: not tested", "not tested")
 
 
 def test_texts_are_as_people_may_see_them() -> None:

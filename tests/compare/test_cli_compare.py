@@ -51,6 +51,7 @@ def test_several_candidates(shop: CommandLine, folder: Path) -> None:
         text = shop.done("compare", "bm25", "dense", "third", *asked)
         assert "dense against bm25 on shop" in text
         assert "third against bm25 on shop" in text
+    assert "third against bm25 on shop" not in shop.done("compare", "bm25", "dense", "third", "--top", "0")
 
 
 def test_markdown(shop: CommandLine) -> None:
@@ -159,11 +160,12 @@ def test_slices(shop: CommandLine, folder: Path) -> None:
     found = shop.rows("compare", "bm25", "dense", "--by", "device")
     assert [(row["value"], row["n"]) for row in found["slices"]] == [(None, 1), ("tv", 2), ("phone", 2)]
     text = shop.done("compare", "bm25", "dense", "--by", "device")
-    table = text[text.index("ndcg@10 by device: no difference detected (3 slices)\n") :].splitlines()
+    table = text[text.index("ndcg@10 by device: no difference detected, 1 not tested (3 slices)\n") :].splitlines()
     assert re.split(" {2,}", table[1]) == ["device", "n", "baseline", "candidate", "delta", "95% interval", "p", "q"]
     assert [line.split()[0] for line in table[2:5]] == ["(none)", "tv", "phone"]
-    assert "\n<details><summary>ndcg@10 by device: no difference detected (3 slices)</summary>\n" in shop.done(
-        "compare", "bm25", "dense", "--by", "device", "--format", "markdown"
+    assert (
+        "\n<details><summary>ndcg@10 by device: no difference detected, 1 not tested (3 slices)</summary>\n"
+        in shop.done("compare", "bm25", "dense", "--by", "device", "--format", "markdown")
     )
     printed = shop.done("compare", "bm25", "dense", "--by", "device", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(printed)))

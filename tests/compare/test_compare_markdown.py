@@ -83,12 +83,12 @@ between -0.0223 and -0.0023
 
 </details>
 
-<details><summary>ndcg@10 by device: 1 regressed (4 slices)</summary>
+<details><summary>ndcg@10 by device: 1 regressed, 1 not tested (4 slices)</summary>
 
 | device | n | baseline | candidate | delta | 95% interval | p | q |  |
 | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |
 | phone | 250 | 0.6500 | 0.6000 | -0.0500 | \\[-0.0700, -0.0300\\] | &lt;1e-4 | &lt;1e-4 |  |
-| watch | 1 | 0.6500 | 0.6000 | \\~ -0.0100 | - | - | - | ¹ |
+| watch | 1 | 0.6500 | 0.6000 | -0.0100 | - | - | - | ¹ |
 | (none) | 49 | 0.6500 | 0.6000 | +0.0000 | - | - | - | ² |
 | desktop | 100 | 0.6500 | 0.6000 | \\~ +0.0200 | \\[-0.0100, +0.0500\\] | 0.1000 | 0.1000 | ³ |
 
@@ -96,6 +96,7 @@ between -0.0223 and -0.0023
 - ² identical in every group: no interval, no p-value
 - ³ low information (under 25 nonzero differences): the t interval may be too narrow
 
+- \\~: no difference detected
 - p, which decides: paired t-test, Holm-corrected for 2 slices at once
 - q, for listing: the share of chance finds among all with a q as small (Benjamini-Hochberg)
 - (none): the groups without this attribute

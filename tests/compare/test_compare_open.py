@@ -44,7 +44,7 @@ def test_a_verdict_that_unjudged_items_could_turn_is_open(pool: nt.Tracker) -> N
     first = " ".join(str(comparison).partition("\n\n")[0].split())
     assert first.startswith("new against old on pool: ndcg@10 regressed by 0.0")
     assert "if unjudged items are worth nothing, " in first
-    assert first.endswith(" if the candidate's are like its judged ones")
+    assert first.endswith(" if those of the candidate are as good as its judged ones")
     closing = f"to judge all {metric.open.n_items} items that nobody judged, before the next verdict: ndcg-track"
     assert comparison.notes == (
         f"{closing} labels needed old new --metric ndcg@10 --dataset pool --all",
@@ -56,7 +56,7 @@ def test_the_other_way_round_the_other_end_turns_it(pool: nt.Tracker) -> None:
     comparison = pool.compare("new", "old", metrics="ndcg@10", dataset="pool")
     assert comparison.comparisons[0].metrics[0].verdict == "improved"
     assert " ".join(str(comparison).partition("\n\n")[0].split()).endswith(
-        " if the baseline's are like its judged ones"
+        " if those of the baseline are as good as its judged ones"
     )
 
 

@@ -108,13 +108,13 @@ device     n  baseline  candidate      delta
           95% interval       p       q
 phone    250    0.6500     0.6000    -0.0500
     [-0.0700, -0.0300]   <1e-4   <1e-4
-watch      1    0.6500     0.6000  ~ -0.0100
+watch      1    0.6500     0.6000    -0.0100
                      -       -       -  ¹
 """
 WITHOUT_CANDIDATE = """
 device     n  baseline      delta        95% interval       p       q
 phone    250    0.6500    -0.0500  [-0.0700, -0.0300]   <1e-4   <1e-4
-watch      1    0.6500  ~ -0.0100                   -       -       -  ¹
+watch      1    0.6500    -0.0100                   -       -       -  ¹
 """
 
 

@@ -121,15 +121,16 @@ note: labels version 3 is newer than version 2, which the runs share; to use it:
 note: ties in scores could change the verdict on ndcg@10: however they are broken, delta lies
       between -0.0223 and -0.0023
 
-ndcg@10 by device: 1 regressed (4 slices)
+ndcg@10 by device: 1 regressed, 1 not tested (4 slices)
 device     n  baseline  candidate      delta        95% interval       p       q
 phone    250    0.6500     0.6000    -0.0500  [-0.0700, -0.0300]   <1e-4   <1e-4
-watch      1    0.6500     0.6000  ~ -0.0100                   -       -       -  ¹
+watch      1    0.6500     0.6000    -0.0100                   -       -       -  ¹
 (none)    49    0.6500     0.6000    +0.0000                   -       -       -  ²
 desktop  100    0.6500     0.6000  ~ +0.0200  [-0.0100, +0.0500]  0.1000  0.1000  ³
 ¹ one group says nothing about others: no interval and no p-value
 ² identical in every group: no interval, no p-value
 ³ low information (under 25 nonzero differences): the t interval may be too narrow
+~: no difference detected
 p, which decides: paired t-test, Holm-corrected for 2 slices at once
 q, for listing: the share of chance finds among all with a q as small (Benjamini-Hochberg)
 (none): the groups without this attribute

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from populations import Record, repeats
 
+from ndcg_tracker.compare.inference import Chance
 from ndcg_tracker.compare.slices import compare_slices, worst_first
 from ndcg_tracker.render.formats import as_object
 from ndcg_tracker.statistics.many_tests import benjamini_hochberg, holm
@@ -42,7 +43,7 @@ def test_weights_and_groups_without_a_value() -> None:
         ("a", 3, "no_difference_detected"),
         ("b", 0, "not_comparable"),
         ("c", 0, "not_comparable"),
-        (None, 1, "no_difference_detected"),
+        (None, 1, "not_comparable"),
     ]
     test = weighted_t(candidate[:3], weights[:3])
     assert (rows[0].delta, rows[0].p_value, rows[0].p_adjusted) == (test.mean, test.p_value, test.p_value)
@@ -50,6 +51,19 @@ def test_weights_and_groups_without_a_value() -> None:
     document = json.loads(json.dumps([as_object(row) for row in rows], allow_nan=False))
     assert document[1]["delta"] is document[1]["baseline"] is document[1]["warning"] is None
     assert document[0]["warning"].startswith("low information: 3 of 3")
+
+
+def test_a_slice_of_one_cluster_is_not_tested() -> None:
+    clusters, values = np.repeat([0, 1, 2], 2), ["tent"] * 2 + ["rest"] * 4
+    candidate = np.array([-0.5, -0.25, 0.5, 0.25, 0.5, 0.0])
+    rest, tent = compare_slices(np.zeros(6), candidate, values, chance=Chance(clusters=clusters))
+    assert (rest.verdict, rest.is_untested) == ("no_difference_detected", False)
+    assert (tent.verdict, tent.delta, tent.p_value, tent.is_untested) == ("not_comparable", -0.375, None, True)
+    warning = as_object(tent)["warning"]
+    assert warning == "one cluster says nothing about others: no interval and no p-value"
+    (same,) = compare_slices(np.zeros(6), np.ones(6), ["a"] * 6, chance=Chance(clusters=clusters))
+    assert same.is_untested
+    assert as_object(same)["warning"].startswith("all 3 clusters differ by the same amount")
 
 
 def test_verdicts_are_decided_by_holm() -> None:

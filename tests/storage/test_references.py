@@ -107,6 +107,7 @@ def test_references_within_a_dataset(reference: str, runs: list[RunName], messag
 def test_unknown_datasets() -> None:
     assert str(unknown_dataset("shp", ["shop", "books"])) == "no dataset 'shp'; did you mean 'shop'?"
     assert str(unknown_dataset("x", ["shop", "books"])) == "no dataset 'x'; there are books, shop"
+    assert str(unknown_dataset("default", ["shop", "a"])) == "no dataset 'default'; name one with dataset=: a, shop"
     assert str(unknown_dataset("x", [])) == "no dataset 'x'; there are none yet; ingest a run"
 
 

@@ -28,14 +28,15 @@ from ndcg_tracker.questions.gate.decide import (
     SliceDecision,
 )
 from ndcg_tracker.questions.gate.decide_bounds import FAIL_ALPHA, PASS_LEVEL
-from ndcg_tracker.questions.gate.result import Acknowledgement, Drift, Gated
-from ndcg_tracker.questions.gate.say_looks import spending
+from ndcg_tracker.questions.gate.result import Acknowledgement, Gated
+from ndcg_tracker.questions.gate.say_looks import drifted, spending
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
 from ndcg_tracker.words.notes import Told, in_words, named_slices, told
 from ndcg_tracker.words.texts import (
+    clustered_by,
     counted,
     judge_words,
     ordinal,
@@ -352,7 +353,7 @@ def recorded_reason(gated: Gated) -> str:
     """Return why a decision came out as it did, as the database keeps it, with its clusters and its margin's origin."""
     learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
     if clusters is not None:
-        why += f" (groups clustered by {clusters.attribute})"
+        why += f" {clustered_by(clusters.attribute)}"
     if learned is None:
         return why
     return f"{why} (margin learned from {len(learned.runs)} repeats: {', '.join(learned.runs)})"
@@ -380,6 +381,8 @@ def _by_bounds(decision: GateDecision) -> str:
     has_t = decision.t_lower is not None or decision.t_upper is not None
     cause = "information is low" if has_t or decision.low_information is not None else "all differences are the same"
     kind = f"one-sided betting bound, as {cause}" if sides.pass_method == "betting" else "one-sided t bound"
+    has_range = decision.open is not None and decision.open.low != decision.open.high
+    kind += ", unjudged items at their worst" if has_range else ""
     bound, other = sides.pass_bound, sides.fail_bound
     low = {} if decision.low_information is None else decision.low_information.facts
     if bound is None and low.get("of_labels"):
@@ -400,7 +403,8 @@ def _by_bounds(decision: GateDecision) -> str:
     if other is None:
         unknown = f"nor {sides.worse} 0, where the t bound alone does not count" if sides.has_t_bound else ""
         return ", ".join(filter(None, (above, unknown)))
-    by = _fail_kind(sides, cause)
+    by = ", ".join(filter(None, [_fail_kind(sides, cause), "unjudged items at their best" if has_range else ""]))
+    by = by and f" ({by})"
     if decision.decision == "fail":
         return f"with {fail_level} confidence delta is {sides.worse} 0: {sides.most} {other:.4g}{by}; and {above}"
     return f"{above}, nor {sides.worse} 0: its {fail_level} bound is {other:.4g}{by}"
@@ -410,7 +414,7 @@ def _fail_kind(sides: Sides, cause: str) -> str:
     """Return how the bound of FAIL was found, "" where it was found as that of PASS."""
     if sides.fail_method == sides.pass_method or sides.pass_bound is None:
         return ""
-    return f" (betting bound, as {cause})" if sides.fail_method == "betting" else " (t bound)"
+    return f"betting bound, as {cause}" if sides.fail_method == "betting" else "t bound"
 
 
 def _verdict(gated: Gated) -> str:
@@ -460,7 +464,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     if ways:
         pairs.append(("to decide", ways))
     if gated.drift is not None:
-        pairs += [("drift", sentence) for sentence in _drift(gated.drift)]
+        pairs += [("drift", sentence) for sentence in drifted(gated.drift)]
     pairs.append(("decision", _record(gated)))
     if gated.acknowledgement is not None:
         pairs.append(("overridden", f"by {gated.acknowledgement.by}: {gated.acknowledgement.reason}"))
@@ -521,33 +525,6 @@ def _margin(gated: Gated) -> str:
         f"{margin}, learned: with {percent_of(learned.level)} confidence two repeats differ by less, after "
         f"{len(learned.runs)} of them ({runs}; {pairs})"
     )
-
-
-def _drift(drift: Drift) -> list[str]:
-    """Return how far accepted candidates have moved away from the pinned baseline."""
-    pinned = f"@{drift.alias} is {drift.pinned_run} since {drift.pinned_at_utc[:16].replace('T', ' ')} UTC"
-    if drift.n_accepted:
-        latest = f"{points(drift.latest_delta, signed=True)} against it"
-        pinned += (
-            f"; {counted(drift.n_accepted, 'candidate')} accepted since, the last, {drift.latest_accepted}, {latest}"
-        )
-    else:
-        pinned += "; no candidate accepted since"
-    if drift.n_overridden:
-        latest = f"{drift.latest_overridden}, {points(drift.latest_overridden_delta, signed=True)} against it"
-        pinned += f"; {counted(drift.n_overridden, 'candidate')} overridden since without a PASS, the last, {latest}"
-    if not drift.n_moves:
-        return [pinned]
-    times = "once" if drift.n_moves == 1 else f"{drift.n_moves} times"
-    kind, n_overridden = "an accepted", drift.n_moves_overridden
-    if n_overridden:
-        kind = "an overridden" if n_overridden == drift.n_moves else "an accepted or overridden"
-    share = f" ({n_overridden} overridden)" if 0 < n_overridden < drift.n_moves else ""
-    moved = (
-        f"it was moved {times} to {kind} candidate{share}: {points(drift.moved_delta, signed=True)} since "
-        f"{drift.first_run}, {points(drift.total_delta, signed=True)} with this candidate"
-    )
-    return [pinned, moved]
 
 
 def _record(gated: Gated) -> str:

@@ -1,16 +1,16 @@
-"""In words: the looks of a gate, what each may spend, and the bit of a gate on sealed data."""
+"""In words: the looks of a gate and what each may spend, the drift of its baseline, and the bit of sealed data."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ndcg_tracker.questions.gate.result import Look
+from ndcg_tracker.questions.gate.result import Drift, Look
 from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picked, shape_of
 from ndcg_tracker.render.report import Report
 from ndcg_tracker.render.terminal import Painted
 from ndcg_tracker.words.notes import Told
-from ndcg_tracker.words.texts import ordinal, points
+from ndcg_tracker.words.texts import counted, ordinal, points
 
 if TYPE_CHECKING:
     from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
@@ -80,3 +80,30 @@ def sealed_said(gated: SealedGated) -> Said:
         facts.insert(2, ("missing", f"{gated.missing}: groups that a run lacks"))
     report = Report(asked, verdict=verdict, facts=facts, notes=notes)
     return Said(gated, lambda: [report], lambda: [picked(_SEALED_COLUMNS, as_object(gated))])
+
+
+def drifted(drift: Drift) -> list[str]:
+    """Return how far accepted candidates have moved away from the pinned baseline."""
+    pinned = f"@{drift.alias} is {drift.pinned_run} since {drift.pinned_at_utc[:16].replace('T', ' ')} UTC"
+    if drift.n_accepted:
+        latest = f"{points(drift.latest_delta, signed=True)} against it"
+        pinned += (
+            f"; {counted(drift.n_accepted, 'candidate')} accepted since, the last, {drift.latest_accepted}, {latest}"
+        )
+    else:
+        pinned += "; no candidate accepted since"
+    if drift.n_overridden:
+        latest = f"{drift.latest_overridden}, {points(drift.latest_overridden_delta, signed=True)} against it"
+        pinned += f"; {counted(drift.n_overridden, 'candidate')} overridden since without a PASS, the last, {latest}"
+    if not drift.n_moves:
+        return [pinned]
+    times = "once" if drift.n_moves == 1 else f"{drift.n_moves} times"
+    kind, n_overridden = "an accepted", drift.n_moves_overridden
+    if n_overridden:
+        kind = "an overridden" if n_overridden == drift.n_moves else "an accepted or overridden"
+    share = f" ({n_overridden} overridden)" if 0 < n_overridden < drift.n_moves else ""
+    moved = (
+        f"it was moved {times} to {kind} candidate{share}: {points(drift.moved_delta, signed=True)} since "
+        f"{drift.first_run}, {points(drift.total_delta, signed=True)} with this candidate"
+    )
+    return [pinned, moved]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ndcg_tracker.compare.results import Comparison, MetricComparison, SliceComparison, ToldVerdict
 from ndcg_tracker.compare.say import finding, n_tested
-from ndcg_tracker.compare.say_tables import rare_loss_words
+from ndcg_tracker.compare.say_tables import rare_loss_words, why_untested
 from ndcg_tracker.words.notes import few_differences
 from ndcg_tracker.words.texts import p_text, percent, plural, points
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import DecisionRecord
 
 _RARE = 0.01  # a smaller share of groups that may lose more than any that was seen is no caveat
+Apart = Literal["labels", "without clusters", "with clusters", "with other clusters"]
+"""Why a decision is not one on the comparison of the page: under other labels, or with clusters where it has none."""
 DECISION_LOOKS = {"pass": "better", "fail": "worse"}
 """The colour of what a gate decided."""
 _ANSWERS: Mapping[str | None, str] = {
@@ -51,10 +53,13 @@ def slices_told(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, An
     regressed = [row for row in with_value if row.verdict == "regressed"]
     n_improved, n_more = sum(row.verdict == "improved" for row in with_value), len(regressed) - _NAMED
     others = [row for row in rows if row.value is None and row.verdict == "regressed"]
-    after = [f"{n_improved} improved"] if n_improved else []
+    after, n_untested = [f"{n_improved} improved"] if n_improved else [], sum(row.is_untested for row in with_value)
+    after += [f"{n_untested} not tested"] if 0 < n_untested < len(with_value) else []
     after += [f"the groups without one regressed: {_size(row)}" for row in others]
+    of_all = f"{len(regressed) or 'None'} of {len(with_value):,} {plural(attribute)}"
+    untested = ": ".join(filter(None, [f"{of_all} could be tested", why_untested(with_value)]))
     return {
-        "words": f"{len(regressed) or 'None'} of {len(with_value):,} {plural(attribute)} regressed",
+        "words": untested if n_untested == len(with_value) else f"{of_all} regressed",
         "regressed": bool(regressed),
         "named": [{"value": row.value, "delta": _size(row)} for row in regressed[:_NAMED]],
         "after": "; ".join([f" and {n_more} more" if n_more > 0 else "", *after]),
@@ -82,10 +87,13 @@ def caveats(comparison: Comparison) -> list[str]:
     return told
 
 
-def decided(decision: DecisionRecord, *, is_outdated: bool) -> str:
-    """Return what a gate decided; ``is_outdated``: under other labels than those of the page."""
+def decided(decision: DecisionRecord, apart: Apart | None) -> str:
+    """Return what a gate decided; ``apart``: by what it differs from the comparison of the page."""
     overridden = "" if decision.acknowledged_reason is None else f"; overridden: {decision.acknowledged_reason}"
-    if is_outdated:
+    if apart in ("without clusters", "with clusters", "with other clusters"):
+        told = f"{decision.decision.upper()} ({decision.created_at_utc[:10]})"
+        return f"Gate on {decision.metric}, decided {apart}: {told}{overridden}"
+    if apart == "labels":
         return (
             f"Gate on {decision.metric}: not asked under these labels. Under others it was {decision.decision.upper()} "
             f"({decision.created_at_utc[:10]}){overridden}"

@@ -32,12 +32,14 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import HistoryFilter, history_of
+from ndcg_tracker.questions.report.first_screen import Apart
 from ndcg_tracker.questions.report.page import RunsReport
 from ndcg_tracker.questions.report.page_suite import SuiteOverview
 from ndcg_tracker.rankings.join import judged, places_of
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.storage.records import NO_LABELS_HERE
 from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.texts import OF_CLUSTERS, clustered_by
 
 if TYPE_CHECKING:
     from ndcg_tracker.compare.gather import ComparedPair
@@ -165,9 +167,21 @@ def _runs_report(
         reports.deltas,
         history_of(tx, comparison.dataset, comparison.metrics[0].metric, wanted).rows,
         decisions,
-        {name for name, decision in decisions.items() if decision.label_set_id != pairs[0].both.candidate.label_set.id},
+        {name: apart for name, decision in decisions.items() if (apart := _apart(decision, pairs[0])) is not None},
         command,
     )
+
+
+def _apart(decision: DecisionRecord, pair: ComparedPair) -> Apart | None:
+    """Return by what a decision differs from the comparison of the page: its labels, or its clusters."""
+    if decision.label_set_id != pair.both.candidate.label_set.id:
+        return "labels"
+    clusters = pair.comparison.metrics[0].clusters
+    if clusters is not None and clustered_by(clusters.attribute) in decision.reason:
+        return None
+    if OF_CLUSTERS in decision.reason:
+        return "with clusters" if clusters is None else "with other clusters"
+    return None if clusters is None else "without clusters"
 
 
 def _command(pairs: Sequence[ComparedPair], options: CompareOptions, output: str, *, texts: bool) -> tuple[str, ...]:

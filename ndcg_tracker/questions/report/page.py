@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,15 @@ from ndcg_tracker.compare.say import comparison_reports, finding, for_people
 from ndcg_tracker.compare.say_check import checked_by, favours
 from ndcg_tracker.questions.explain.chart import moves_chart
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
-from ndcg_tracker.questions.report.first_screen import DECISION_LOOKS, answer, caveats, decided, p_words, slices_told
+from ndcg_tracker.questions.report.first_screen import (
+    DECISION_LOOKS,
+    Apart,
+    answer,
+    caveats,
+    decided,
+    p_words,
+    slices_told,
+)
 from ndcg_tracker.questions.report.page_suite import SuiteOverview, suite_on_page, suite_titles
 from ndcg_tracker.render.html import CLASSES, Spec, direction, page, reports_html, table_html, themes
 from ndcg_tracker.render.markdown import markdown_text
@@ -96,7 +104,7 @@ class RunsReport:
 
     ``pairs``: the baseline with each candidate. ``deltas``: between any two of the runs. ``history``: rows of the first
     metric, oldest first. ``decisions``: of the newest gate on each pair that had one, by the candidate's name;
-    ``outdated``: the candidates whose decision rests on other labels than the comparison.
+    ``apart``: by what such a decision differs from the comparison.
     ``command``: the words of the command that makes the page again. ``suite``: what sums up the pairs where each is of
     one dataset, None where all are of the same.
     """
@@ -105,7 +113,7 @@ class RunsReport:
     deltas: tuple[RunPairDelta, ...] = ()
     history: tuple[HistoryRow, ...] = ()
     decisions: Mapping[str, DecisionRecord] = field(default_factory=dict)
-    outdated: Collection[str] = ()
+    apart: Mapping[str, Apart] = field(default_factory=dict)
     command: Sequence[str] = ()
     suite: SuiteOverview | None = None
 
@@ -270,7 +278,7 @@ class _PairOnPage:
         counts = [(name, n) for name, n in named if n is not None]
         slices = chart_groups.colored(pair.groups)
         decision = report.decisions.get(pair.comparison.candidate.name)
-        is_outdated = pair.comparison.candidate.name in report.outdated
+        apart = report.apart.get(pair.comparison.candidate.name)
         values = {
             "baseline": baseline,
             "candidate": candidate,
@@ -287,8 +295,8 @@ class _PairOnPage:
             "slices": [slices_told(name, rows) for name, rows in pair.slices.items()],
             "caveats": caveats(comparison),
             "further": [*favours(comparison), *map(finding, comparison.metrics[1:])],
-            "decision": "" if decision is None else decided(decision, is_outdated=is_outdated),
-            "decided": "" if decision is None or is_outdated else DECISION_LOOKS.get(decision.decision, ""),
+            "decision": "" if decision is None else decided(decision, apart),
+            "decided": "" if decision is None or apart else DECISION_LOOKS.get(decision.decision, ""),
             "share": _share(counts),
             "counts": " · ".join(f"{n:,} {'the same' if name == 'same' else name}" for name, n in counts),
             "colors": list(slices),
@@ -390,7 +398,7 @@ def _bar_table(bars: Sequence[compare_charts.Bar]) -> Table:
             _signed(bar.delta),
             interval(bar.ci, signed=True),
             p_text(bar.p_adjusted),
-            (bar.verdict or "").replace("_", " "),
+            bar.found,
         ]
         for bar in bars
     ]

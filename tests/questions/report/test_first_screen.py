@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ndcg_tracker.compare.inference import Chance
 from ndcg_tracker.compare.slices import compare_slices
 from ndcg_tracker.questions.report.first_screen import slices_told
 
@@ -41,3 +42,12 @@ def test_only_some_are_named() -> None:
     assert isinstance(many["named"], list)
     assert len(many["named"]) == 5
     assert many["after"] == " and 3 more"
+
+
+def test_slices_that_no_test_can_judge() -> None:
+    clusters = np.repeat([0, 1, 2], 10)
+    both = np.zeros(30), RNG.normal(0.2, 0.1, 30)
+    rows = compare_slices(*both, ["tent"] * 10 + ["lamp"] * 10 + ["bag"] * 10, chance=Chance(clusters=clusters))
+    assert slices_told("product", rows)["words"] == "None of 3 products could be tested: each is one cluster"
+    rows = compare_slices(*both, ["tent"] * 20 + ["lamp"] * 10, chance=Chance(clusters=clusters))
+    assert str(slices_told("product", rows)["after"]).endswith("; 1 not tested")

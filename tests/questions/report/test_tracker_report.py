@@ -179,6 +179,17 @@ def test_a_decision_under_other_labels_is_not_told_as_one_under_these(shop: nt.T
     assert "Gate on ndcg@10: not asked under these labels. Under others it was PASS (" in page
 
 
+def test_a_decision_without_the_clusters_of_the_page_is_told_as_such(shop: nt.Tracker) -> None:
+    users = [name in ("q1", "q2") for name in LABELS]
+    shop.set_groups({"group": list(LABELS), "user": users}, dataset="shop")
+    shop.gate("dense", baseline="bm25", margin=0.9, dataset="shop", metric="ndcg@10", unjudged="zero")
+    page = shop.report("bm25", "dense", cluster="user").to_html()
+    assert "Gate on ndcg@10, decided without clusters: PASS (" in page
+    shop.gate("dense", baseline="bm25", margin=0.9, dataset="shop", metric="ndcg@10", unjudged="zero", cluster="user")
+    assert "Gate on ndcg@10, decided with clusters: INCONCLUSIVE (" in shop.report("bm25", "dense").to_html()
+    assert "Gate on ndcg@10: INCONCLUSIVE (" in shop.report("bm25", "dense", cluster="user").to_html()
+
+
 def test_the_page_of_a_gate_has_the_notes_of_the_gate(shop: nt.Tracker) -> None:
     result = shop.gate("dense", baseline="bm25", margin=0.5, dataset="shop")
     assert any("gate against a pinned alias" in note for note in result.notes)
