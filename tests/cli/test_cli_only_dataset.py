@@ -8,7 +8,6 @@ from command_line import CommandLine
 
 import ndcg_tracker as nt
 
-pytestmark = pytest.mark.both_engines
 OF_SHOP = ("--dataset", "shop")
 READS = ["history", "labels list", "labels diff 1", "groups list", "texts list", "leaderboard", "runs list"]
 WRITES = {

@@ -56,7 +56,7 @@ def test_history_compare_explain_and_gate_tell_the_story(twenty: CommandLine) ->
     assert step["step_parameters"] == {"stemmer": ["on", "off"]}
     assert step["step_ci"][1] < 0
     told = twenty.done("history", "--branch", "main")
-    assert f"stepped down at build-{BROKEN} (run {BROKEN}, commit {BROKEN}c0ffe, stemmer on -> off): -0." in told
+    assert f"stepped down at build-{BROKEN} (run {BROKEN}, commit {BROKEN}c0ffe, stemmer on → off): -0." in told
 
     broken, before = f"build-{BROKEN}", step["step_before"]
     compared = twenty.rows("compare", before, broken, "--by", "kind")

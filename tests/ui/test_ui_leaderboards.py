@@ -2,13 +2,10 @@
 
 import re
 
-import pytest
 from served import Served
 from test_ui_contents import links, text_of
 
 import ndcg_tracker as nt
-
-pytestmark = pytest.mark.both_engines
 
 
 def test_it_has_the_numbers_of_the_question(filled_url: str, pages: Served) -> None:

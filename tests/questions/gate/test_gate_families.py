@@ -9,8 +9,6 @@ from ranked_runs import frame_of_ranks
 
 import ndcg_tracker as nt
 
-pytestmark = pytest.mark.both_engines
-
 GEO = {"data_features": "2: price, geo", "data_rows": "1200: 0a", "data_labels": "240: 0b"}
 PLAIN = {**GEO, "data_features": "1: price"}
 AUTO: dict[str, Any] = {"baseline": "geo-0", "margin": "auto", "dry_run": True}

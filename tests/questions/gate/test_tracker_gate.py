@@ -15,8 +15,6 @@ from ndcg_tracker.questions.gate.decide import population_decision
 from ndcg_tracker.questions.gate.decide_bounds import spent_alpha
 from ndcg_tracker.words.notes import sentence
 
-pytestmark = pytest.mark.both_engines
-
 
 def test_the_decision_is_that_of_the_arithmetic_and_is_recorded(pinned: nt.Tracker) -> None:
     for name, margin, expected in (("noisy", 0.05, "pass"), ("drop", 0.05, "fail"), ("noisy", 0.01, "inconclusive")):

@@ -10,8 +10,6 @@ import ndcg_tracker as nt
 from ndcg_tracker.questions.gate.decide_bounds import learned_margin
 from ndcg_tracker.render.formats import as_object
 
-pytestmark = pytest.mark.both_engines
-
 
 @pytest.fixture
 def repeated(pinned: nt.Tracker) -> nt.Tracker:

@@ -12,8 +12,6 @@ import ndcg_tracker as nt
 from ndcg_tracker.compare.gather import ComparisonResult
 from ndcg_tracker.questions.labels.say import agreement_said
 
-pytestmark = pytest.mark.both_engines
-
 GPT: Run = {"q1": {"a": 0, "b": 3, "c": 0}, "q2": {"a": 2, "d": 2}, "q3": {"e": 1}, "q5": {"x": 1}}
 NO_JUDGE = (
     "dataset 'default' has no labels of judge 'human', but those of the unnamed judge, judge 'gpt'; choose with judge="

@@ -19,8 +19,6 @@ from ndcg_tracker.questions.labels.decide import DrawnAnswers, JudgesAgreement
 from ndcg_tracker.questions.labels.say import agreement_said
 from ndcg_tracker.statistics.similarity import signed_error, weighted_kappa
 
-pytestmark = pytest.mark.both_engines
-
 RUNS, LABELS, TRUE = world()
 JUDGED = dict(zip(zip(LABELS["group"], LABELS["item"], strict=True), LABELS["label"], strict=True))
 Pair = tuple[str, str]

@@ -13,8 +13,6 @@ from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.runs.ingest import RunDetails
 
-pytestmark = pytest.mark.both_engines
-
 NUMBERED_HERE = (
     "the labels of dataset 'default' have item ids, and here items are known by row numbers, which stand for items "
     "only inside one table; name the item column with item=, or use another dataset="

@@ -12,7 +12,6 @@ from small_shop import write_csv
 
 from ndcg_tracker import Tracker
 
-pytestmark = pytest.mark.both_engines
 SAMPLE = ("labels", "sample", "dense", "stylish", "other", "--judge", "llama")
 ADD = ("labels", "add", "answers.csv", "--judge", "human", "--design", "1", "--dataset", "shop")
 TITLE, TEXT = 'Tent, "green"', "=a tent,\nfor two"
