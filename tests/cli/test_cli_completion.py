@@ -125,6 +125,7 @@ def test_what_bash_puts_in() -> None:
     assert as_bash_inserts(["lightgbm:ndcg@10"], "lightgbm:nd", "@:=") == ["ndcg@10"]
 
 
+@pytest.mark.nightly
 def test_bash_completes(named: CommandLine, program: Program, folder: Path) -> None:
     """The script as bash runs it: the function is called with what readline gives it."""
     (folder / "ndcg-track").write_text(

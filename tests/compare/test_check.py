@@ -293,6 +293,7 @@ def test_groups_that_a_run_lacks_count_as_nothing(shop: CommandLine) -> None:
     assert (groups.paired, groups.missing_in_baseline, groups.missing_in_candidate) == (N_GROUPS, 0, 1)
 
 
+@pytest.mark.nightly(but=5)
 @pytest.mark.parametrize("text", ["ndcg@10", "dcg(gain=exp2)@5", "P@3", "RBP@10", "Success@1"])
 @pytest.mark.parametrize("budget", [20, 60, 150])
 def test_over_many_draws_the_corrected_difference_is_that_of_complete_answers(text: str, budget: int) -> None:

@@ -41,6 +41,7 @@ LONG = {
     "github-actions.md",
     "history.md",
     "labels.md",
+    "sql.md",
     "training.md",
 }  # much is ingested for a query or two
 PARAMETERS = [

@@ -97,7 +97,7 @@ def filled(fill_as: Callable[[Callable[[str], object]], None], tracker: Tracker)
     return tracker
 
 
-@pytest.mark.nightly(but=4)
+@pytest.mark.nightly
 @pytest.mark.both_engines
 def test_a_database_that_was_copied_gives_the_same_checked_verdict(
     filled: Tracker,

@@ -22,6 +22,7 @@ def above(rate: float, worlds: int = WORLDS) -> float:
     return rate + 3.3 * (rate * (1 - rate) / worlds) ** 0.5
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("equally", [True, False], ids=["a number of looks", "looks without end"])
 @pytest.mark.parametrize(("sd", "n", "looks"), CELLS)
 @pytest.mark.parametrize("author", AUTHORS)

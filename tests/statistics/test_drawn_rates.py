@@ -71,6 +71,7 @@ def beyond(cell: Cell, *, by_chance: bool = False) -> list[str]:
     return found
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("name", IN_SUITE)
 def test_the_interval_holds_the_true_difference_whatever_the_judge(name: str, record_property: Record) -> None:
     judge, kind, n, budget = IN_SUITE[name]

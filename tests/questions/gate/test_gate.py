@@ -270,6 +270,7 @@ def test_errors_on_the_graded_population(n: int, record_property: Record) -> Non
     assert passed / samples <= 0.058
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.parametrize(
     ("n", "mean", "samples", "naive", "small_p", "fails"),
     [(200, 0.0, 2000, (0.12, 0.19), (0.01, 0.04), 0.014), (7000, -0.005, 300, (0, 0.02), (0.8, 0.93), 0.13)],

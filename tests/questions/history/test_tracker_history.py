@@ -121,6 +121,7 @@ def fill_with_forty(url: str) -> None:
         ingest_forty(tracker, seeds=1)
 
 
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("seeds", [1, 40])
 def test_of_forty_runs_the_one_that_breaks_a_slice_is_named(fill_as: Fill, tracker: nt.Tracker, seeds: int) -> None:
     if seeds == 1:

@@ -155,7 +155,7 @@ def drawn_apart(tracker: nt.Tracker, dataset: str, budgets: tuple[int, int], sca
     return asked
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly
 def test_over_samples_that_were_drawn_apart_it_is_that_of_what_both_could_draw(tracker: nt.Tracker) -> None:
     """Mean within 3 standard errors; without what is known in the younger sample it is .027 more, and fails."""
     could_draw = drawn_apart(tracker, "all", (10_000, 10_000), scale=4)  # on another scale nothing is known

@@ -55,6 +55,7 @@ def schema_of(url: str) -> health.Finding:
     return {finding.check: finding for finding in health.examine(url)}["schema"]
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("path", ["ranking", "ranking,app", "ranking,app,public"])
 def test_all_of_it_beside_another_program(postgres_url: str, plain: psycopg.Connection, path: str) -> None:
     url, before = through(postgres_url, path), others(plain)
