@@ -170,7 +170,7 @@ def forest(
         {"field": "interval", "title": "95% interval"},
         *({"field": name} for name in ("p", "groups", "verdict")),
     ]
-    axis = signed_axis(f"change{metric and f' of {metric}'}")
+    axis = signed_axis(f"change{metric and f' of {metric}'}", labelBound=4)  # one that would be cut off is left out
     at_zero = {"x": {"datum": 0, "type": "quantitative", "axis": axis}}
     zero = {"data": {"values": [{}]}, **layer("rule", at_zero, color={"expr": "muted"}, strokeDash=[4, 3])}
     shared = {"y": y, "color": by_direction(), "tooltip": tooltip}
