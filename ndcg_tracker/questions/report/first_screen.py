@@ -59,7 +59,9 @@ def slices_told(attribute: str, rows: Sequence[SliceComparison]) -> dict[str, An
     of_all = f"{len(regressed) or 'None'} of {len(with_value):,} {plural(attribute)}"
     untested = ": ".join(filter(None, [f"{of_all} could be tested", why_untested(with_value)]))
     return {
-        "words": untested if n_untested == len(with_value) else f"{of_all} regressed",
+        "words": untested
+        if n_untested == len(with_value)
+        else f"{of_all} {'regressed' if regressed else 'is shown to have regressed'}",
         "regressed": bool(regressed),
         "named": [{"value": row.value, "delta": _size(row)} for row in regressed[:_NAMED]],
         "after": "; ".join([f" and {n_more} more" if n_more > 0 else "", *after]),
@@ -90,15 +92,11 @@ def caveats(comparison: Comparison) -> list[str]:
 def decided(decision: DecisionRecord, apart: Apart | None) -> str:
     """Return what a gate decided; ``apart``: by what it differs from the comparison of the page."""
     overridden = "" if decision.acknowledged_reason is None else f"; overridden: {decision.acknowledged_reason}"
-    if apart in ("without clusters", "with clusters", "with other clusters"):
-        told = f"{decision.decision.upper()} ({decision.created_at_utc[:10]})"
-        return f"Gate on {decision.metric}, decided {apart}: {told}{overridden}"
-    if apart == "labels":
-        return (
-            f"Gate on {decision.metric}: not asked under these labels. Under others it was {decision.decision.upper()} "
-            f"({decision.created_at_utc[:10]}){overridden}"
-        )
     told = f"{decision.decision.upper()} ({decision.created_at_utc[:10]})"
+    if apart == "labels":
+        return f"Gate on {decision.metric}: not asked under these labels. Under others it was {told}{overridden}"
+    if apart is not None:
+        return f"Gate on {decision.metric}, decided {apart}: {told}{overridden}"
     return f"Gate on {decision.metric}: {told}: {decision.reason}{overridden}"
 
 

@@ -23,7 +23,7 @@ def test_groups_without_the_attribute_are_none_of_its_values() -> None:
     assert first["after"] == "; 1 improved; the groups without one regressed: -0.25"
     assert first["named"] == [{"value": "lamp", "delta": "-0.30"}]
     nothing = told({"tent": 0.2, "lamp": 0.3, None: 0.1})
-    assert (nothing["words"], nothing["after"]) == ("None of 2 products regressed", "; 2 improved")
+    assert (nothing["words"], nothing["after"]) == ("None of 2 products is shown to have regressed", "; 2 improved")
 
 
 def test_a_small_difference_has_digits_and_no_power_of_ten() -> None:
