@@ -327,8 +327,8 @@ def serve(
         )
         server = uvicorn.Server(config)
         say(f"the page is at {address}{urlencode({TOKEN: access.token})}")
-        writes = "never writes" if judging is None else f"writes nothing but what {judging.person} stores there"
-        say(f"only this machine can open it, and only with that address; it reads and {writes}; Ctrl-C ends it")
+        does = "reads and never writes" if judging is None else f"writes only the grades that {judging.person} stores"
+        say(f"only this machine can open it, and only with that address; it {does}; Ctrl-C ends it")
         threading.Thread(target=warm, args=(tracker,), daemon=True).start()
         if browser and has_display():
             # a connection that comes before the server runs waits for it
