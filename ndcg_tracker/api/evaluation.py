@@ -20,12 +20,13 @@ from ndcg_tracker.ingest.reading import JUDGE, in_blocks_or_whole, may_have_colu
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.language.dialects import are_by_rank
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
-from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
-from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Run, joined_weights
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Run, are_whole, joined_weights
 from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.runs.scoring import (
     NO_ITEMS,
@@ -193,6 +194,7 @@ def evaluate(
         reader=reader,
         columns=columns,
         scores=scores,
+        by_rank=are_by_rank(metrics),
     )
     evaluation = given.used_by(partial(evaluate_blocks, metrics=metrics))
     for note in evaluation.notes:
@@ -235,6 +237,7 @@ class Input:
     reader: str | None = None
     columns: str | Sequence[str] | None = None
     scores: str | os.PathLike[str] | None = None
+    by_rank: bool = False
 
     def used_by(self, use: Callable[[Iterable[RankedTable], LabelLists | None], T]) -> T:
         """Return what a function makes of the run's blocks and its labels; it is called again if it must be."""
@@ -246,7 +249,7 @@ class Input:
             for name in (name for name, value in of_files.items() if value is not None):
                 kind = type(self.frame).__name__
                 raise InputError(f"{argument(name)} is for files, and this is a {kind}", advice="leave it out")
-            columns = replace(names.columns(*of_run), is_shared=labels is not None)
+            columns = replace(names.columns(*of_run), is_shared=labels is not None, by_rank=self.by_rank)
             blocks = frame_blocks(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
             return use(blocks, labels)
         if self.null_scores != "error":
@@ -259,7 +262,9 @@ class Input:
             path,
             lambda blocks: use(blocks, labels),
             reader=self.reader,
-            columns=replace(names.columns(*of_run), is_shared=is_shared, header=header_of(self.columns)),
+            columns=replace(
+                names.columns(*of_run), is_shared=is_shared, header=header_of(self.columns), by_rank=self.by_rank
+            ),
             scores_path=None if self.scores is None else os.fspath(self.scores),
             labels_apart=labels is not None,
         )
@@ -485,8 +490,8 @@ class _Match:
         return cls(
             bool((in_run & in_labels).any()),
             both.rows.size > 0,
-            _all_whole(both.labels.grades),
-            _all_whole(both.ranking.scores),
+            are_whole(both.labels.grades),
+            are_whole(both.ranking.scores),
             float(both.labels.grades.max(initial=-math.inf)),
             [n_unordered(both.ranking)],
             np.array(meeting, dtype=np.int64),
@@ -523,13 +528,7 @@ class _Match:
         return [Note("no_label"), *swapped]
 
 
-def _all_whole(numbers: Floats) -> bool:
-    """Return whether all numbers are whole; the first ones usually decide."""
-    return all(bool((some == np.rint(some)).all()) for some in (numbers[:_N_FIRST], numbers))
-
-
 _N_SHOWN = 3
-_N_FIRST = 64
 
 
 def _some(ids: Sequence[str]) -> str:

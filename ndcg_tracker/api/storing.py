@@ -70,6 +70,7 @@ def ingest(
     from ndcg_tracker.api.evaluation import Input, Names, path_of
     from ndcg_tracker.ingest.detection import default_run_name
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
+    from ndcg_tracker.metrics.language.dialects import are_by_rank
     from ndcg_tracker.runs.ingest import RunDetails
 
     path = path_of(frame)
@@ -96,6 +97,7 @@ def ingest(
         reader=reader,
         columns=columns,
         scores=scores,
+        by_rank=are_by_rank(metrics),
     )
     return given.used_by(partial(ingest_stream, self, details=details, metrics=metrics, replace=replace, judge=judge))
 

@@ -74,7 +74,7 @@ def evaluate(
             f"--by does not go with {'--per-group' if per_group else '--engine spark'}", advice="leave one out"
         )
     run_columns, label_columns = columns_of(
-        labels, group=group, item=item, score=score, label=label, weight=weight, header=columns
+        labels, metric, group=group, item=item, score=score, label=label, weight=weight, header=columns
     )
     names = run_names(files, name, of_stdin="-")
     metrics = metric or [DEFAULT_METRIC]

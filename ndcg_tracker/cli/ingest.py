@@ -190,7 +190,7 @@ def ingest(
     names = run_names(files, name)
     parameters = Pairs("--param")(param or ())
     run_columns, label_columns = columns_of(
-        labels, group=group, item=item, score=score, label=label, weight=weight, header=columns
+        labels, metric, group=group, item=item, score=score, label=label, weight=weight, header=columns
     )
     if metadata is not None:
         tags = side_metadata(metadata) | tags

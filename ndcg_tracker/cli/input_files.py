@@ -141,6 +141,7 @@ def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: st
 
 def columns_of(
     labels: str | None,
+    metrics: Sequence[str] | None,
     *,
     group: str | None,
     item: str | None,
@@ -151,10 +152,12 @@ def columns_of(
 ) -> tuple[Columns, Columns]:
     """Return the columns of runs, and those of the file of their labels, from the options of a command.
 
-    Where the labels have a file, ``label`` is a column of that, and ``group`` and ``item`` may be of either alone.
+    ``metrics``: those that are asked for, some of which go by a run's ranks. Where the labels have a file, ``label`` is
+    a column of that, and ``group`` and ``item`` may be of either alone.
     """
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
+    from ndcg_tracker.metrics.language.dialects import are_by_rank
 
     of_run = Columns(
         group=group,
@@ -164,6 +167,7 @@ def columns_of(
         weight=weight,
         is_shared=labels is not None and may_have_columns(labels),
         header=header_of(header),
+        by_rank=are_by_rank(metrics or ()),
     )
     return of_run, Columns(group=group, item=item, label=label, is_shared=True)
 

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import repeat
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
-from ndcg_tracker.ingest.cells import DoubtfulError, NoPlaces, Places, Ranks, RowPlaces, WrongValueError, rank_of
+from ndcg_tracker.ingest.cells import (
+    LARGEST_RANK,
+    NO_RANK,
+    DoubtfulError,
+    NoPlaces,
+    Places,
+    Ranks,
+    RowPlaces,
+    WrongValueError,
+    rank_of,
+)
 from ndcg_tracker.ingest.columns import IDS, Refused
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
@@ -51,7 +61,7 @@ class Collected:
 
     def add(self, columns: dict[str, Any]) -> None:
         """Add rows: per role an Arrow array of equal length, ids as string, binary or int64 or in a dictionary, numbers
-        as float64 or int64, ranks as int32.
+        as float64 or int64, ranks of any of these types.
 
         Raises: what ``places`` makes of an id that is null and of a number that is NaN or infinite.
         """
@@ -69,7 +79,7 @@ class Collected:
             if role in columns:
                 self._numbers.setdefault(role, []).append(self._finite(columns[role], role))
         if "rank" in columns:
-            self._ranks.append(_view(columns["rank"], np.int32))
+            self._ranks.append(_ranks(columns["rank"]))
         self.n_rows += len(groups)
 
     def rows(self) -> Rows:
@@ -103,6 +113,15 @@ class Collected:
             advice = "use a finite number, or null for none"
             raise self._places.error(self.n_rows + row, f"the {role} is {values[row]}", advice=advice)
         return values
+
+
+def _ranks(array: Any) -> Ranks:
+    """Return the ranks of an Arrow array of numbers, ``NO_RANK`` where it holds none that is whole."""
+    if str(array.type) == "int32" and not array.null_count:
+        return cast("Ranks", _view(array, np.int32))
+    values = array.to_numpy(zero_copy_only=False).astype(np.float64)
+    is_rank = (values == np.rint(values)) & (np.abs(values) <= LARGEST_RANK)
+    return np.where(is_rank, values, NO_RANK).astype(np.int32)
 
 
 def _joined(parts: list[NDArray[Number]]) -> NDArray[Number]:
@@ -178,7 +197,11 @@ def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Place
     ``id_array``, ``number_array`` and ``ndcg_tracker.ingest.arrow.unfolded``.
     """
     columns = dict(arrays)
-    if isinstance(places, RowPlaces) and has_lists(array.type for array in arrays.values()):
+    if "rank" in columns and has_lists(array.type for role, array in arrays.items() if role != "rank") is not has_lists(
+        [columns["rank"].type]
+    ):
+        del columns["rank"]  # some other thing that is called so
+    if isinstance(places, RowPlaces) and has_lists(array.type for array in columns.values()):
         of_lists = places.of_lists()
         columns["group"] = id_array(arrays["group"], names["group"], of_lists, 0)
         columns, lengths = unfolded(columns, names, of_lists)
@@ -188,6 +211,9 @@ def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Place
     for role in columns.keys() - {"group"}:
         if role == "item":
             columns[role] = id_array(columns[role], names[role], places, n_before)
+        elif role == "rank":
+            if not _is_number(columns[role].type):
+                del columns[role]  # some other thing that is called so
         else:
             columns[role] = number_array(columns[role], names[role], role, places)
     return columns
@@ -242,8 +268,7 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
     kind = array.type
     if pa.types.is_boolean(kind) and role == "label":
         return array.cast(pa.int8()).cast(pa.float64())
-    numeric = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_null)
-    if not any(is_type(kind) for is_type in numeric):
+    if not (_is_number(kind) or pa.types.is_decimal(kind) or pa.types.is_null(kind)):
         raise places.whole(
             f"column {shown(name)} holds {kind}; the {role} column needs numbers", advice="convert it", joint=": "
         )
@@ -252,6 +277,12 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
     if kind == pa.int64() and not array.null_count and role != "weight":
         return array  # doubles are made of it block by block
     return array.cast(pa.float64(), safe=False)
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    return bool(types.is_integer(kind) or types.is_floating(kind))
 
 
 def _decoded(array: Any) -> Any:
@@ -477,7 +508,9 @@ class ArrowCsv:
             table = csv.read_csv(pa.BufferReader(text), self._reading, self._parsing, self._as_it_stands)
         except pa.ArrowInvalid as error:
             raise DoubtfulError(str(error)) from None
-        ranks = pa.array([rank_of(text.encode()) for text in table.column(self._rank).to_pylist()], type=pa.int32())
+        point = b".0" if self._parsing.quote_char else b""  # what pandas writes after them beside an empty cell
+        texts = table.column(self._rank).to_pylist()
+        ranks = pa.array([rank_of((text or "").encode().removesuffix(point)) for text in texts], type=pa.int32())
         return table.set_column(table.column_names.index(self._rank), self._rank, ranks)
 
     def _conversion(self, types: Mapping[str, Any], *, quoting: bool) -> Any:

@@ -162,7 +162,7 @@ _fits = _NUMBER.fullmatch
 _INFINITY = float("inf")
 Ranks = NDArray[np.int32]
 NO_RANK = int(np.iinfo(np.int32).min)
-_LARGEST = int(np.iinfo(np.int32).max)
+LARGEST_RANK = int(np.iinfo(np.int32).max)
 _WHOLE = re.compile(rb"-?[0-9]{1,4000}")
 _HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow takes it for a number, so every way of reading does
 _MOST_DIGITS = 9  # this many always fit
@@ -199,10 +199,10 @@ def rank_of(text: bytes) -> int:
         return int(text)
     if _WHOLE.fullmatch(text):
         rank = int(text)
-        return rank if -_LARGEST <= rank <= _LARGEST else NO_RANK
+        return rank if -LARGEST_RANK <= rank <= LARGEST_RANK else NO_RANK
     if _HEXADECIMAL.fullmatch(text):
         rank = int(text, 16)
-        return rank if rank <= _LARGEST else rank - 2 * (_LARGEST + 1)
+        return rank if rank <= LARGEST_RANK else rank - 2 * (LARGEST_RANK + 1)
     return NO_RANK
 
 

@@ -15,6 +15,9 @@ Refused = Callable[..., Exception]
 IDS = ("group", "item")
 NUMBERS = ("score", "label", "weight")
 
+Deciding = Literal["scores", "ranks"]
+
+_RANK = "rank"  # the column that is read beside scores, to see whether it contradicts them
 _RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
 _NEGATED = "-"  # before the name of a score column in which the lowest is the best
 
@@ -55,7 +58,8 @@ class Convention:
 
     ``label``: what a label is called wherever it stands; ``label_apart``: what it is called in a table of labels,
     where the name means something else beside scores. ``has_ranks``: whether runs may have a column ``rank``, from 1
-    for the best, and no scores. ``is_whole``: whether the names hold only where group, item and a label or score are
+    for the best, and no scores. ``is_by_rank``: whether its lists go by that column where they have scores, too.
+    ``is_whole``: whether the names hold only where group, item and a label or score are
     all there, because each of them alone is often something else.
     """
 
@@ -65,6 +69,7 @@ class Convention:
     label: tuple[str, ...] = ()
     label_apart: str | None = None
     has_ranks: bool = False
+    is_by_rank: bool = False
     is_whole: bool = False
 
     def holds(self, names: Mapping[str, str]) -> bool:
@@ -77,7 +82,7 @@ CONVENTIONS = (
     Convention("ir_datasets and ir_measures", "query_id", "doc_id", ("relevance",)),
     Convention("ranx", "q_id", "doc_id", label_apart="score"),
     Convention("BEIR and MTEB", "query-id", "corpus-id", label_apart="score"),
-    Convention("RecTools", "user_id", "item_id", label_apart="weight", has_ranks=True),
+    Convention("RecTools", "user_id", "item_id", label_apart="weight", has_ranks=True, is_by_rank=True),
     Convention("MS MARCO", "qid", "pid", has_ranks=True),
     Convention("Quepid and OpenSearch", "query", "docid", ("rating",), is_whole=True),
 )
@@ -109,7 +114,7 @@ class Columns:
     A ``score`` with a minus before the name is one in which the lowest is the best, such as a position; ``group`` and
     ``item`` may be two names with a comma, of the run's column and the labels' (see ``asked``).
     ``header``: the names of all columns of a delimited file, in order, where its first line is a row; None where that
-    line names them.
+    line names them. ``by_rank``: whether a column ``rank`` decides where scores contradict it (see ``deciding``).
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -122,6 +127,7 @@ class Columns:
     weight: str | None = None
     is_shared: bool = False
     header: tuple[str, ...] | None = None
+    by_rank: bool = False
 
     @property
     def by_row_number(self) -> bool:
@@ -215,9 +221,22 @@ class Columns:
                 raise absent_columns({name: role}, header, refused, more)
             names[role] = name
         has_ranks = any(convention.has_ranks and convention.holds(names) for convention in CONVENTIONS)
-        if has_ranks and "score" in wanted.roles and "score" not in names and "rank" in set(header) - given:
-            names["score"] = "rank"
+        if "score" in wanted.roles and _RANK in set(header) - given - set(names.values()):
+            if "score" in names:
+                names["rank"] = _RANK
+            elif has_ranks:
+                names["score"] = _RANK
         return names
+
+    def deciding(self, names: Mapping[str, str]) -> Deciding:
+        """Return which decides where scores and a column ``rank`` contradict each other; a named score column does.
+
+        >>> rectools = {"group": "user_id", "item": "item_id", "score": "score", "rank": "rank"}
+        >>> Columns().deciding(rectools), Columns(score="score").deciding(rectools), Columns().deciding({})
+        ('ranks', 'scores', 'scores')
+        """
+        by_rank = self.by_rank or any(convention.is_by_rank and convention.holds(names) for convention in CONVENTIONS)
+        return "ranks" if by_rank and self.score is None else "scores"
 
     def are_ranks(self, names: Mapping[str, str]) -> bool:
         """Return whether the lowest value of the score column is the best, as in ranks.
@@ -230,7 +249,7 @@ class Columns:
         True
         """
         name = names.get("score")
-        return name == "rank" if self.score is None else name is not None and self.score == _NEGATED + name
+        return name == _RANK if self.score is None else name is not None and self.score == _NEGATED + name
 
     def _likely_name(
         self, role: str, own: bool, header: Collection[str], names: Mapping[str, str], wanted: Wanted, refused: Refused

@@ -27,7 +27,7 @@ from ndcg_tracker.ingest.columns import (
     is_frame_as_dict,
     refuse_single,
 )
-from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
+from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.words.texts import shown
@@ -141,7 +141,13 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
 
     places = frame.places
     names = (DEFAULT_COLUMNS if frame.is_plain else columns).names(frame.header, wanted, places.whole)
-    arrays = {role: frame.column(frame.header.index(name), role) for role, name in names.items()}
+    arrays = {}
+    for role, name in names.items():
+        try:
+            arrays[role] = frame.column(frame.header.index(name), role)
+        except InputError:
+            if role != "rank":  # which may be some other thing that is called so
+                raise
     _refuse_lengths(names, arrays, places)
     if null_scores == "error" and "score" in arrays:
         _refuse_nan_scores(arrays["score"], places)
@@ -151,10 +157,10 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     are_distinct = frame.dictionaries_are_distinct and not of_lists
     collected = Collected(places, nan_is_null=nan_is_null, dictionaries_are_distinct=are_distinct)
     for batch in table.to_batches(max_chunksize=_BATCH if of_lists else None):
-        parts = {role: batch.column(role) for role in names}
+        parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
     rows = collected.rows()
-    return with_ranks_as_scores(rows) if columns.are_ranks(names) else rows
+    return in_asked_order(rows, columns, names)
 
 
 def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places: Places) -> None:

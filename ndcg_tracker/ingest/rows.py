@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.cells import KEEP_ONE, LinePlaces, Ranks
+from ndcg_tracker.ingest.cells import KEEP_ONE, NO_RANK, LinePlaces, Ranks
+from ndcg_tracker.ingest.columns import Columns, Deciding
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
 
@@ -24,7 +25,8 @@ class Rows:
     ``span_keys`` and ``span_lengths``: the group ids, each span of equal ids once, and the number of rows in each.
     ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
     ``weights``: float64, of frames perhaps int64, one per row, finite, NaN for null; None for an absent column.
-    ``ranks``: int32, one per row, ``NO_RANK`` for none; None where they are not looked at.
+    ``ranks``: int32, one per row, ``NO_RANK`` for none; None where they are not looked at. ``deciding``: what decides
+    where they contradict the scores, "format" for the scores of a format that has no choice.
     """
 
     span_keys: Keys
@@ -34,6 +36,7 @@ class Rows:
     grades: Floats | None = None
     weights: Floats | None = None
     ranks: Ranks | None = None
+    deciding: Deciding | Literal["format"] = "format"
 
     @property
     def n_rows(self) -> int:
@@ -57,6 +60,7 @@ class Rows:
             None if self.grades is None else self.grades[rows],
             None if self.weights is None else self.weights[rows],
             None if self.ranks is None else self.ranks[rows],
+            self.deciding,
         )
 
     def merged(self) -> Rows:
@@ -86,16 +90,22 @@ class Rows:
             _joined([part.grades for part in parts]),
             _joined([part.weights for part in parts]),
             _joined([part.ranks for part in parts]),
+            parts[0].deciding,
         ).merged()
 
 
-def with_ranks_as_scores(rows: Rows) -> Rows:
-    """Return a table whose scores are ranks, from 1 for the best, with scores that put its items in this order.
+def in_asked_order(rows: Rows, columns: Columns, names: Mapping[str, str]) -> Rows:
+    """Return a table with what says its order; scores that are ranks, from 1 for the best, become scores.
 
-    >>> with_ranks_as_scores(Rows(Keys.from_strings("q"), np.array([2]), None, np.array([1.0, 2.0]))).scores.tolist()
+    Parameters: ``names``: the column of each role.
+
+    >>> ranked = Rows(Keys.from_strings("q"), np.array([2]), None, np.array([1.0, 2.0]))
+    >>> in_asked_order(ranked, Columns(score="-place"), {"score": "place"}).scores.tolist()
     [-1.0, -2.0]
     """
-    return rows if rows.scores is None else replace(rows, scores=0.0 - rows.scores)
+    if columns.are_ranks(names):
+        return rows if rows.scores is None else replace(rows, scores=0.0 - rows.scores)
+    return rows if rows.ranks is None else replace(rows, deciding=columns.deciding(names))
 
 
 def _joined(columns: Sequence[NDArray[Number] | None]) -> NDArray[Number] | None:
@@ -145,6 +155,6 @@ class GatheredRows:
             numbers.get("score"),
             numbers.get("label"),
             numbers.get("weight"),
-            None if ranks is None else ranks.astype(np.int32),
+            None if ranks is None else np.where(np.isnan(ranks), NO_RANK, ranks).astype(np.int32),
         )
         return rows, LinePlaces(name, self._lines, if_twice)

@@ -135,6 +135,25 @@ def rank_conflict(
     return Note("rank_conflict", {"n": int(wrong.size), "first": group_keys[int(wrong[0])]}) if wrong.size else None
 
 
+def _scores_in_rank_order(offsets: Index, ranks: Ranks, scores: Floats) -> Floats:
+    """Return scores that put each group in the order of its ranks: other ones only where the order is another.
+
+    A group where a row has no rank keeps its scores.
+
+    >>> _scores_in_rank_order(np.array([0, 2, 4]), np.array([1, 2, 2, 1]), np.array([2.0, 1.0, 0.6, 0.5])).tolist()
+    [2.0, 1.0, -2.0, -1.0]
+    """
+    order = descending_order(-ranks.astype(np.float64), offsets)
+    after, before = order[1:], order[:-1]
+    wrong = (scores[after] > scores[before]) | ((scores[after] == scores[before]) & (after < before))
+    wrong[offsets[1:-1] - 1] = False
+    groups = np.searchsorted(offsets, np.append(np.flatnonzero(wrong), 0)[:-1], "right") - 1
+    others = np.zeros(offsets.size - 1, dtype=np.bool_)
+    others[groups] = True
+    others[np.searchsorted(offsets, np.flatnonzero(ranks == NO_RANK), "right") - 1] = False
+    return np.where(np.repeat(others, np.diff(offsets)), 0.0 - ranks, scores)
+
+
 def _falls(values: Ranks | Floats, offsets: Index) -> bool:
     """Return whether a value is lower than the one before it in its group."""
     n_falls = 0
@@ -248,10 +267,13 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     looks_ranked = None if scores.size < n_rows else scores_like_ranks(table.keys, table.offsets, given)
     notes += [] if looks_ranked is None else [looks_ranked]
     if rows.ranks is not None and scores.size == n_rows:
-        is_descending = isinstance(run, Ranking)
         ranks = rows.ranks[table.rows]
-        conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=is_descending)
-        notes += [] if conflict is None else [conflict]
+        conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=isinstance(run, Ranking))
+        if conflict is not None:
+            deciding = {} if rows.deciding == "format" else {"deciding": rows.deciding}
+            notes.append(replace(conflict, facts={**conflict.facts, **deciding}))
+        if rows.deciding == "ranks":
+            run = run_of_groups(keys, offsets, items, _scores_in_rank_order(offsets, ranks, scores))
     if scores.size < n_rows:
         notes.append(Note("no_score", {"n": n_rows - scores.size}))
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes))

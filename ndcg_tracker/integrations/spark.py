@@ -415,6 +415,7 @@ def _table(
             f"a {type(frame).__name__} is not a Spark DataFrame", advice="give it to ndcg_tracker.evaluate"
         )
     names = columns.names(frame.columns, wanted, InputError)
+    names.pop("rank", None)
     if "item" not in names:
         raise InputError(
             "there is no item column, and rows of a distributed table have no numbers",

@@ -301,3 +301,15 @@ def single_means(weights: Floats, offsets: Index) -> NDArray[np.float32]:
     means = np.zeros(lengths.size, dtype=np.float32)
     means[longest_first] = sums / np.maximum(sizes, 1).astype(np.float32)
     return means
+
+
+_N_FIRST = 64
+
+
+def are_whole(numbers: Floats) -> bool:
+    """Return whether all numbers are whole; the first ones usually decide.
+
+    >>> are_whole(np.array([1.0, 2.0])), are_whole(np.array([1.0, 2.5]))
+    (True, False)
+    """
+    return all(bool((some == np.rint(some)).all()) for some in (numbers[:_N_FIRST], numbers))

@@ -16,7 +16,7 @@ from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
-from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, joined_weights
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights
 from ndcg_tracker.runs.labels import (
     HeldLabels,
     JudgeNames,
@@ -196,6 +196,7 @@ class _Coming:
         self._weights: list[GroupWeights] = []
         self._notes: list[Note] = []
         self._has_labels = False
+        self._are_whole = {"scores": True, "grades": True}
 
     def whole_digest(self) -> str | None:
         """Return the digest of the content before any of it is used, None where it comes in several blocks."""
@@ -215,6 +216,8 @@ class _Coming:
             self._notes += block.notes
             self._has_labels |= block.labels is not None
             labels = self.labels.of(block)
+            for of_these, numbers in (("scores", ranking.scores), ("grades", labels.grades)):
+                self._are_whole[of_these] &= not self._are_whole["scores"] or are_whole(numbers)
             del block  # so that neither takes memory while the next block is read
             yield ranking, labels
             del ranking, labels
@@ -222,7 +225,8 @@ class _Coming:
     @property
     def notes(self) -> list[Note]:
         """The notes of its reader."""
-        return joined_notes(self._notes, has_labels=self._has_labels)
+        swapped = [Note("swapped")] if self._are_whole["scores"] and not self._are_whole["grades"] else []
+        return [*joined_notes(self._notes, has_labels=self._has_labels), *swapped]
 
     @property
     def weights(self) -> GroupWeights | None:

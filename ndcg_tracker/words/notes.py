@@ -246,12 +246,14 @@ def _different_labels(versions: Sequence[tuple[int, int]]) -> str:
     return f"runs under different labels are not compared ({by_version}); to evaluate all against the newest"
 
 
-def _rank_conflict(n: int, first: str) -> str:
+def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
     where = f"a group ({shown(first)})" if n == 1 else f"{counted(n, 'group')} (the first: {shown(first)})"
-    return (
-        f"the rank column contradicts the scores in {where}; the scores decide, as in trec_eval: "
-        "if lower scores are better here, negate them"
-    )
+    decides = {
+        "format": "the scores decide, as in trec_eval: if lower scores are better here, negate them",
+        "scores": "the scores decide: to go by the ranks, name '-rank' as the score column",
+        "ranks": "the ranks decide, as in RecTools and RecBole: to go by the scores, name their column",
+    }[deciding]
+    return f"the rank column contradicts the scores in {where}; {decides}"
 
 
 def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | None) -> str:

@@ -38,13 +38,13 @@ def refusal(header: list[str], wanted: Wanted = RUN_TABLE, columns: Columns = PL
     ("header", "expected"),
     [
         ("group item score label weight", {"group": "group", "item": "item", "label": "label", "weight": "weight"}),
-        ("qid query docid docno rank score", {"group": "qid", "item": "docno"}),
+        ("qid query docid docno rank score", {"group": "qid", "item": "docno", "rank": "rank"}),
         ("qid docno score label", {"group": "qid", "item": "docno", "label": "label"}),
         ("qid docno score rel", {"group": "qid", "item": "docno", "label": "rel"}),
         ("query_id doc_id score relevance iteration", {"group": "query_id", "item": "doc_id", "label": "relevance"}),
         ("q_id doc_id score", {"group": "q_id", "item": "doc_id"}),
         ("query-id corpus-id score", {"group": "query-id", "item": "corpus-id"}),
-        ("user_id item_id score rank", {"group": "user_id", "item": "item_id"}),
+        ("user_id item_id score rank", {"group": "user_id", "item": "item_id", "rank": "rank"}),
         ("query docid rating score", {"group": "query", "item": "docid", "label": "rating"}),
     ],
 )
@@ -258,7 +258,7 @@ def test_whatever_is_found_is_there_and_serves_one_role(header: list[str], wante
         found = names(header, wanted)
     except InputError:
         return
-    assert set(found) <= set(wanted.roles)
+    assert set(found) <= {*wanted.roles, "rank"}
     assert set(wanted.required) <= set(found)
     assert set(found.values()) <= set(header)
     assert len(set(found.values())) == len(found)

@@ -492,3 +492,15 @@ def test_a_run_that_lists_few_labelled_items_is_told(tracker: nt.Tracker) -> Non
     assert any(note.startswith(told) for note in tracker.ingest(run, name="new", labels=labels).notes)
     whole = {group: {f"d{place}": -float(place) for place in range(10)} for group in labels}
     assert not any("of items that the run lists" in note for note in tracker.ingest(whole, name="whole").notes)
+
+
+@pytest.mark.parametrize("as_blocks", [False, True])
+def test_exchanged_run_and_labels_are_told(tracker: nt.Tracker, as_blocks: bool) -> None:
+    scores = {"q": {"a": 0.25, "b": 0.75}, "r": {"a": 0.5, "c": 0.125}}
+    grades = {group: {item: float(place) for place, item in enumerate(items)} for group, items in scores.items()}
+    if as_blocks:
+        run = pd.DataFrame([(g, i, n) for g, items in grades.items() for i, n in items.items()])
+        run.columns = pd.Index(["group", "item", "score"])
+    told = tracker.ingest(run if as_blocks else grades, name="run", labels=scores).notes
+    assert told == ("its scores are whole numbers and the labels are not: are the run and the labels exchanged?",)
+    assert tracker.ingest(scores, name="right", dataset="other", labels=grades).notes == ()

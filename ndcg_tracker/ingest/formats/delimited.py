@@ -10,12 +10,12 @@ from itertools import chain
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, WrongValueError, number
+from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, WrongValueError, number, rank_of
 from ndcg_tracker.ingest.columns import LABEL_TABLE, NUMBERS, Columns, Refused, Wanted
 from ndcg_tracker.ingest.formats.trec import (
     _NEWLINE,
 )
-from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
+from ndcg_tracker.ingest.rows import GatheredRows, Rows, in_asked_order
 from ndcg_tracker.ingest.source import BLOCK, LONGEST_LINE, Lines, plain_lines
 from ndcg_tracker.words.texts import shown
 
@@ -44,7 +44,7 @@ class Delimited:
         self._wanted = wanted
         self._n_cells = 0
         self._places: dict[str, int] = {}
-        self._are_ranks = False
+        self._names: dict[str, str] = {}
         self._is_quepid = False
 
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
@@ -66,7 +66,7 @@ class Delimited:
                     advice = f"leave out {argument('columns')}"
                     raise lines.error("the first line names the columns", line, advice=advice)
                 records = chain([(line, header)] if header else [], records)
-        number_places = [(role, self._places[role]) for role in NUMBERS if role in self._places]
+        number_places = [(role, self._places[role]) for role in (*NUMBERS, "rank") if role in self._places]
         group_place, item_place = self._places["group"], self._places.get("item")
         empty_cells = [self._places[role] for role in ("item", "label")] if self._is_quepid else []
         gathered = GatheredRows([role for role, _ in number_places])
@@ -77,16 +77,19 @@ class Delimited:
                 raise lines.error(f"{count} where {named} {self._n_cells}", line, advice="correct the line")
             if empty_cells and not any(cells[place] for place in empty_cells):
                 continue  # a query that has no rated document
-            numbers = []
+            numbers: list[float] = []
             for role, place in number_places:
                 cell = cells[place].strip(b" \t")
                 try:
+                    if role == "rank":
+                        numbers.append(rank_of(cell.removesuffix(b".0")))
+                        continue
                     numbers.append(number(cell, role) if cell else _NULL)
                 except WrongValueError as error:
                     raise error.at(f"{lines.name}:{line}") from None
             gathered.add(line, cells[group_place], None if item_place is None else cells[item_place], numbers)
         rows, places = gathered.rows(lines.name)
-        return with_ranks_as_scores(rows) if self._are_ranks else rows, places
+        return in_asked_order(rows, self._columns, self._names), places
 
     def fast(self, lines: Lines) -> Rows:
         """Return the rows, read by Arrow's parser."""
@@ -99,7 +102,7 @@ class Delimited:
             self._take_given_header(NoPlaces().whole)
         checked = partial(simple_quotes, delimiter=self._delimiter)
         rows = ArrowCsv(self._delimiter, self._n_cells, self._places, quoting=True, checked=checked).rows(blocks)
-        return with_ranks_as_scores(rows) if self._are_ranks else rows
+        return in_asked_order(rows, self._columns, self._names)
 
     def n_rows_of(self, line: bytes) -> int:
         """Return whether a line is not empty."""
@@ -138,7 +141,7 @@ class Delimited:
             what = f"the header {shown(names[0])} is one column; is it separated by {marks}?"
             raise refused(what, advice="write the file with commas, or with tabs and the reader tsv", joint=" ")
         self._places = columns.positions(names, self._wanted, refused)
-        self._are_ranks = columns.are_ranks({role: names[place] for role, place in self._places.items()})
+        self._names = {role: names[place] for role, place in self._places.items()}
         self._n_cells = len(header)
 
     def _not_a_header(self, lines: Lines, line: int, header: list[bytes], what: str, **parts: str) -> InputError:

@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.ingest.arrow import Collected, has_lists, list_rows, unfolded
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Refused, Wanted
-from ndcg_tracker.ingest.rows import GatheredRows, Rows, with_ranks_as_scores
+from ndcg_tracker.ingest.rows import GatheredRows, Rows, in_asked_order
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
 from ndcg_tracker.words.texts import shown
 
@@ -50,7 +50,7 @@ class JsonLines:
         self._names = {role: columns.name_of(role) for role in wanted.roles}
         if columns.by_row_number:
             del self._names["item"]
-        self._number_roles = [role for role in NUMBERS if role in self._names]
+        self._number_roles = [*(role for role in NUMBERS if role in self._names), "rank"]
         self._has_names = False
         self._seen: dict[str, None] = {}
         self._lacking: dict[str, int] = {}
@@ -106,9 +106,12 @@ class JsonLines:
             seen.update(dict.fromkeys(record))
         group = json_id(record.get(names["group"]), "group")
         roles = [*(["item"] if "item" in names else []), *self._number_roles]
-        values = [record.get(names[role]) for role in roles]
+        values = [record.get(names[role]) if role in names else None for role in roles]
         rows: Iterable[Sequence[object]] = [values]
-        if list in map(type, values):
+        has_lists = list in map(type, values[:-1])
+        if isinstance(values[-1], list) is not has_lists:
+            values[-1] = None  # some other thing that is called so
+        if has_lists:
             rows = list_rows(dict(zip(roles, values, strict=True)), names, group)
         for row in rows:
             numbers = row[-len(self._number_roles) :]
@@ -117,7 +120,7 @@ class JsonLines:
             gathered.add(line, group, item, doubles)
 
     def _unseen(self) -> set[str]:
-        return {role for role, name in self._names.items() if name not in self._seen}
+        return {"rank"} - self._names.keys() | {role for role, name in self._names.items() if name not in self._seen}
 
     def fast(self, lines: Lines) -> Rows:
         """Return the rows, read by Arrow's parser."""
@@ -153,7 +156,7 @@ class JsonLines:
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise what ``refused`` makes of an absent column, and of one whose name the first row does not tell."""
         for role, name in self._columns.names(list(self._seen), self._wanted, refused).items():
-            if self._names[role] != name:
+            if self._names.get(role, name) != name:
                 raise refused(
                     f"the first row lacks column {shown(name)}, which has the {role}s by convention",
                     advice="write it in every row, with null where there is none",
@@ -166,7 +169,7 @@ class JsonLines:
         self._has_names = True
 
     def _with_scores(self, rows: Rows) -> Rows:
-        return with_ranks_as_scores(rows) if self._columns.are_ranks(self._names) else rows
+        return in_asked_order(rows, self._columns, self._names)
 
     def _late_column(self, first_line: int) -> str | None:
         """Return a role whose column is there now, but was not before; ``first_line`` has the first row now."""
@@ -239,12 +242,12 @@ def json_id(value: object, role: str) -> bytes:
 
 
 def json_number(value: object, role: str) -> float:
-    """Return a finite number as a double, NaN for null (else WrongValueError); labels may be true.
+    """Return a finite number as a double, NaN for null (else WrongValueError); labels may be true, ranks anything.
 
-    >>> json_number(3, "score"), json_number(True, "label"), json_number(None, "score")
-    (3.0, 1.0, nan)
+    >>> json_number(3, "score"), json_number(True, "label"), json_number(None, "score"), json_number("a", "rank")
+    (3.0, 1.0, nan, nan)
     """
-    if value is None:
+    if value is None or (role == "rank" and (type(value) not in (int, float) or value != int(value))):
         return _NULL
     if not isinstance(value, (int, float)) or (isinstance(value, bool) and role != "label"):
         raise WrongValueError(f"the {role} is a JSON {json_kind(value)}", advice="write a number, or null for none")

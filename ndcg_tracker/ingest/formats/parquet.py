@@ -10,7 +10,7 @@ from ndcg_tracker.ingest.arrow import Collected, converted, has_lists
 from ndcg_tracker.ingest.cells import RowPlaces
 from ndcg_tracker.ingest.columns import Columns, Wanted
 from ndcg_tracker.ingest.group_blocks import GroupBlock
-from ndcg_tracker.ingest.rows import Rows, with_ranks_as_scores
+from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 from ndcg_tracker.words.texts import shown_name
@@ -64,9 +64,9 @@ def _blocks(
         names = {role: header[place] for role, place in columns.positions(header, wanted, source.error).items()}
         batches = _batches(opened, file, names, source, places, n_rows or _BATCH)
         for rows, n_before in [_whole(batches, places)] if n_rows is None else _parts(batches, places, n_rows):
-            scored = with_ranks_as_scores(rows) if columns.are_ranks(names) else rows
-            yield GroupBlock(scored, places.after(n_before))
-            del rows, scored
+            ordered = in_asked_order(rows, columns, names)
+            yield GroupBlock(ordered, places.after(n_before))
+            del rows, ordered
 
 
 def _whole(batches: Iterable[dict[str, Any]], places: RowPlaces) -> tuple[Rows, int]:

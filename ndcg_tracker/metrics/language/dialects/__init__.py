@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ndcg_tracker.errors import MetricError
@@ -101,6 +102,16 @@ def agreements(metric: Metric) -> list[Agreement]:
             other = Metric(other.measure, None, other.settings)
         compared.append(Agreement(dialect.name, text, differences(metric, other)))
     return sorted(compared, key=lambda agreement: len(agreement.differences))
+
+
+def are_by_rank(texts: str | Iterable[str]) -> bool:
+    """Return whether some of the metrics that are asked for are of a tool that goes by ranks, whatever the scores.
+
+    >>> are_by_rank(["ndcg@10", "rectools:NDCG(k=10)"]), are_by_rank("ndcg@10")
+    (True, False)
+    """
+    names = (re.split(r"\W", text.strip())[0] for text in ([texts] if isinstance(texts, str) else texts))
+    return any(name in DIALECTS and DIALECTS[name].is_by_rank for name in names)
 
 
 def familiar_name(text: str, requested_as: str = "") -> str:

@@ -180,6 +180,7 @@ RECTOOLS = Dialect(
         "Users without a relevant item are left out.",
     ),
     ("rectools:NDCG(k=10)", "rectools:NDCG(k=10, divide_by_achievable=True)"),
+    is_by_rank=True,
 )
 
 RECBOLE = Dialect(
@@ -191,6 +192,7 @@ RECBOLE = Dialect(
     "the mean to its 4 decimals",
     ("The mean is rounded to 4 decimals.", "Items with a positive label are relevant; there are no grades."),
     ("recbole:ndcg@10",),
+    is_by_rank=True,
 )
 
 

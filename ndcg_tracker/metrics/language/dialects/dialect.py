@@ -21,7 +21,8 @@ class Dialect:
     native text of plain NDCG at a cutoff. ``tolerance``: how far the tool's values may differ from ours.
     ``agreement``: the same in words, with its conditions. ``traps``: what surprises people. ``examples``: texts that
     parse. ``unstable_from``: the number of items in a list from which the tool's sort leaves the order of equal scores
-    to chance, None where it never does; nobody promises its values for such ties.
+    to chance, None where it never does; nobody promises its values for such ties. ``is_by_rank``: whether the tool goes
+    by a list's ranks, whatever its scores.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Dialect:
     traps: tuple[str, ...]
     examples: tuple[str, ...]
     unstable_from: int | None = None
+    is_by_rank: bool = False
 
     def text(self, cutoff: int) -> str:
         """Return the whole text of plain NDCG at a cutoff."""
