@@ -8,20 +8,11 @@ from dataclasses import dataclass
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.axes import AXES
-from ndcg_tracker.metrics.language.dialects.calls import (
-    CATBOOST,
-    LIGHTGBM,
-    RANX,
-    RECBOLE,
-    RECTOOLS,
-    SKLEARN,
-    SPARK,
-    SPARK_GRADED,
-    TORCHMETRICS,
-    XGBOOST,
-)
+from ndcg_tracker.metrics.language.dialects.boosting import CATBOOST, LIGHTGBM, XGBOOST
+from ndcg_tracker.metrics.language.dialects.calls import RANX, SKLEARN, SPARK, SPARK_GRADED, TORCHMETRICS
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
 from ndcg_tracker.metrics.language.dialects.ir_measures import IR_MEASURES
+from ndcg_tracker.metrics.language.dialects.recommenders import RECBOLE, RECTOOLS
 from ndcg_tracker.metrics.language.dialects.trec import PYTREC_EVAL, TREC_EVAL, TREC_EVAL10
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
