@@ -1,4 +1,4 @@
--- 0019
+-- 0020
 ;
 CREATE VIEW alias_history AS
  SELECT dataset,
@@ -276,7 +276,10 @@ CREATE VIEW run_details AS
     (created_at_utc)::timestamp with time zone AS created_at,
     ( SELECT p.created_at_utc
            FROM prunings p
-          WHERE (p.run_id = r.id)) AS pruned_at_utc
+          WHERE (p.run_id = r.id)) AS pruned_at_utc,
+    sampled,
+    collapsed,
+    documents_in_ten
    FROM runs r
   WHERE (NOT (dataset_id IN ( SELECT z.dataset_id
            FROM seals z
@@ -419,7 +422,10 @@ CREATE VIEW run_summary AS
     (run_created_at_utc)::timestamp with time zone AS created_at,
     ((judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (NOT (EXISTS ( SELECT 1
            FROM evaluations n
-          WHERE ((n.run_id = e.run_id) AND (n.metric_id = e.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > e.label_set_version)))))) AS is_newest_labels
+          WHERE ((n.run_id = e.run_id) AND (n.metric_id = e.metric_id) AND (n.judge = ANY (ARRAY[''::text, 'external results'::text, 'sums of other engines'::text])) AND (n.label_set_version > e.label_set_version)))))) AS is_newest_labels,
+    ( SELECT r.sampled
+           FROM runs r
+          WHERE (r.id = e.run_id)) AS sampled
    FROM evaluations e
   WHERE (NOT (dataset_id IN ( SELECT z.dataset_id
            FROM seals z

@@ -42,7 +42,7 @@ CREATE TABLE runs (
 	parameters TEXT NOT NULL, 
 	tags TEXT NOT NULL, 
 	n_groups INTEGER NOT NULL, 
-	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, 
+	n_items INTEGER NOT NULL, dataset TEXT DEFAULT '' NOT NULL, sampled TEXT, sample_digest TEXT, collapsed TEXT, documents_in_ten DOUBLE, 
 	CONSTRAINT ck_runs_counts CHECK (n_groups >= 0 AND n_items >= 0), 
 	CONSTRAINT fk_runs_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id), 
 	CONSTRAINT uq_runs_dataset_id_name UNIQUE (dataset_id, name)
@@ -386,18 +386,6 @@ CREATE TABLE seals (
 	CONSTRAINT fk_seals_dataset_id FOREIGN KEY(dataset_id) REFERENCES datasets (id)
 )
 ;
-CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
-               e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
-               e.n_missing AS n_missing, e.n_undefined AS n_undefined,
-               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
-               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
-                   SELECT 1 FROM evaluations n
-                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
-                         AND n.label_set_version > e.label_set_version
-               )) AS is_newest_labels
-        FROM evaluations e
-        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
-;
 CREATE VIEW group_history AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, g.key AS group_key, e.metric AS metric,
                e.label_set_version AS label_set_version, v.value AS value, e.run_created_at_utc AS created_at_utc,
                coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
@@ -423,13 +411,6 @@ CREATE VIEW items AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset,
         JOIN groups g ON g.dataset_id = r.dataset_id
         JOIN ranked_lists l ON l.run_id = r.id AND l.group_id = g.id
         JOIN json_each(l.item_keys) i
-        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
-;
-CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
-               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
-               r.created_at_utc AS created_at,
-               (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc
-        FROM runs r
         WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
 CREATE VIEW run_list AS SELECT r.dataset AS dataset, r.name AS run, r.id AS run_id,
@@ -613,6 +594,27 @@ CREATE VIEW dataset_list AS SELECT d.name AS dataset, (SELECT count(*) FROM runs
         FROM datasets d
         WHERE d.id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
 ;
+CREATE VIEW run_details AS SELECT r.name AS run, r.id AS run_id, r.dataset AS dataset, r.created_at_utc AS created_at_utc,
+               r.git_commit AS git_commit, r.source AS source, r.n_groups AS n_groups, r.n_items AS n_items,
+               r.created_at_utc AS created_at,
+               (SELECT p.created_at_utc FROM prunings p WHERE p.run_id = r.id) AS pruned_at_utc,
+               r.sampled AS sampled, r.collapsed AS collapsed, r.documents_in_ten AS documents_in_ten
+        FROM runs r
+        WHERE r.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
+CREATE VIEW run_summary AS SELECT e.run AS run, e.run_id AS run_id, e.dataset AS dataset, e.run_created_at_utc AS created_at_utc,
+               e.metric AS metric, e.label_set_version AS label_set_version, e.mean AS mean, e.n_groups AS n_groups,
+               e.n_missing AS n_missing, e.n_undefined AS n_undefined,
+               coalesce(e.requested_as, e.metric) AS requested_as, e.judge AS judge, e.run_created_at_utc AS created_at,
+               (e.judge IN ('', 'external results', 'sums of other engines') AND NOT EXISTS (
+                   SELECT 1 FROM evaluations n
+                   WHERE n.run_id = e.run_id AND n.metric_id = e.metric_id AND n.judge IN ('', 'external results', 'sums of other engines')
+                         AND n.label_set_version > e.label_set_version
+               )) AS is_newest_labels,
+               (SELECT r.sampled FROM runs r WHERE r.id = e.run_id) AS sampled
+        FROM evaluations e
+        WHERE e.dataset_id NOT IN (SELECT z.dataset_id FROM seals z WHERE z.is_sealed)
+;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('datasets', 'sqlite_autoindex_datasets_1', '5 1')
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('metrics', 'sqlite_autoindex_metrics_1', '10 1')
@@ -643,4 +645,4 @@ INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('ranked_lists', 'sqlite_autoin
 ;
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES ('group_results', 'group_results', '10000000 500 1')
 ;
-INSERT INTO ndcg_tracker_version (version_num) VALUES ('0019')
+INSERT INTO ndcg_tracker_version (version_num) VALUES ('0020')

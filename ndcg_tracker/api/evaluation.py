@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from ndcg_tracker.asked import DEFAULT_METRIC, GROUP, LABEL, SCORE, OwnName
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, ONE_TABLE, Columns, header_of
+from ndcg_tracker.ingest.documents import Collapse, Documents
 from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_frame
-from ndcg_tracker.ingest.reading import JUDGE, in_blocks_or_whole, may_have_columns, read_labels
+from ndcg_tracker.ingest.reading import JUDGE, documents_given, in_blocks_or_whole, may_have_columns, read_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
 from ndcg_tracker.metrics.kernel.values import group_values
@@ -42,7 +43,6 @@ from ndcg_tracker.words.texts import shown, shown_name
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ndcg_tracker.render.report import Format, Paper
 
 T = TypeVar("T")
 
@@ -157,6 +157,8 @@ def evaluate(
     reader: str | None = None,
     columns: str | Sequence[str] | None = None,
     scores: str | os.PathLike[str] | None = None,
+    item_to_document: object | None = None,
+    collapse: Collapse | None = None,
 ) -> Evaluation:
     """Return some metrics of a ranking, per group and on average; no database takes part.
 
@@ -172,10 +174,13 @@ def evaluate(
     ``item``: without such a column an item is
     known by its row's number within the group, if scores and labels are in one table; False asks for that.
     ``labels``: a second table or path, with the labels (group, item, label); the label column of ``frame`` is then
-    not read. ``null_scores``: what a NaN score of a table means, an error or
-    "not_retrieved". ``reader``: of the file, if its name and content do not tell. ``columns``: the names of the columns
-    of a CSV or TSV file that has no header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid
-    file, one per line. Returns: an ``Evaluation``. Raises: InputError for what cannot be taken, naming the
+    not read. ``item_to_document``: items are chunks of documents, and which: a pattern of what
+    their ids have behind the document's, such as ``"#.*"``, a column, a file with a row per item and its document, or a
+    dict; the label of a document is the highest of its chunks'. ``collapse``: its score is the ``"max"`` of theirs (the
+    default), that of the ``"first"`` row, or the ``"sum"``. ``null_scores``: what a NaN score of a table means,
+    an error or "not_retrieved". ``reader``: of the file, if its name and content do not tell. ``columns``: the names of
+    the columns of a CSV or TSV file that has no header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a
+    label/qid file, one per line. Returns: an ``Evaluation``. Raises: InputError for what cannot be taken, naming the
     row, and where no group of the run has labels; MetricError for an unknown metric. Warns where no item has a
     label, and of columns that a convention newly reads. The input is never changed.
 
@@ -189,7 +194,7 @@ def evaluate(
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight),
+        Names(group, item, score, label, weight, documents_given(item_to_document, collapse)),
         null_scores,
         reader=reader,
         columns=columns,
@@ -211,6 +216,7 @@ class Names:
     score: str = SCORE
     label: str = LABEL
     weight: str | None = None
+    documents: Documents | None = None
 
     def columns(self, *roles: str) -> Columns:
         """Return the names that were given for some roles. Raises: InputError for what is not a name."""
@@ -223,7 +229,7 @@ class Names:
                 )
             if role in roles and not isinstance(name, OwnName):
                 given[role] = name
-        return Columns(**given)
+        return Columns(**given, documents=self.documents)
 
 
 @dataclass(frozen=True)
@@ -541,59 +547,3 @@ def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:
     if not texts:
         raise InputError("no metric was asked for", advice="name at least one, such as ndcg@10")
     return parse_metrics(texts)
-
-
-def evaluations_as(
-    format: Format, evaluations: Sequence[tuple[str, Evaluation]], *, per_group: bool = False, **paper: Unpack[Paper]
-) -> str:
-    """Return the means of runs by name, or with ``per_group`` their values, in a format."""
-    values: list[list[Any]]
-    common: Iterable[Mapping[str, object]]
-    columns: list[tuple[str, int | None]] = [("run", None)]
-    if per_group:
-        texts = evaluations[0][1].texts
-        names = [name for name, evaluation in evaluations for _ in range(len(evaluation.results[0].group_keys))]
-        groups = [key for _, evaluation in evaluations for key in evaluation.results[0].group_keys.to_list()]
-        values = [
-            [value for _, evaluation in evaluations for value in evaluation.results[place].values.tolist()]
-            for place in range(len(texts))
-        ]
-        columns += [("group", None), *((text, 4) for text in texts)]
-        common = (
-            {"results": [{"metric": text, "value": value} for text, value in zip(texts, row, strict=True)]}
-            for row in zip(*values, strict=True)
-        )
-        return columns_of_runs(format, columns, [names, groups, *values], common, **paper)
-    heads = ("metric", "mean", "n_groups", "n_missing", "n_undefined")
-    columns += [(name, 4 if name == "mean" else None) for name in heads]
-    rows = [
-        (name, text, *(getattr(result, head) for head in heads[1:]))
-        for name, evaluation in evaluations
-        for text, result in zip(evaluation.texts, evaluation.results, strict=True)
-    ]
-    values = [[row[place] for row in rows] for place in range(len(columns))]
-    common = ({"results": [{"metric": row[1], "value": row[2]}]} for row in rows)
-    return columns_of_runs(format, columns, values, common, **paper)
-
-
-def columns_of_runs(
-    format: Format,
-    columns: Sequence[tuple[str, int | None]],
-    values: list[list[Any]],
-    common: Iterable[Mapping[str, object]],
-    **paper: Unpack[Paper],
-) -> str:
-    """Return columns of values in a format, in JSON with the keys that every row has, whatever it is about.
-
-    ``columns``: their names and digits. ``common``: those of each row, but for the keys that are null in it.
-    """
-    from ndcg_tracker.render.formats import columns_as
-    from ndcg_tracker.render.report import read_by_people
-
-    if format == "json":
-        added = [name for name in ("group", "attribute", "slice", "results") if name != columns[1][0]]
-        columns = [*columns, *((name, None) for name in added)]
-        rows = [[row.get(name) for name in added] for row in common]
-        values = [*values, *([row[place] for row in rows] for place in range(len(added)))]
-    described = [replace(of, digits=digits) for (name, digits) in columns for of in read_by_people(name)]
-    return columns_as(format, described, values, **paper)

@@ -15,6 +15,7 @@ from ndcg_tracker.metrics.language.text import parse_metrics
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ndcg_tracker.ingest.documents import Collapse
     from ndcg_tracker.ingest.frames import NullScores
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.metrics.language.metric import Direction
@@ -46,6 +47,9 @@ def ingest(
     reader: str | None = None,
     columns: str | Sequence[str] | None = None,
     scores: str | os.PathLike[str] | None = None,
+    item_to_document: object | None = None,
+    collapse: Collapse | None = None,
+    sampled: str | None = None,
     tags: Mapping[str, str] | None = None,
     parameters: Mapping[str, str] | None = None,
     git_commit: str | None = None,
@@ -57,7 +61,9 @@ def ingest(
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
     Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
-    ``columns`` and ``scores``: see ``evaluate``. ``name``: unique within ``dataset``; by default that of the file.
+    ``columns``, ``scores``, ``item_to_document`` and ``collapse``: see ``evaluate``. ``sampled``: of runs that rank
+    the relevant items among sampled negatives, how many of how many, such as "100/50000": their metrics are marked,
+    and compared with those of the same sample alone. ``name``: unique within ``dataset``; by default that of the file.
     ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run; of a file the
     entries of an ir_metadata header are tags, too, and those of ``metadata``, a file of ir_metadata beside the
     run, as tirex-tracker writes it. ``created_at``: when the run was made, by default now: a
@@ -70,6 +76,7 @@ def ingest(
     from ndcg_tracker.api.evaluation import Input, Names, path_of
     from ndcg_tracker.ingest.detection import default_run_name
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
+    from ndcg_tracker.ingest.reading import documents_given
     from ndcg_tracker.metrics.language.dialects import are_by_rank
     from ndcg_tracker.runs.ingest import RunDetails
 
@@ -88,11 +95,12 @@ def ingest(
         tags={**({} if path is None else run_metadata(path)), **beside, **(tags or {})},
         labels=path_of(labels),
         created_at=created_at,
+        sampled=sampled,
     )
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight),
+        Names(group, item, score, label, weight, documents_given(item_to_document, collapse)),
         null_scores,
         reader=reader,
         columns=columns,

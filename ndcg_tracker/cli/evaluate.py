@@ -35,6 +35,8 @@ def evaluate(
     weight: options.WeightColumn = None,
     columns: options.Header = None,
     scores: options.Scores = None,
+    item_to_document: options.ItemToDocument = None,
+    collapse: options.Collapsed = None,
     stream: options.Stream = None,
     engine: options.Engine = "here",
     metrics_json: options.MetricsJson = None,
@@ -45,10 +47,12 @@ def evaluate(
     format: options.Output = "text",
 ) -> None:
     """Compute metrics of runs without storing anything."""
-    from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks, evaluations_as
+    from ndcg_tracker.api.evaluation import NoLabelsError, evaluate_blocks
+    from ndcg_tracker.api.say_evaluations import evaluations_as
     from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (
         columns_of,
+        documents_given,
         in_blocks_or_whole,
         labels_of,
         refused_by_spark,
@@ -74,14 +78,30 @@ def evaluate(
             f"--by does not go with {'--per-group' if per_group else '--engine spark'}", advice="leave one out"
         )
     run_columns, label_columns = columns_of(
-        labels, metric, group=group, item=item, score=score, label=label, weight=weight, header=columns
+        labels,
+        metric,
+        group=group,
+        item=item,
+        score=score,
+        label=label,
+        weight=weight,
+        header=columns,
+        documents=documents_given(item_to_document, collapse),
     )
     names = run_names(files, name, of_stdin="-")
     metrics = metric or [DEFAULT_METRIC]
     evaluations = []
     with whole_file(metrics_json, "--metrics-json") as write_metrics:
         if engine == "spark":
-            refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream, weight=weight, judge=judge)
+            refused_by_spark(
+                reader=reader,
+                columns=columns,
+                scores=scores,
+                stream=stream,
+                weight=weight,
+                judge=judge,
+                item_to_document=item_to_document,
+            )
             evaluated = spark_evaluations(labels, metrics, group=group, item=item, score=score, label=label)
         else:
             given = None if labels is None else labels_of(labels, columns=label_columns, judge=judge)[1]
@@ -121,7 +141,8 @@ def _metrics_json(evaluation: Evaluation) -> str:
 
 def _slices(evaluations: list[tuple[str, Evaluation]], by: str, groups: str, format: options.OutputFormat) -> str:
     """Return a row per run, metric and slice."""
-    from ndcg_tracker.api.evaluation import columns_of_runs, slice_rows
+    from ndcg_tracker.api.evaluation import slice_rows
+    from ndcg_tracker.api.say_evaluations import columns_of_runs
 
     names = ("run", "metric", by, "n_groups", "mean", "ci_low", "ci_high")
     columns = [(name, 4 if name in ("mean", "ci_low", "ci_high") else None) for name in names]

@@ -40,6 +40,12 @@ def ingest(
     weight: options.WeightColumn = None,
     columns: options.Header = None,
     scores: options.Scores = None,
+    item_to_document: options.ItemToDocument = None,
+    collapse: options.Collapsed = None,
+    sampled: Annotated[
+        str | None,
+        typer.Option(metavar="N/ALL", help="Items are ranked among N sampled negatives of ALL, as 100/50000."),
+    ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="key=value to find the run by; repeatable.")] = None,
     param: Annotated[list[str] | None, typer.Option(help="key=value, a parameter; repeatable.")] = None,
     git_commit: Annotated[
@@ -116,6 +122,7 @@ def ingest(
         alone = "--results FILE" if results is not None else "--summaries FILE"
         taken = {"FILE": files, "--labels": labels, "--scores": scores, "--metrics-json": metrics_json, "--item": item}
         taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
+        taken |= {"--item-to-document": item_to_document, "--collapse": collapse, "--sampled": sampled}
         taken |= {"--engine": "" if engine == "here" else engine, "--items": items, "--judge": judge}
         if summaries is not None:
             taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
@@ -160,6 +167,7 @@ def ingest(
     from ndcg_tracker.cli.input_files import (
         SparkLogging,
         columns_of,
+        documents_given,
         in_blocks_or_whole,
         labels_of,
         logged_by_spark,
@@ -175,6 +183,7 @@ def ingest(
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.ingest import ReadyRun, RunDetails, ready_run, source_name
+    from ndcg_tracker.runs.samples import checked_sample
     from ndcg_tracker.storage.checks import stored_time
 
     of_one = (
@@ -190,11 +199,20 @@ def ingest(
     names = run_names(files, name)
     parameters = Pairs("--param")(param or ())
     run_columns, label_columns = columns_of(
-        labels, metric, group=group, item=item, score=score, label=label, weight=weight, header=columns
+        labels,
+        metric,
+        group=group,
+        item=item,
+        score=score,
+        label=label,
+        weight=weight,
+        header=columns,
+        documents=documents_given(item_to_document, collapse),
     )
     if metadata is not None:
         tags = side_metadata(metadata) | tags
     created = None if created_at is None else stored_time(created_at)
+    sample = None if sampled is None else checked_sample(sampled)
     commit = git_commit if git_commit is not None else _head()
     stored: list[IngestResult] = []
     try:
@@ -213,7 +231,8 @@ def ingest(
             paths, of_labels = files, labels
             if items is not None:
                 of_files = {"reader": reader, "columns": columns, "scores": scores, "weight": weight, "judge": judge}
-                refused_by_spark(stream=stream, jobs=jobs, **of_files)
+                of_files |= {"item_to_document": item_to_document}
+                refused_by_spark(stream=stream, jobs=jobs, **of_files, sampled=sampled)
                 given_facts = (metric or [DEFAULT_METRIC], commit, parameters, tags, created_at)
                 logging = SparkLogging(dataset, items, *given_facts, replace)
                 by_role = {"group": group, "item": item, "score": score, "label": label}
@@ -221,7 +240,9 @@ def ingest(
                     keep(result)
                 return
             if engine == "spark":
-                refused_by_spark(reader=reader, columns=columns, scores=scores, stream=stream)
+                refused_by_spark(
+                    reader=reader, columns=columns, scores=scores, stream=stream, item_to_document=item_to_document
+                )
                 paths, of_labels = stack.enter_context(staged_by_spark(files, labels, run_columns, label_columns))
                 run_columns = label_columns = Columns()
             given = None
@@ -240,7 +261,7 @@ def ingest(
             for name_given, path, run_name, ahead in zip(files, paths, names, coming, strict=True):
                 labels_source = None if labels is None else source_name(labels)
                 of_run = {**run_metadata(path), **tags}
-                facts = (source_name(name_given), commit, parameters, of_run, labels_source, created)
+                facts = (source_name(name_given), commit, parameters, of_run, labels_source, created, sample)
                 details = RunDetails(run_name, dataset, *facts)
                 store = partial(
                     tracker.ingest_stream,

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.api.tracker import Tracker
     from ndcg_tracker.errors import NdcgTrackerWarning
     from ndcg_tracker.ingest.columns import Columns
+    from ndcg_tracker.ingest.documents import Documents
     from ndcg_tracker.ingest.table import RankedTable
     from ndcg_tracker.integrations.staging import Items
     from ndcg_tracker.rankings.ranking import LabelLists
@@ -149,6 +150,7 @@ def columns_of(
     label: str | None,
     weight: str | None,
     header: str | None,
+    documents: Documents | None = None,
 ) -> tuple[Columns, Columns]:
     """Return the columns of runs, and those of the file of their labels, from the options of a command.
 
@@ -168,8 +170,18 @@ def columns_of(
         is_shared=labels is not None and may_have_columns(labels),
         header=header_of(header),
         by_rank=are_by_rank(metrics or ()),
+        documents=documents,
     )
-    return of_run, Columns(group=group, item=item, label=label, is_shared=True)
+    return of_run, Columns(group=group, item=item, label=label, is_shared=True, documents=documents)
+
+
+def documents_given(rule: str | None, collapse: str | None) -> Documents | None:
+    """Return how items become documents, None where nothing was given."""
+    if rule is None and collapse is None:
+        return None
+    from ndcg_tracker.ingest import reading
+
+    return reading.documents_given(rule, collapse)
 
 
 def labels_by_judge(

@@ -138,6 +138,18 @@ Scores = Annotated[
     str | None, typer.Option("--scores", metavar="FILE", help="Predictions, one per line of a label/qid file.")
 ]
 
+ItemToDocument = Annotated[
+    str | None,
+    typer.Option(
+        "--item-to-document",
+        metavar="PATTERN|COLUMN|FILE",
+        help="Items are chunks of documents: what ids have behind the document's, such as '#.*', or a column or file.",
+    ),
+]
+Collapsed = Annotated[
+    str | None,
+    typer.Option("--collapse", metavar="max|first|sum", help="Score of a document of chunks.", show_default="max"),
+]
 Stream = Annotated[
     bool | None,
     typer.Option(

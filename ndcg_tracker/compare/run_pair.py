@@ -15,6 +15,7 @@ from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.runs.labels import counting_judge, numbered_labels
+from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE
 from ndcg_tracker.words.notes import Note
 
@@ -143,13 +144,15 @@ class RunPair:
         return all(side.label_set.id == self.baseline.label_set.id for side in self.sides)
 
     def notes(self) -> list[Note]:
-        """Return a note where the labels that both runs share are not the newest."""
+        """Return what to know of what the runs rank, and a note where the labels that both share are not the newest."""
+        runs = [side.run for side in self.sides]
+        ranked = ranked_notes(runs)
         version = self.baseline.label_set.version
         if self.are_labels_named or not self.is_same_labels or version >= self.newest_version:
-            return []
+            return ranked
         judge = self.baseline.label_set.judge
-        command = adding_command([side.run for side in self.sides], list(map(str, self.metrics)), judge=judge)
-        return [Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
+        command = adding_command(runs, list(map(str, self.metrics)), judge=judge)
+        return [*ranked, Note("newer_labels", {"newest": self.newest_version, "version": version}, command)]
 
 
 def resolved_pair(
@@ -188,6 +191,8 @@ def shared_labels(
     wanted = list(dict.fromkeys(map(str, asked_metrics)))
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     is_external = bool(wanted) and all(text.startswith(EXTERNAL) for text in wanted)
+    if not is_external:
+        check_one_sample(runs)
     named = judge
     if labels is None and not is_external:
         judge = counting_judge(tx, runs[0].dataset_id, runs[0].dataset, judge)
@@ -242,6 +247,39 @@ def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str, advi
             f"{candidate.dataset!r}; only runs of one dataset can be {what}",
             advice=advice,
         )
+
+
+def check_one_sample(runs: Sequence[RunRecord]) -> None:
+    """Raise NotComparableError for runs that rank other items of each group: another sample, or all of them."""
+    first = runs[0]
+    other = next((run for run in runs if run.sampled != first.sampled), None)
+    if other is not None:
+        said = [
+            f"all items in run {run.name!r}"
+            if run.sampled is None
+            else f"{run.sampled} sampled ones in run {run.name!r}"
+            for run in (first, other)
+        ]
+        raise NotComparableError(
+            f"items are ranked among {said[0]}, and among {said[1]}: the easier task has the higher metric",
+            advice="rank the same items in both, best all of them",
+        )
+    other = next((run for run in runs if run.sample_digest != first.sample_digest), None)
+    if other is not None:
+        raise NotComparableError(
+            f"runs {first.name!r} and {other.name!r} rank other sampled items ({first.sampled})",
+            advice="draw the sample once, and rank it in both; best is to rank all items",
+        )
+
+
+def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
+    """Return what to know of what runs rank: samples of the items, and documents in the place of chunks."""
+    notes = [] if runs[0].sampled is None else [sampled_note(runs[0].sampled)]
+    in_ten = {run.name: run.documents_in_ten for run in runs if run.documents_in_ten is not None}
+    if in_ten:
+        others = [run.name for run in runs if run.name not in in_ten]
+        notes.append(Note("documents_in_ten", {"in_ten": list(in_ten.items()), "others": others}))
+    return notes
 
 
 def adding_command(

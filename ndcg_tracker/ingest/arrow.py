@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.ingest.cells import (
-    LARGEST_RANK,
-    NO_RANK,
     DoubtfulError,
     NoPlaces,
     Places,
@@ -21,6 +19,7 @@ from ndcg_tracker.ingest.cells import (
     RowPlaces,
     WrongValueError,
     rank_of,
+    whole_ranks,
 )
 from ndcg_tracker.ingest.columns import IDS, Refused
 from ndcg_tracker.ingest.rows import Rows
@@ -119,9 +118,7 @@ def _ranks(array: Any) -> Ranks:
     """Return the ranks of an Arrow array of numbers, ``NO_RANK`` where it holds none that is whole."""
     if str(array.type) == "int32" and not array.null_count:
         return cast("Ranks", _view(array, np.int32))
-    values = array.to_numpy(zero_copy_only=False).astype(np.float64)
-    is_rank = (values == np.rint(values)) & (np.abs(values) <= LARGEST_RANK)
-    return np.where(is_rank, values, NO_RANK).astype(np.int32)
+    return whole_ranks(array.to_numpy(zero_copy_only=False).astype(np.float64))
 
 
 def _joined(parts: list[NDArray[Number]]) -> NDArray[Number]:

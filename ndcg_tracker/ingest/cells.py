@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.rankings import Bytes, Index
+from ndcg_tracker.rankings import Bytes, Floats, Index
 from ndcg_tracker.words.texts import shown
 
 if TYPE_CHECKING:
@@ -204,6 +204,16 @@ def rank_of(text: bytes) -> int:
         rank = int(text, 16)
         return rank if rank <= LARGEST_RANK else rank - 2 * (LARGEST_RANK + 1)
     return NO_RANK
+
+
+def whole_ranks(numbers: Floats) -> Ranks:
+    """Return some numbers as ranks, ``NO_RANK`` for those that are none.
+
+    >>> whole_ranks(np.array([1.0, 1.5, np.nan])).tolist() == [1, NO_RANK, NO_RANK]
+    True
+    """
+    is_rank = (numbers == np.rint(numbers)) & (np.abs(numbers) <= LARGEST_RANK)
+    return np.where(is_rank, numbers, NO_RANK).astype(np.int32)
 
 
 def ranks_of(data: Bytes, starts: Index, ends: Index) -> Ranks:

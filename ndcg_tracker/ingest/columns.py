@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.words.texts import in_a_row, shown
 
 Refused = Callable[..., Exception]
@@ -115,6 +116,7 @@ class Columns:
     ``item`` may be two names with a comma, of the run's column and the labels' (see ``asked``).
     ``header``: the names of all columns of a delimited file, in order, where its first line is a row; None where that
     line names them. ``by_rank``: whether a column ``rank`` decides where scores contradict it (see ``deciding``).
+    ``documents``: what the items are chunks of; where it names a column, that is read in place of the items.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -128,6 +130,7 @@ class Columns:
     is_shared: bool = False
     header: tuple[str, ...] | None = None
     by_rank: bool = False
+    documents: Documents | None = None
 
     @property
     def by_row_number(self) -> bool:
@@ -206,6 +209,8 @@ class Columns:
             if role == "item" and self.by_row_number:
                 continue
             name = self.asked(role, header, wanted)
+            if role == "item" and self.documents is not None and self.documents.is_column:
+                name = self._column_of_documents(self.documents, header, wanted, refused) or name
             if name is None:
                 others = [column for column in header if column not in given]
                 own = role in header and (role in wanted.required or role not in given)
@@ -275,14 +280,30 @@ class Columns:
             )
         return None
 
+    def _column_of_documents(
+        self, documents: Documents, header: Sequence[str], wanted: Wanted, refused: Refused
+    ) -> str | None:
+        """Return the column of documents, None for labels that have none: theirs are of documents already."""
+        if documents.rule in header:
+            return documents.rule
+        if wanted is LABEL_TABLE:
+            return None
+        given = argument("item_to_document", f"({documents.rule})")
+        raise refused(
+            f"no column {shown(documents.rule)} has the documents; the columns are {', '.join(map(shown, header))}",
+            advice=f"name another, a file of items and their documents, or, if it is a pattern, {given}",
+            joint=": ",
+        )
+
     def _warn_of(self, names: Mapping[str, str], wanted: Wanted) -> None:
         """Warn of what the caller may not expect (see ``names``), and of ranks that are given as scores."""
         if self.score in _RANK_NAMES and "score" in names:
             what = f"column {shown(self.score)} is read as scores, of which the highest is best"
             warn(ColumnWarning(what, advice=f"where the lowest is best, say {argument('score', f'-{self.score}')}"))
+        told = {"rank"} if self.documents is None else {"rank", "item"}
         by_convention = {
             role for role, name in names.items() if name not in (self.given(role), self.asked(role, (), wanted), role)
-        }
+        } - told
         if by_convention & {"group", "score"} or ("label" in wanted.required and "label" in by_convention):
             return  # without the convention it could not be read at all
         for role in sorted(by_convention):

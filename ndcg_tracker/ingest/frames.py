@@ -84,7 +84,7 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
         )
     wanted = RUN_APART if labels_apart else RUN_TABLE
     opened = _opened(frame, "score")
-    return _rows(opened, columns, wanted, null_scores), opened.places
+    return _rows(opened, columns, wanted, null_scores).with_documents(columns.documents), opened.places
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
@@ -97,7 +97,8 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_a
     """
     try:
         opened = _opened(frame, "label")
-        return label_lists(_rows(opened, columns, LABEL_TABLE), opened.places, are_answers=are_answers)
+        rows = _rows(opened, columns, LABEL_TABLE).with_documents(columns.documents)
+        return label_lists(rows, opened.places, are_answers=are_answers)
     except InputError as error:
         raise error.at("labels") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
@@ -9,15 +10,16 @@ from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO, Self, TypedDict, TypeVar, Unpack
+from typing import BinaryIO, Self, TypedDict, TypeVar, Unpack, cast, get_args
 
 import numpy as np
 
 from ndcg_tracker.concurrency import reading_ahead
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces
+from ndcg_tracker.ingest.cells import LinePlaces, Places, RowPlaces, WrongValueError
 from ndcg_tracker.ingest.columns import DEFAULT_COLUMNS, LABEL_TABLE, RUN_APART, RUN_TABLE, Columns, Wanted
 from ndcg_tracker.ingest.detection import READERS, WITHOUT_COLUMNS, detect_delimited, detect_reader
+from ndcg_tracker.ingest.documents import Chunks, Collapse, Documents
 from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
@@ -25,10 +27,10 @@ from ndcg_tracker.ingest.formats.parquet import parquet_blocks
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
-from ndcg_tracker.ingest.records import opened_records
+from ndcg_tracker.ingest.records import cell_id, opened_records
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import Progress, Source
-from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score, ranked_table
+from ndcg_tracker.ingest.table import RankedTable, label_lists, no_row, no_score, ranked_table, refuse_no_chunk
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import LabelLists
@@ -37,7 +39,7 @@ from ndcg_tracker.words.texts import shown, shown_name
 IR_DATASETS = "ir_datasets:"
 
 
-def ir_datasets_labels(name: str) -> LabelLists:
+def ir_datasets_labels(name: str, documents: Documents | None = None) -> LabelLists:
     """Return the labels (qrels) of a dataset; the package may download them, and keeps what it has downloaded.
 
     Raises: InputError, one line, where the package is not installed, does not know the dataset, cannot get it, or the
@@ -75,7 +77,7 @@ def ir_datasets_labels(name: str) -> LabelLists:
         Keys.from_strings(items),
         grades=np.array(grades, dtype=np.float64),
     ).merged()
-    return label_lists(rows, RowPlaces(where))
+    return label_lists(rows.with_documents(documents), RowPlaces(where))
 
 
 SMALL = 1 << 21  # bytes up to which a way without Arrow is faster than importing it
@@ -132,7 +134,7 @@ def read_labels(
             raise InputError(
                 "a known set has no named columns", where=shown_name(path), advice=f"drop {argument(role)}"
             )
-        return ir_datasets_labels(path.removeprefix(IR_DATASETS))
+        return ir_datasets_labels(path.removeprefix(IR_DATASETS), columns.documents)
     with Source(path, stdin=stdin, progress=progress) as source:
         return _labels_in(source, reader, columns)
 
@@ -141,7 +143,8 @@ def _labels_in(source: Source, reader: str | None, columns: Columns, *, are_answ
     head, name = _reader(source, reader, columns)
     _refuse_columns(source, name, columns, has_reader=not columns.is_shared)  # else the reader is the run's
     [block] = _group_blocks(source, name, columns, LABEL_TABLE, None, is_small=len(head) <= SMALL)
-    return block.assembled(partial(label_lists, are_answers=are_answers))
+    assemble = partial(label_lists, are_answers=are_answers)
+    return block.assembled(lambda rows, places: assemble(rows.with_documents(columns.documents), places))
 
 
 JUDGE = "judge"
@@ -387,7 +390,7 @@ def stream_run(
     except BaseException:
         files.close()
         raise
-    return RunStream(ranked_blocks(source, blocks, scores, is_whole=block_rows is None), files)
+    return RunStream(ranked_blocks(source, blocks, scores, columns.documents, is_whole=block_rows is None), files)
 
 
 def in_blocks_or_whole(
@@ -465,7 +468,12 @@ def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) ->
 
 
 def ranked_blocks(
-    source: Source, blocks: Iterable[GroupBlock], scores: Scores | None, *, is_whole: bool = False
+    source: Source,
+    blocks: Iterable[GroupBlock],
+    scores: Scores | None,
+    documents: Documents | None = None,
+    *,
+    is_whole: bool = False,
 ) -> Generator[RankedTable, None, None]:
     """Yield what blocks of whole groups hold, checked, with the scores of a file of their own if there is one.
 
@@ -473,6 +481,7 @@ def ranked_blocks(
     """
     seen = SeenGroups()
     n_rows = n_items = 0
+    chunks: list[Chunks] = []
     with nullcontext(blocks) if is_whole else reading_ahead(blocks) as parsed:  # parsed by one thread, checked here
         for block in parsed:
             block_scores = None if scores is None else scores.take(block.rows.n_rows)
@@ -481,11 +490,12 @@ def ranked_blocks(
                 scores.finish(source, n_rows)
             if not block.rows.n_rows and not is_whole:
                 continue
-            checked = partial(_checked, scores=block_scores, seen=None if is_whole else seen)
+            checked = partial(_checked, scores=block_scores, documents=documents, seen=None if is_whole else seen)
             table = block.assembled(checked)
             if not is_whole:
                 seen.add(block.rows.span_keys)
             n_items += table.run.n_items
+            chunks += [] if table.chunks is None else [table.chunks]
             yield table
             del table, block  # not to be held while the next block is read
     if scores is not None and not is_whole:
@@ -494,12 +504,16 @@ def ranked_blocks(
         raise no_row(source.error)
     if not n_items:
         raise no_score(source.error)
+    refuse_no_chunk(chunks, source.error)
 
 
-def _checked(rows: Rows, places: Places, *, scores: Floats | None, seen: SeenGroups | None) -> RankedTable:
+def _checked(
+    rows: Rows, places: Places, *, scores: Floats | None, documents: Documents | None, seen: SeenGroups | None
+) -> RankedTable:
     """Return the table of some rows; ``seen``: the groups of the rows before, None where these are all."""
     if scores is not None:
         rows = replace(rows, scores=scores)
+    rows = rows.with_documents(documents)
     table = ranked_table(rows, places, is_part=seen is not None)
     again = -1 if seen is None else seen.first_repeat(rows.span_keys)
     if again >= 0:
@@ -510,3 +524,65 @@ def _checked(rows: Rows, places: Places, *, scores: Floats | None, seen: SeenGro
             raise ScatteredGroupError(what, where=error.where, advice=advice)
         raise error
     return table
+
+
+def documents_given(rule: object, collapse: str | None = None) -> Documents | None:
+    """Return how items become documents as a caller gave it, None for nothing: a pattern, column, file, or dict.
+
+    Raises: InputError.
+
+    >>> documents_given("#.*").collapse, documents_given(None)
+    ('max', None)
+    """
+    if rule is None:
+        if collapse is not None:
+            what = f"{argument('collapse', collapse)} says how chunks become documents, and nothing says which"
+            raise InputError(what, advice=f"name the documents with {argument('item_to_document', '#.*')}")
+        return None
+    how = "max" if collapse is None else collapse
+    if how not in get_args(Collapse):
+        what = f"{argument('collapse', how)} is not known"
+        raise InputError(what, advice=f"give one of {', '.join(get_args(Collapse))}")
+    chosen = cast("Collapse", how)
+    if isinstance(rule, Mapping):
+        pairs = {str(item).encode(): str(document).encode() for item, document in rule.items()}
+        return Documents("dict", chosen, pairs)
+    text = os.fspath(rule) if isinstance(rule, os.PathLike) else rule
+    if not isinstance(text, str) or not text:
+        raise InputError(
+            f"{argument('item_to_document')} is {text!r}",
+            advice="give a pattern such as '#.*', a column, a file of items and documents, or a dict",
+        )
+    if Path(text).is_file():
+        return Documents(text, chosen, _documents_in(text))
+    documents = Documents(text, chosen)
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise InputError(
+            f"{argument('item_to_document', text)} is no pattern ({error})",
+            advice="write a regular expression of what is to be cut off, such as '#.*'",
+        ) from None
+    return documents
+
+
+def _documents_in(path: str) -> dict[bytes, bytes]:
+    """Return the document of every item in a file with a row per item.
+
+    Its columns are ``item`` and ``document``, or the first two. Raises: InputError for an item with two documents, and
+    for what is no such file.
+    """
+    documents: dict[bytes, bytes] = {}
+    with opened_records(path, "documents of items") as records:
+        names = ["item", "document"] if {"item", "document"} <= set(records.header) else records.header[:2]
+        if len(names) < 2:
+            raise records.refused("one column", advice="give one of items and one of documents")
+        wanted = [records.header.index(name) for name in names]
+        for row, cells in enumerate(records.rows(wanted)):
+            try:
+                item, document = (cell_id(cell, name).encode() for cell, name in zip(cells, names, strict=True))
+            except WrongValueError as error:
+                raise error.at(records.places.place(row)) from None
+            if documents.setdefault(item, document) != document:
+                raise records.places.error(row, f"item {shown(item)} has another document above", advice="keep one")
+    return documents

@@ -10,8 +10,9 @@ from typing import Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ndcg_tracker.ingest.cells import KEEP_ONE, NO_RANK, LinePlaces, Ranks
+from ndcg_tracker.ingest.cells import KEEP_ONE, LinePlaces, Ranks, whole_ranks
 from ndcg_tracker.ingest.columns import Columns, Deciding
+from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys
 
@@ -26,7 +27,8 @@ class Rows:
     ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
     ``weights``: float64, of frames perhaps int64, one per row, finite, NaN for null; None for an absent column.
     ``ranks``: int32, one per row, ``NO_RANK`` for none; None where they are not looked at. ``deciding``: what decides
-    where they contradict the scores, "format" for the scores of a format that has no choice.
+    where they contradict the scores, "format" for the scores of a format that has no choice. ``documents``: what the
+    items are chunks of, None for items of their own.
     """
 
     span_keys: Keys
@@ -37,6 +39,7 @@ class Rows:
     weights: Floats | None = None
     ranks: Ranks | None = None
     deciding: Deciding | Literal["format"] = "format"
+    documents: Documents | None = None
 
     @property
     def n_rows(self) -> int:
@@ -61,7 +64,12 @@ class Rows:
             None if self.weights is None else self.weights[rows],
             None if self.ranks is None else self.ranks[rows],
             self.deciding,
+            self.documents,
         )
+
+    def with_documents(self, documents: Documents | None) -> Rows:
+        """Return the table with a rule for its documents, unless its format knows one already."""
+        return self if documents is None or self.documents is not None else replace(self, documents=documents)
 
     def merged(self) -> Rows:
         """Return the table with neighbouring spans of one group as one span: what was read in parts may have them.
@@ -91,6 +99,7 @@ class Rows:
             _joined([part.weights for part in parts]),
             _joined([part.ranks for part in parts]),
             parts[0].deciding,
+            parts[0].documents,
         ).merged()
 
 
@@ -103,6 +112,8 @@ def in_asked_order(rows: Rows, columns: Columns, names: Mapping[str, str]) -> Ro
     >>> in_asked_order(ranked, Columns(score="-place"), {"score": "place"}).scores.tolist()
     [-1.0, -2.0]
     """
+    if columns.documents is not None:
+        rows = replace(rows, documents=columns.documents.for_column(names.get("item")))
     if columns.are_ranks(names):
         return rows if rows.scores is None else replace(rows, scores=0.0 - rows.scores)
     return rows if rows.ranks is None else replace(rows, deciding=columns.deciding(names))
@@ -155,6 +166,6 @@ class GatheredRows:
             numbers.get("score"),
             numbers.get("label"),
             numbers.get("weight"),
-            None if ranks is None else np.where(np.isnan(ranks), NO_RANK, ranks).astype(np.int32),
+            None if ranks is None else whole_ranks(ranks),
         )
         return rows, LinePlaces(name, self._lines, if_twice)

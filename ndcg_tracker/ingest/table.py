@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import cast
@@ -14,6 +14,7 @@ from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import KEEP_ONE, NO_RANK, LinePlaces, Places, Ranks
 from ndcg_tracker.ingest.columns import Refused
+from ndcg_tracker.ingest.documents import Chunks, Documents
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans
@@ -53,6 +54,15 @@ def too_heavy(refused: Refused) -> Exception:
     """Return what ``refused`` makes of a weight that is too large."""
     what = f"the weight is above {MAX_WEIGHT:g}"
     return refused(what, advice="give weights of a common size, such as 1 for most groups")
+
+
+def refuse_no_chunk(chunks: Sequence[Chunks], refused: Refused) -> None:
+    """Raise what ``refused`` makes of a run of which no item is a chunk of a document, though a rule says of which."""
+    if chunks and not sum(of_block.n_changed for of_block in chunks):
+        raise refused(
+            f"{argument('item_to_document')} matches no item of the run, so that each is a document of its own",
+            advice="give a pattern of what their ids have behind the document's, such as '#.*', or leave it out",
+        )
 
 
 def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Note]:
@@ -177,7 +187,7 @@ class RankedTable:
 
     ``run``: as its rows stand; it has items, but for a block of a stream in which every row is judged and none was
     retrieved. ``by_row_number``: whether items are known by the row's number within the group, for want of ids.
-    ``notes``: what its user should know.
+    ``notes``: what its user should know. ``chunks``: what became of chunks of documents, None for other items.
     """
 
     run: Run
@@ -185,6 +195,7 @@ class RankedTable:
     weights: GroupWeights | None
     by_row_number: bool = False
     notes: tuple[Note, ...] = ()
+    chunks: Chunks | None = None
 
     @property
     def ranking(self) -> Ranking:
@@ -234,17 +245,22 @@ def ranked_blocks(rows: Rows, places: Places) -> Iterator[RankedTable]:
     if grouping.rows is not None and rows.items is not None and rows.items.numbers is None:
         rows.items.single_words()  # for short ids these are rearranged instead of the text
     if rows.scores is None or len(ranges) == 1:
-        yield ranked_table(rows, places)
+        table = ranked_table(rows, places)
+        refuse_no_chunk([] if table.chunks is None else [table.chunks], places.whole)
+        yield table
         return
     any_score = False
+    chunks: list[Chunks] = []
     try:
         for block in mapped(lambda part: _ranked(rows, _grouped(rows, grouping, *part), places, is_part=True), ranges):
             any_score |= block.run.n_items > 0
+            chunks += [] if block.chunks is None else [block.chunks]
             yield block
             del block  # not to be held while the next one is made
     except InputError:
         ranked_table(rows, places)  # raises the first row's error
         raise
+    refuse_no_chunk(chunks, places.whole)
     if not any_score:
         raise no_score(places.whole)
 
@@ -255,14 +271,14 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     weights = None if rows.weights is None else _group_weights(table, rows.weights, places)
     labels = None
     if rows.grades is not None:
-        judged = _without_nulls(table, table.arranged(rows.grades))
+        judged = _of_documents(rows, _without_nulls(table, table.arranged(rows.grades)), places)
         labels = LabelLists(*judged, by_row_number=rows.items is None) if judged[3].size else None
     keys, offsets, items, scores = _without_nulls(table, scores)
     if not scores.size and not is_part:
         raise no_score(places.whole)
     run = run_of_groups(keys, offsets, items, scores)
     if rows.items is not None:
-        _refuse_duplicates(table, places, run, labels)
+        _refuse_duplicates(table, places, rows.documents, run, labels)
     notes: list[Note] = []
     looks_ranked = None if scores.size < n_rows else scores_like_ranks(table.keys, table.offsets, given)
     notes += [] if looks_ranked is None else [looks_ranked]
@@ -273,10 +289,27 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
             deciding = {} if rows.deciding == "format" else {"deciding": rows.deciding}
             notes.append(replace(conflict, facts={**conflict.facts, **deciding}))
         if rows.deciding == "ranks":
-            run = run_of_groups(keys, offsets, items, _scores_in_rank_order(offsets, ranks, scores))
+            scores = _scores_in_rank_order(offsets, ranks, scores)
+            run = run_of_groups(keys, offsets, items, scores)
     if scores.size < n_rows:
         notes.append(Note("no_score", {"n": n_rows - scores.size}))
-    return RankedTable(run, labels, weights, rows.items is None, tuple(notes))
+    chunks = None
+    if rows.documents is not None:
+        documents, n_changed = rows.documents.of(items, places.whole)
+        chunks = rows.documents.chunks(offsets, documents, scores, n_changed)
+        run = run_of_groups(keys, *rows.documents.collapsed(offsets, documents, scores, rows.documents.collapse))
+    return RankedTable(run, labels, weights, rows.items is None, tuple(notes), chunks)
+
+
+def _of_documents(
+    rows: Rows, labels: tuple[Keys, Index, Keys, Floats], places: Places
+) -> tuple[Keys, Index, Keys, Floats]:
+    """Return labels of chunks as those of their documents: each has the highest of its chunks."""
+    if rows.documents is None:
+        return labels
+    keys, offsets, items, grades = labels
+    documents, _ = rows.documents.of(items, places.whole, are_labels=True)
+    return keys, *rows.documents.collapsed(offsets, documents, grades, "max")
 
 
 def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> LabelLists:
@@ -287,14 +320,15 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
     table = _grouped(rows, _grouping(rows, places))
     if rows.grades is None:
         raise places.whole("there are no labels; a labels file needs a grade per item")
-    labels = LabelLists(*_without_nulls(table, table.arranged(rows.grades)), by_row_number=rows.items is None)
+    judged = _of_documents(rows, _without_nulls(table, table.arranged(rows.grades)), places)
+    labels = LabelLists(*judged, by_row_number=rows.items is None)
     if not labels.n_items:
         if are_answers:
             advice = f"write grades into the label column, or name the one that has them with {argument('label')}"
             raise places.whole("no answer is filled in yet", advice=advice)
         raise places.whole("no row has a label", advice="name the label column")
     if rows.items is not None:
-        _refuse_duplicates(table, places, labels)
+        _refuse_duplicates(table, places, rows.documents, labels)
     return labels
 
 
@@ -379,8 +413,12 @@ def _group_weights(table: _Grouped, weights: Floats, places: Places) -> GroupWei
     return GroupWeights(table.keys, values, varies, single_means(arranged, table.offsets))
 
 
-def _refuse_duplicates(table: _Grouped, places: Places, *lists: GroupedItems | None) -> None:
+def _refuse_duplicates(
+    table: _Grouped, places: Places, documents: Documents | None, *lists: GroupedItems | None
+) -> None:
     """Refuse a second row for the same (group, item); a list that covers all rows lends its hashes."""
+    if documents is not None and documents.are_read:
+        return  # the items are those of the chunks
     whole = next((items for items in lists if items is not None and items.n_items == len(table.items)), None)
     if whole is not None and not whole.has_duplicates():
         return

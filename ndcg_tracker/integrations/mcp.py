@@ -19,7 +19,8 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from ndcg_tracker.api.evaluation import evaluate, evaluations_as
+from ndcg_tracker.api.evaluation import evaluate
+from ndcg_tracker.api.say_evaluations import evaluations_as
 from ndcg_tracker.api.tracker import Tracker, holder_of
 from ndcg_tracker.asked import (
     DEFAULT_DATASET,

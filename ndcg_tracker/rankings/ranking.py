@@ -67,6 +67,10 @@ class GroupedItems:
         same_group = np.searchsorted(self.offsets, rows, "right") == np.searchsorted(self.offsets, others, "right")
         return bool((same_group & self.item_keys.equal(rows, self.item_keys, others)).any())
 
+    def sample_digest(self) -> str:
+        """Return the digest of the items alone: of runs that rank the same items of each group it is the same."""
+        return GroupedItems(self.group_keys, self.offsets, self.item_keys, np.zeros(self.n_items)).digest()
+
     def digest(self) -> str:
         """Return the content digest: 32 hexadecimal digits that depend on (group, item, number), not on the order.
 

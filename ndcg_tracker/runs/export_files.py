@@ -96,7 +96,9 @@ TABLES = {
             text="digest created_at_utc git_commit source",
             json="parameters tags",
             count="n_groups n_items",
-        ),
+        )
+        | _columns(text="sampled sample_digest collapsed", number="documents_in_ten"),
+        later=("sampled", "sample_digest", "collapsed", "documents_in_ten"),
         needed=("digest", "created_at_utc", "parameters", "tags", "n_groups", "n_items"),
     ),
     "items": Table(

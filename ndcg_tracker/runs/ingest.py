@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ndcg_tracker.errors import InputError, NameTakenError, NdcgTrackerError, argument
+from ndcg_tracker.ingest.documents import Chunks
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged
@@ -27,6 +28,7 @@ from ndcg_tracker.runs.labels import (
     numbered_labels,
 )
 from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of, refuse_of_both_parts
+from ndcg_tracker.runs.samples import checked_sample, sampled_note
 from ndcg_tracker.runs.scoring import (
     Scores,
     StoredMetric,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
 
     from ndcg_tracker.rankings import Index
     from ndcg_tracker.storage.records import DatasetRecord, LabelSetRecord, RunRecord
+    from ndcg_tracker.storage.runs import RankedFacts
     from ndcg_tracker.storage.runs import RunDetails as StoredDetails
     from ndcg_tracker.storage.staging import Attempt
     from ndcg_tracker.storage.store import ReadTransaction, Store, WriteTransaction
@@ -73,6 +76,7 @@ class RunDetails:
     tags: Mapping[str, str] = field(default_factory=dict)
     labels_source: str | None = None
     created_at_utc: str | None = None
+    sampled: str | None = None
 
     @classmethod
     def given(
@@ -86,6 +90,7 @@ class RunDetails:
         tags: Mapping[str, str] | None = None,
         labels: str | None = None,
         created_at: str | datetime | None = None,
+        sampled: str | None = None,
     ) -> RunDetails:
         """Return the details of a run as a caller gives them, checked. Raises: InputError."""
         return cls(
@@ -97,6 +102,7 @@ class RunDetails:
             dict(tags or {}),
             None if labels is None else source_name(labels),
             None if created_at is None else stored_time(created_at),
+            None if sampled is None else checked_sample(sampled),
         )
 
     @property
@@ -108,6 +114,7 @@ class RunDetails:
             "parameters": dict(self.parameters),
             "tags": dict(self.tags),
             "created_at_utc": self.created_at_utc,
+            "sampled": self.sampled,
         }
 
 
@@ -186,8 +193,9 @@ class _Coming:
     ``kept_share``: None, since it brings all its items. ``scores``: None, since they are still to be computed.
     """
 
-    def __init__(self, blocks: Iterable[RankedTable], labels: RunLabels) -> None:
+    def __init__(self, blocks: Iterable[RankedTable], labels: RunLabels, *, is_sampled: bool = False) -> None:
         self._blocks = iter(blocks)
+        self._is_sampled = is_sampled
         self.labels = labels
         self.digest = joined_digest([])
         self.n_groups = self.n_items = 0
@@ -197,6 +205,8 @@ class _Coming:
         self._notes: list[Note] = []
         self._has_labels = False
         self._are_whole = {"scores": True, "grades": True}
+        self._chunks: Chunks | None = None
+        self._samples: list[str] = []
 
     def whole_digest(self) -> str | None:
         """Return the digest of the content before any of it is used, None where it comes in several blocks."""
@@ -211,9 +221,13 @@ class _Coming:
             self.digest = joined_digest([self.digest, ranking.digest()])
             self.n_groups += ranking.n_groups
             self.n_items += ranking.n_items
+            if self._is_sampled:
+                self._samples.append(ranking.sample_digest())
             if block.weights is not None:
                 self._weights.append(block.weights)
             self._notes += block.notes
+            if block.chunks is not None:
+                self._chunks = block.chunks if self._chunks is None else self._chunks + block.chunks
             self._has_labels |= block.labels is not None
             labels = self.labels.of(block)
             for of_these, numbers in (("scores", ranking.scores), ("grades", labels.grades)):
@@ -227,6 +241,16 @@ class _Coming:
         """The notes of its reader."""
         swapped = [Note("swapped")] if self._are_whole["scores"] and not self._are_whole["grades"] else []
         return [*joined_notes(self._notes, has_labels=self._has_labels), *swapped]
+
+    @property
+    def ranked(self) -> RankedFacts:
+        """What it ranks: a sample of the items, or documents in the place of chunks."""
+        chunks = self._chunks
+        return {
+            "sample_digest": joined_digest(self._samples) if self._samples else None,
+            "collapsed": None if chunks is None else chunks.collapse,
+            "documents_in_ten": None if chunks is None else chunks.n_documents / max(chunks.n_groups, 1),
+        }
 
     @property
     def weights(self) -> GroupWeights | None:
@@ -298,7 +322,8 @@ def store_run(
         if part is not None:
             part.check_metrics(metrics)
             blocks, labels, scores = part.blocks(blocks), part.labels(labels), None
-        coming = _Coming(blocks, RunLabels(tx, dataset, labels, details.labels_source or details.source, judges))
+        of_run = RunLabels(tx, dataset, labels, details.labels_source or details.source, judges)
+        coming = _Coming(blocks, of_run, is_sampled=details.sampled is not None)
         ask = partial(_stored, tx, dataset, coming, details, metrics, replace, scores)
         if part is not None and part.is_sealed:
             return _stored_alone(ask, dataset)
@@ -392,6 +417,7 @@ def _stored(
         n_missing = max((stored.n_missing for stored in done.values()), default=0)
         n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
         notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)
+    notes += [] if run.sampled is None else [sampled_note(run.sampled)]
     notes += [*coming.notes, *(Note("alias_moved", {"alias": alias, "run_id": run.id}) for alias in moved)]
     if is_new and label_set.version > 1:
         notes.append(Note("new_labels", {"version": label_set.version}))
@@ -450,6 +476,7 @@ def _settled_run(
             raise _other_content(dataset, details)
         if coming.scores is not None:
             coming.scores.complete(coming.labels)
+        existing = _sampled(tx, existing, coming.ranked, details, replace=replace)
         if not is_restored:
             return existing, "already stored", [], coming.scores
         restore(tx, existing)
@@ -458,7 +485,7 @@ def _settled_run(
     run, scores = _written(tx, dataset, coming, replace_fields(details, name=aside), metrics, ready_scores)
     if run.digest == existing.digest and is_whole:
         tx.write.runs.delete(run.id)
-        return existing, "already stored", [], None
+        return _sampled(tx, existing, coming.ranked, details, replace=replace), "already stored", [], None
     tx.keep_marks()
     moved = _taken_aliases(tx, dataset, existing)
     tx.write.runs.delete(existing.id)
@@ -466,6 +493,24 @@ def _settled_run(
     for alias in moved:
         tx.write.aliases.set(dataset.id, alias, run.id)
     return run, "replaced", moved, scores
+
+
+def _sampled(
+    tx: WriteTransaction, run: RunRecord, ranked: RankedFacts, details: RunDetails, *, replace: bool
+) -> RunRecord:
+    """Return a stored run that comes again, marked as a sample if this is said now and it is to be replaced.
+
+    Raises: NameTakenError where it is stored as another sample.
+    """
+    if details.sampled is None or details.sampled == run.sampled:
+        return run
+    if not replace:
+        stored = "with all its items" if run.sampled is None else f"as a sample of {run.sampled}"
+        raise NameTakenError(
+            f"run {run.name!r} is stored {stored}, not of {details.sampled}",
+            advice=f"correct it with {argument('replace', True)}",
+        )
+    return tx.write.runs.mark_sampled(run.id, details.sampled, ranked.get("sample_digest"))
 
 
 def _written(
@@ -491,7 +536,7 @@ def _written(
     if coming.kept_share is not None:
         tx.write.runs.keep_pruning(run_id, np.sort(np.concatenate(ids)), kept_share=coming.kept_share)
     scores.complete(coming.labels)
-    return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items), scores
+    return tx.write.runs.finish(run_id, coming.digest, coming.n_groups, coming.n_items, **coming.ranked), scores
 
 
 def _stored_metrics(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> dict[str, StoredMetric]:

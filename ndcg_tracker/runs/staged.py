@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index, Mask
     from ndcg_tracker.rankings.ranking import GroupWeights
     from ndcg_tracker.runs.labels import RunLabels, WholeLabels
+    from ndcg_tracker.storage.runs import RankedFacts
 
 _OWN_SEED = 9  # no other hash of ids has this seed
 _OF_GROUPS = ("values", "dcg", "ideal_dcg", "reasons", "empty", "n_items", "labelled")
@@ -162,6 +163,7 @@ class StagedBlocks:
         self.weights: GroupWeights | None = None
         self._group_ids = group_ids
         self._checks_labels = check_labels
+        self.ranked: RankedFacts = {}
         self._seen: Mask = np.zeros(0, dtype=np.bool_)
         self._notes: list[Note] = []
         self._has_labels = False

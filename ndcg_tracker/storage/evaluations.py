@@ -78,6 +78,8 @@ class EvaluationReads:
             table.c.label_set_id,
             *(table.c[name] for name in ("mean", "std_dev", "n_groups", "n_missing", "n_undefined")),
             _requested_as(),
+            schema.runs.c.sampled,
+            schema.runs.c.sample_digest,
         )
         of_judge = label_sets.c.judge.in_((judge, *NO_LABELS_HERE))
         chosen = of_judge if label_set_id is None else table.c.label_set_id == label_set_id

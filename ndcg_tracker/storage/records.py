@@ -125,6 +125,10 @@ class RunRecord:
     tags: dict[str, Any]
     n_groups: int
     n_items: int
+    sampled: str | None
+    sample_digest: str | None
+    collapsed: str | None
+    documents_in_ten: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +327,8 @@ class HistoryRecord:
     n_missing: int
     n_undefined: int
     requested_as: str
+    sampled: str | None
+    sample_digest: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,15 @@ IN_TIME = (schema.runs.c.created_at_utc, schema.runs.c.id)
 """The order of runs: by the time they were made, and by their ids where that is the same."""
 
 
-class RunDetails(TypedDict, total=False):
+class RankedFacts(TypedDict, total=False):
+    """What a run ranks, known when all of it has come: a sample of the items, or documents in the place of chunks."""
+
+    sample_digest: str | None
+    collapsed: str | None
+    documents_in_ten: float | None
+
+
+class RunDetails(RankedFacts, total=False):
     """The facts about a run besides its items; ``created_at_utc``: now, if None."""
 
     source: str | None
@@ -60,6 +68,7 @@ class RunDetails(TypedDict, total=False):
     parameters: Mapping[str, Any] | None
     tags: Mapping[str, Any] | None
     created_at_utc: str | None
+    sampled: str | None
 
 
 class RunReads:
@@ -341,6 +350,8 @@ class RunWrites:
             "tags": checked_object("tags", details.get("tags") or {}),
             "n_groups": 0,
             "n_items": 0,
+            "sampled": details.get("sampled"),
+            **{name: details.get(name) for name in RankedFacts.__annotations__},
         }
         run_id = self._session.insert(schema.runs, values)
         self._made.runs[run_id] = ""
@@ -383,14 +394,21 @@ class RunWrites:
         }
         self._session.execute(schema.prunings.insert().values(row))
 
-    def finish(self, run_id: int, digest: str, n_groups: int, n_items: int) -> RunRecord:
+    def finish(
+        self,
+        run_id: int,
+        digest: str,
+        n_groups: int,
+        n_items: int,
+        **ranked: Unpack[RankedFacts],
+    ) -> RunRecord:
         """Finish a run: store its counts and digest, and return its record.
 
         A run without a date gets the present one: of two runs that are stored side by side, the one that ends later is
         later.
         """
         self._made.runs[run_id] = digest
-        values: dict[str, Any] = {"digest": digest, "n_groups": n_groups, "n_items": n_items}
+        values: dict[str, Any] = {"digest": digest, "n_groups": n_groups, "n_items": n_items, **ranked}
         if run_id in self._undated:
             values["created_at_utc"] = utc_now()
         return self._updated(run_id, values)
@@ -404,6 +422,10 @@ class RunWrites:
                 f"run {name!r} exists already in dataset {taken.dataset!r} (id {taken.id})",
                 advice="choose another name",
             )
+
+    def mark_sampled(self, run_id: int, sampled: str, sample_digest: str | None) -> RunRecord:
+        """Keep of which sample a run's items are, and return its record."""
+        return self._updated(run_id, {"sampled": sampled, "sample_digest": sample_digest})
 
     def rename(self, run_id: int, name: str) -> RunRecord:
         """Rename a run and return its record; ConflictError if the name is taken."""

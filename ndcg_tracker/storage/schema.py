@@ -126,6 +126,22 @@ runs = Table(
     Column("n_groups", COUNT, nullable=False, comment="How many groups the run ranks items for."),
     Column("n_items", COUNT, nullable=False, comment="How many items the run ranks, over all groups."),
     Column("dataset", TEXT, nullable=False, server_default="", comment="Name of the dataset, as datasets has it."),
+    Column(
+        "sampled",
+        TEXT,
+        comment="Sampled negatives that its items are among, as 100/50000; NULL where all were ranked.",
+    ),
+    Column("sample_digest", TEXT, comment="Digest of all (group, item) of a sampled run; NULL of others."),
+    Column(
+        "collapsed",
+        TEXT,
+        comment="How chunks became documents: max, first or sum; NULL where its items are its own.",
+    ),
+    Column(
+        "documents_in_ten",
+        REAL,
+        comment="Mean of the documents among a group's first ten chunks; NULL without chunks.",
+    ),
     UniqueConstraint("dataset_id", "name"),
     CheckConstraint("n_groups >= 0 AND n_items >= 0", name="counts"),
     comment="One row per run: one system's ranked items for the groups of a dataset.",

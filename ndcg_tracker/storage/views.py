@@ -25,6 +25,7 @@ _NEWEST_OF_RUN = {
     "is_newest_labels": "Whether the labels are the newest of no named judge that the run has the metric under: true "
     "for one row of several that differ in labels alone; on SQLite 1 and 0."
 }
+_SAMPLED = {"sampled": "Sampled negatives that its items are among, as 100/50000; NULL where all were ranked."}
 _NEWEST_OF_BOTH = {
     "is_newest_labels": "Whether the labels are the newest of no named judge that both runs have the metric under: "
     "true for one row of several that differ in labels alone; on SQLite 1 and 0."
@@ -60,7 +61,8 @@ VIEWS = (
         | _REQUESTED
         | _JUDGE
         | _TIMESTAMP
-        | _NEWEST_OF_RUN,
+        | _NEWEST_OF_RUN
+        | _SAMPLED,
     ),
     View(
         "group_history",
@@ -150,7 +152,12 @@ VIEWS = (
             "n_items": "How many items the run ranks, over all groups.",
         }
         | _TIMESTAMP
-        | {"pruned_at_utc": "When its items were deleted, or it was stored without all; NULL where it has them."},
+        | {"pruned_at_utc": "When its items were deleted, or it was stored without all; NULL where it has them."}
+        | _SAMPLED
+        | {
+            "collapsed": "How chunks became documents: max, first or sum; NULL where its items are its own.",
+            "documents_in_ten": "Mean of the documents among a group's first ten chunks; NULL without chunks.",
+        },
     ),
     View("run_parameters", "One row per parameter of a run.", _RUN | _DATASET | _fact("parameter")),
     View("run_tags", "One row per tag of a run; tags may change.", _RUN | _DATASET | _fact("tag")),

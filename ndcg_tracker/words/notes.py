@@ -37,6 +37,7 @@ Kind = Literal[
     "rank_conflict", "scores_like_ranks", "no_score", "no_label", "no_group_label",
     "far_fewer_judged", "few_labels_met",
     "some_groups_missing", "one_score", "all_one", "below_rel",
+    "sampled", "documents_in_ten", "runs_of_other_samples", "history_of_samples",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
     "other_version", "not_verifiable", "alias_kept", "suite_kept", "designs_kept",
     # MLflow
@@ -256,6 +257,24 @@ def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
     return f"the rank column contradicts the scores in {where}; {decides}"
 
 
+def _sampled(n: int, of: int, rank: int, chance: float) -> str:
+    return (
+        f"items are ranked among {n:,} sampled negatives of {of:,}: one truly at rank {rank:,} is in the first ten "
+        f"there with probability {chance:.2f}, and which run is better may differ from the ranking of all items"
+    )
+
+
+def _documents_in_ten(in_ten: Sequence[tuple[str, float]], others: Sequence[str]) -> str:
+    names = in_a_row([f"{value:.1f} distinct documents in the first ten of {name}" for name, value in in_ten])
+    beside = f"; {in_a_row(list(others))} {'has' if len(others) == 1 else 'have'} no chunks" if others else ""
+    return f"documents stand in the place of their chunks: {names}{beside}"
+
+
+def _history_of_samples(samples: Sequence[tuple[str, int, str]], n_runs: int) -> str:
+    ranked = [f"{n:,} (such as {first}) rank {sample} sampled items" for sample, n, first in samples]
+    return f"of {n_runs:,} runs {in_a_row(ranked)}: no step is looked for between runs that rank other items"
+
+
 def _retraining(sd: float, n_runs: int, families: Sequence[str], n_seeds: int | None) -> str:
     of = " and ".join(families)
     decide = "" if n_seeds is None else f"; {counted(n_seeds, 'seed')} of each would be enough to decide"
@@ -430,6 +449,17 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} without any group of these labels, such as {first}: are the groups spelled as "
         "in the labels?"
     ),
+    "history_of_samples": lambda samples, n_runs: (
+        f"of {n_runs:,} runs "
+        + in_a_row(
+            [f"{n:,} ({first}{', ...' if n > 1 else ''}) rank {sample} sampled items" for sample, n, first in samples]
+        )
+        + ", and no step is looked for between those that rank other items"
+    ),
+    "runs_of_other_samples": lambda n, first, sampled: (
+        f"left out: {counted(n, 'run')}, such as {first}, whose items are not ranked among "
+        f"{'all items' if sampled is None else f'the same sample of {sampled}'}"
+    ),
     "groups_lacking": _groups_lacking,
     "history_lacking": _history_lacking,
     "in_no_run": lambda n, n_groups: (
@@ -539,6 +569,8 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "no label reaches rel={rel} (the highest is {highest:.4g}), so {metric} is 0 for every run: {counting} counts "
         "labels from there on"
     ).format,
+    "sampled": _sampled,
+    "documents_in_ten": _documents_in_ten,
     "swapped": "its scores are whole numbers and the labels are not: are the run and the labels exchanged?",
     "same_content": "its content equals that of run {run!r}".format,
     "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,

@@ -247,7 +247,7 @@ def json_number(value: object, role: str) -> float:
     >>> json_number(3, "score"), json_number(True, "label"), json_number(None, "score"), json_number("a", "rank")
     (3.0, 1.0, nan, nan)
     """
-    if value is None or (role == "rank" and (type(value) not in (int, float) or value != int(value))):
+    if value is None or (role == "rank" and not _is_whole(value)):
         return _NULL
     if not isinstance(value, (int, float)) or (isinstance(value, bool) and role != "label"):
         raise WrongValueError(f"the {role} is a JSON {json_kind(value)}", advice="write a number, or null for none")
@@ -260,6 +260,10 @@ def json_number(value: object, role: str) -> float:
     if number in (_INFINITY, -_INFINITY):
         raise WrongValueError(f"the {role} is too large for a double", advice="use a finite number")
     return number
+
+
+def _is_whole(value: object) -> bool:
+    return type(value) is int or (isinstance(value, float) and value.is_integer())
 
 
 def json_kind(value: object) -> str:

@@ -20,6 +20,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.say import HistoryFilter as HistoryFilter
 from ndcg_tracker.questions.history.say import HistoryRow, history_chart
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.statistics.repeats import FEWEST_CHANGES, scatter_of_repeats
 from ndcg_tracker.statistics.steps import Step, StepsWithScatter, steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
@@ -162,12 +163,13 @@ def history_of(
     versions = sorted({record.label_set_version for record in records})
     steps: dict[int, FoundStep] = {}
     if most_steps is not None and len(records) > most_steps:
-        for version in versions:
-            steps |= differences([record for record in records if record.label_set_version == version])
+        for task in dict.fromkeys(map(_task, records)):
+            steps |= differences([record for record in records if _task(record) == task])
     elif parsed.shown_only is None:
         steps = steps_of(tx, dataset, text, records, newest, notes)
     else:
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
+    notes += _samples(records)
     # iterations of a training are no retrainings
     if all(run.tags.get("stage") == "iteration" for run in details.values()):
         notes = [note for note in notes if note.kind != "few_runs"]
@@ -424,15 +426,31 @@ def steps_of(
 ) -> dict[int, FoundStep]:
     """Return the steps at the runs by run id, and add to the notes what could not be compared.
 
-    Each run is paired with those under the same version of the labels, whatever stands between them. ``newest``: the
+    Each run is paired with those under the same version of the labels that rank the same items, whatever stands between
+    them. ``newest``: the
     records of all runs of the dataset by id, whose repeats tell how much runs scatter where the history does not.
     """
     steps: dict[int, FoundStep] = {}
-    for version in dict.fromkeys(record.label_set_version for record in records):
-        of_version = [record for record in records if record.label_set_version == version]
+    for task in dict.fromkeys(map(_task, records)):
+        of_version = [record for record in records if _task(record) == task]
         if len(of_version) > 1:
             steps |= _steps_of_version(tx, dataset, metric, of_version, newest, notes)
     return steps
+
+
+def _samples(records: Sequence[HistoryRecord]) -> list[Note]:
+    """Return the notes on each sample of items among which runs rank theirs."""
+    samples = dict.fromkeys(record.sampled for record in records)
+    names = {sample: [record.run for record in records if record.sampled == sample] for sample in samples}
+    if len(samples) < 2:
+        return [sampled_note(sample) for sample in samples if sample is not None]
+    some = [(sample, len(names[sample]), names[sample][0]) for sample in samples if sample is not None]
+    return [Note("history_of_samples", {"samples": some, "n_runs": len(records)})]
+
+
+def _task(record: HistoryRecord) -> tuple[int, str | None, str | None]:
+    """Return what makes runs comparable: the version of their labels, and the sample that they rank."""
+    return record.label_set_version, record.sampled, record.sample_digest
 
 
 def _steps_of_version(

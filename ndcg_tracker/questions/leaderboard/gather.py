@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -18,6 +19,7 @@ from ndcg_tracker.compare.run_pair import (
     adding_command,
     advice_for_lacking,
     check_one_dataset,
+    check_one_sample,
     known_metric,
     label_set_ref,
     no_group_of_labels,
@@ -29,6 +31,7 @@ from ndcg_tracker.questions.leaderboard.decide import Leaderboard, MetricBoard, 
 from ndcg_tracker.questions.leaderboard.say import leaderboard_latex, leaderboard_said
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labels
+from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.storage.references import ARM
 from ndcg_tracker.words.notes import Fact, Note, command_line, in_words, labels_command
@@ -97,6 +100,8 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     metrics = list(dict.fromkeys(known_metric(tx, dataset_id, metric) for metric in question.metrics))
     label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels, question.judge)
     runs = [run for run in runs if run.id in records[0]]
+    if not all(metric.is_external for metric in metrics):
+        runs = _of_one_sample(runs, notes, is_named=is_named)
     others = [run for run in runs if _has_no_group(label_set, [of_metric[run.id] for of_metric in records])]
     if others and len(others) < len(runs):
         if is_named:
@@ -303,6 +308,22 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
     for run in wanted[1:]:
         check_one_dataset(wanted[0], run, "ranked together", advice)
     return wanted, bool(question.references)
+
+
+def _of_one_sample(runs: list[RunRecord], notes: list[Note], *, is_named: bool) -> list[RunRecord]:
+    """Return the runs that rank the same items: most of them, of as many the newest. The rest are told, or refused."""
+    if is_named:
+        check_one_sample(runs)
+    count = Counter((run.sampled, run.sample_digest) for run in runs)
+    newest = {(run.sampled, run.sample_digest): at for at, run in enumerate(runs)}
+    sample = max(count, key=lambda of: (count[of], newest[of]), default=(None, None))
+    others = [run for run in runs if (run.sampled, run.sample_digest) != sample]
+    if others:
+        facts: dict[str, Fact] = {"n": len(others), "first": others[0].name, "sampled": sample[0]}
+        notes.append(Note("runs_of_other_samples", facts))
+    if sample[0] is not None:
+        notes.append(sampled_note(sample[0]))
+    return [run for run in runs if run not in others]
 
 
 def _has_no_group(label_set: LabelSetRecord, evaluations: Sequence[HistoryRecord]) -> bool:

@@ -80,6 +80,9 @@ class ShownRun:
     n_items: int
     digest: str
     pruned_at_utc: str | None
+    sampled: str | None
+    collapsed: str | None
+    documents_in_ten: float | None
     evaluations: tuple[ShownMean, ...]
     coverages: tuple[ShownCoverage, ...]
     by_group: ShownMean | None

@@ -107,6 +107,9 @@ def shown_run(
         run.n_items,
         run.digest,
         None if pruning is None else pruning.created_at_utc,
+        run.sampled,
+        run.collapsed,
+        run.documents_in_ten,
         means,
         tuple(
             ShownCoverage(version, coverage.cutoff, coverage.judged_share)

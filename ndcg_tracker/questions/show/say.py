@@ -55,7 +55,8 @@ def facts(shown: ShownRun) -> list[tuple[str, Any]]:
     """Return the facts on a run beside its means, as names and values; empty ones are left out."""
     as_json = show_object(shown)
     names = ("run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups", "n_items")
-    pairs = [(name, _pairs(as_json[name])) for name in (*names, "digest", "pruned_at_utc")]
+    names_after = ("digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten")
+    pairs = [(name, _pairs(as_json[name])) for name in (*names, *names_after)]
     pairs.append(("aliases", " ".join(f"@{name}" for name in shown.aliases)))
     newest = max((coverage.label_set_version for coverage in shown.coverages), default=0)
     for coverage in shown.coverages:
@@ -146,11 +147,12 @@ def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str
     metric, is_json = listed.metric, format == "json"
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
     heads = [*read_by_people("run", "run_id", "dataset"), *of_metric]
-    heads += read_by_people("created_at_utc", "n_groups", "n_items", "git_commit", "tags")
+    heads += read_by_people("created_at_utc", "n_groups", "n_items", "git_commit", "tags", "sampled")
     heads += [Column("judged", digits=4)] if metric is not None else []
     nothing = {
         "git_commit": not any(run.git_commit for run in listed.runs),
         "tags": not any(run.tags for run in listed.runs),
+        "sampled": not any(run.sampled for run in listed.runs),
     }
     heads = [replace(head, is_spare=nothing.get(head.name, False)) for head in heads]
     rows = [
@@ -159,6 +161,7 @@ def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str
             *([listed.means.get(run.id)] if metric is not None else []),
             *(run.created_at_utc, run.n_groups, run.n_items, run.git_commit),
             run.tags if is_json else _pairs(run.tags),
+            run.sampled,
             *([listed.judged.get(run.id)] if metric is not None else []),
         )
         for run in listed.runs

@@ -107,6 +107,9 @@ def fill(url: str) -> None:
         tracker.gate("dense", baseline="bm25", metric="ndcg@10", margin=0.25, dataset="shop", **budget)
         tracker.add_labels(labels_of(LABELS), dataset="sealed")
         tracker.seal_dataset("sealed", **budget)
+        chunks = {"q": {"a#1": 2.0, "a#2": 1.0, "b#1": 0.1 + 0.2}}
+        of_sample = {"item_to_document": "#.*", "collapse": "sum", "sampled": "100/50000"}
+        tracker.ingest(chunks, name="sampled", dataset="chunks", labels={"q": {"b": 1}}, **of_sample)
 
 
 def _leave_design(tracker: nt.Tracker) -> None:

@@ -1,0 +1,145 @@
+"""Chunks of documents: which document each item is a part of, and what a document is worth in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from ndcg_tracker.errors import argument
+from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings.grouping import first_codes
+from ndcg_tracker.rankings.keys import Keys
+from ndcg_tracker.rankings.sorting import descending_order
+from ndcg_tracker.words.texts import shown
+
+Collapse = Literal["max", "first", "sum"]
+
+_COLUMN = re.compile(r"[\w.-]+")  # a rule like this names a column; as a pattern it is written in brackets
+_FIRST = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """What became of the chunks of some groups.
+
+    ``collapse``: how the score of a document follows from its chunks'. ``n_groups``: how many groups there are;
+    ``n_documents``: how many documents are among their first ten chunks, over all groups; ``n_changed``: how many ids
+    of items became others.
+    """
+
+    collapse: Collapse
+    n_groups: int
+    n_documents: int
+    n_changed: int
+
+    def __add__(self, other: Chunks) -> Chunks:
+        """Return what became of the chunks of both."""
+        return replace(
+            self,
+            n_groups=self.n_groups + other.n_groups,
+            n_documents=self.n_documents + other.n_documents,
+            n_changed=self.n_changed + other.n_changed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """How items become documents.
+
+    ``rule``: as it was given: a pattern of what is cut off from an item's id, or the name of a column of documents.
+    ``collapse``: the score of a document is the highest of its chunks, that of the one that comes first, or their sum;
+    its label is always the highest. ``mapping``: from items to documents, in place of a rule. ``are_read``: whether the
+    items are the documents already, from their column.
+    """
+
+    rule: str
+    collapse: Collapse = "max"
+    mapping: Mapping[bytes, bytes] | None = None
+    are_read: bool = False
+
+    def for_column(self, name: str | None) -> Documents:
+        """Return the rule for a table whose items are the column of this name."""
+        return replace(self, are_read=True) if self.is_column and name == self.rule else self
+
+    @property
+    def is_column(self) -> bool:
+        """Whether the rule is the name of a column."""
+        return self.mapping is None and _COLUMN.fullmatch(self.rule) is not None
+
+    def of(self, items: Keys, refused: Callable[..., Exception], *, are_labels: bool = False) -> tuple[Keys, int]:
+        """Return the document of every item, as numbers of distinct ids, and how many ids of items became others.
+
+        Raises: what ``refused`` makes of an item without a document. Labels may be those of documents already.
+        """
+        codes, firsts = first_codes(items)
+        names = items.take(firsts).to_bytes_list()
+        found = [self._of(name, refused, are_labels=are_labels) for name in names]
+        number_of: dict[bytes, int] = {}
+        numbers = np.array([number_of.setdefault(name, len(number_of)) for name in found], dtype=np.int64)
+        n_changed = sum(before != after for before, after in zip(names, found, strict=True))
+        return Keys.from_numbers(numbers[codes], Keys.from_bytes(list(number_of))), n_changed
+
+    def _of(self, item: bytes, refused: Callable[..., Exception], *, are_labels: bool) -> bytes:
+        if self.are_read or (self.mapping is None and self.is_column):
+            return item
+        if self.mapping is not None:
+            document = self.mapping.get(item)
+            if document is None and are_labels:
+                return item
+            if document is None:
+                raise refused(f"item {shown(item)} has no document in {shown(self.rule)}", advice="add it there")
+            return document
+        document = re.sub(self.rule, "", item.decode()).encode()
+        if not document:
+            raise refused(
+                f"{argument('item_to_document', self.rule)} cuts off all of item {shown(item)}",
+                advice="match only what comes after the document's id",
+            )
+        return document
+
+    def collapsed(
+        self, offsets: Index, documents: Keys, values: Floats, collapse: Collapse
+    ) -> tuple[Index, Keys, Floats]:
+        """Return the documents of every group, each once and where its first item stood, and their values.
+
+        Parameters: ``offsets``: int64, shape (n_groups + 1,). ``documents``: as ``of`` returns them, n_items.
+        ``values``: float64, shape (n_items,).
+
+        >>> chunks, rule = Keys.from_strings(["a#1", "b#1", "a#2"]), Documents("#.*")
+        >>> documents, _ = rule.of(chunks, ValueError)
+        >>> offsets, documents, scores = rule.collapsed(np.array([0, 3]), documents, np.array([1.0, 2.0, 4.0]), "sum")
+        >>> offsets.tolist(), documents.to_list(), scores.tolist()
+        ([0, 2], ['a', 'b'], [5.0, 2.0])
+        """
+        pairs = _pairs(offsets, documents)
+        order = np.argsort(pairs, kind="stable")
+        starts = np.flatnonzero(np.append(True, np.diff(pairs[order]) != 0)[: order.size])
+        firsts = order[starts]
+        if firsts.size == pairs.size:
+            return offsets, documents, values
+        if collapse == "first":
+            of_documents = values[firsts]
+        else:
+            reduce = np.maximum if collapse == "max" else np.add
+            of_documents = reduce.reduceat(values[order], starts)
+        in_order = np.argsort(firsts)
+        rows = firsts[in_order]
+        return np.searchsorted(rows, offsets), documents.take(rows), of_documents[in_order]
+
+    def chunks(self, offsets: Index, documents: Keys, scores: Floats, n_changed: int) -> Chunks:
+        """Return what became of the chunks of a run (see ``collapsed``)."""
+        order = descending_order(scores, offsets)
+        places = np.arange(order.size) - np.repeat(offsets[:-1], np.diff(offsets))
+        pairs = _pairs(offsets, documents)[order[places < _FIRST]]
+        return Chunks(self.collapse, offsets.size - 1, np.unique(pairs).size, n_changed + self.are_read)
+
+
+def _pairs(offsets: Index, documents: Keys) -> Index:
+    """Return a number for every pair of group and document."""
+    assert documents.numbers is not None
+    groups = np.repeat(np.arange(offsets.size - 1), np.diff(offsets))
+    return np.asarray(groups * (int(documents.numbers.max(initial=0)) + 1) + documents.numbers, dtype=np.int64)
