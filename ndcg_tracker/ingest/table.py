@@ -295,6 +295,11 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         notes.append(Note("no_score", {"n": n_rows - scores.size}))
     chunks = None
     if rows.documents is not None:
+        if rows.documents.is_column and not rows.documents.are_read:
+            raise places.whole(
+                f"a format without columns has no column {shown(rows.documents.rule)}",
+                advice=f"give a pattern such as {argument('item_to_document', '#.*')}, or a file of items and documents",
+            )
         documents, n_changed = rows.documents.of(items, places.whole)
         chunks = rows.documents.chunks(offsets, documents, scores, n_changed)
         run = run_of_groups(keys, *rows.documents.collapsed(offsets, documents, scores, rows.documents.collapse))

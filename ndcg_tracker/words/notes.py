@@ -449,13 +449,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         f"left out: {counted(n, 'run')} without any group of these labels, such as {first}: are the groups spelled as "
         "in the labels?"
     ),
-    "history_of_samples": lambda samples, n_runs: (
-        f"of {n_runs:,} runs "
-        + in_a_row(
-            [f"{n:,} ({first}{', ...' if n > 1 else ''}) rank {sample} sampled items" for sample, n, first in samples]
-        )
-        + ", and no step is looked for between those that rank other items"
-    ),
+    "history_of_samples": _history_of_samples,
     "runs_of_other_samples": lambda n, first, sampled: (
         f"left out: {counted(n, 'run')}, such as {first}, whose items are not ranked among "
         f"{'all items' if sampled is None else f'the same sample of {sampled}'}"

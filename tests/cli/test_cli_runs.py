@@ -24,7 +24,7 @@ def typing(monkeypatch: pytest.MonkeyPatch) -> Iterator[int]:
 def test_list(shop: CommandLine) -> None:
     shop.said("runs", "tag", "bm25", "stage=prod")
     rows = shop.rows("runs", "list")
-    keys = ["run", "run_id", "dataset", "created_at_utc", "n_groups", "n_items", "git_commit", "tags"]
+    keys = ["run", "run_id", "dataset", "created_at_utc", "n_groups", "n_items", "git_commit", "tags", "sampled"]
     assert [list(row) for row in rows] == [keys] * 2
     assert [(row["run"], row["run_id"], row["n_items"], row["tags"]) for row in rows] == [
         ("bm25", 1, 11, {"stage": "prod"}),
@@ -64,7 +64,8 @@ def test_show(shop: CommandLine) -> None:
     shown = shop.rows("runs", "show", "den")
     assert list(shown) == [
         "run", "run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups",
-        "n_items", "digest", "pruned_at_utc", "evaluations", "coverages", "hardest", "attribute", "slices", "aliases",
+        "n_items", "digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten",
+        "evaluations", "coverages", "hardest", "attribute", "slices", "aliases",
         "metric",
     ]  # fmt: skip
     assert shop.rows("show", "den") == shown

@@ -89,9 +89,9 @@ def test_the_rows_of_every_view(both: tuple[Store, Store]) -> None:
         ]
         assert [type(row[4]) for row in rows_of(store, "labels")] == [float] * 4
         assert rows_of(store, "run_summary") == [
-            ("bm25", 1, "shop", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10", "", 1),
-            ("dense", 2, "shop", "ndcg@10", 1, pytest.approx(0.425), 2, 0, 1, "ndcg@10", "", 1),
-            ("bm25", 3, "books", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10", "", 1),
+            ("bm25", 1, "shop", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10", "", 1, None),
+            ("dense", 2, "shop", "ndcg@10", 1, pytest.approx(0.425), 2, 0, 1, "ndcg@10", "", 1, None),
+            ("bm25", 3, "books", "ndcg@10", 1, pytest.approx(0.415), 2, 0, 1, "ndcg@10", "", 1, None),
         ]
         assert rows_of(store, "group_history")[:3] == [
             ("bm25", 1, "shop", "q1", "ndcg@10", 1, pytest.approx(0.29), "ndcg@10", "", 1),

@@ -279,6 +279,25 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "the rank column contradicts the scores in 3,000 groups (the first: 'q7'); the scores decide, as in trec_eval: "
         "if lower scores are better here, negate them",
     ),
+    "sampled": (
+        {"n": 100, "of": 100_000, "rank": 5_000, "chance": 0.9718},
+        "items are ranked among 100 sampled negatives of 100,000: one truly at rank 5,000 is in the first ten there "
+        "with probability 0.97, and which run is better may differ from the ranking of all items",
+    ),
+    "documents_in_ten": (
+        {"in_ten": [("bm25", 5.0), ("dense", 7.25)], "others": ["whole"]},
+        "documents stand in the place of their chunks: 5.0 distinct documents in the first ten of bm25 and 7.2 "
+        "distinct documents in the first ten of dense; whole has no chunks",
+    ),
+    "runs_of_other_samples": (
+        {"n": 2, "first": "dense", "sampled": "100/50000"},
+        "left out: 2 runs, such as dense, whose items are not ranked among the same sample of 100/50000",
+    ),
+    "history_of_samples": (
+        {"samples": [("100/50000", 3, "a"), ("100/60000", 1, "e")], "n_runs": 5},
+        "of 5 runs 3 (such as a) rank 100/50000 sampled items and 1 (such as e) rank 100/60000 sampled items: no step "
+        "is looked for between runs that rank other items",
+    ),
     "scores_like_ranks": (
         {"n": 3000, "first": "q7"},
         "the scores of all 3,000 groups, such as 'q7', look like positions in a list, and the highest counts as the "

@@ -147,12 +147,13 @@ def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str
     metric, is_json = listed.metric, format == "json"
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
     heads = [*read_by_people("run", "run_id", "dataset"), *of_metric]
-    heads += read_by_people("created_at_utc", "n_groups", "n_items", "git_commit", "tags", "sampled")
+    heads += read_by_people("created_at_utc", "n_groups", "n_items", "git_commit", "tags")
+    has_samples = format in ("json", "csv") or any(run.sampled for run in listed.runs)
+    heads += read_by_people(*(["sampled"] if has_samples else []))
     heads += [Column("judged", digits=4)] if metric is not None else []
     nothing = {
         "git_commit": not any(run.git_commit for run in listed.runs),
         "tags": not any(run.tags for run in listed.runs),
-        "sampled": not any(run.sampled for run in listed.runs),
     }
     heads = [replace(head, is_spare=nothing.get(head.name, False)) for head in heads]
     rows = [
@@ -161,7 +162,7 @@ def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str
             *([listed.means.get(run.id)] if metric is not None else []),
             *(run.created_at_utc, run.n_groups, run.n_items, run.git_commit),
             run.tags if is_json else _pairs(run.tags),
-            run.sampled,
+            *([run.sampled] if has_samples else []),
             *([listed.judged.get(run.id)] if metric is not None else []),
         )
         for run in listed.runs
