@@ -298,7 +298,7 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         if rows.documents.is_column and not rows.documents.are_read:
             raise places.whole(
                 f"a format without columns has no column {shown(rows.documents.rule)}",
-                advice=f"give a pattern such as {argument('item_to_document', '#.*')}, or a file of items and documents",
+                advice=f"give a pattern such as {argument('item_to_document', '#.*')}, or a file of documents",
             )
         documents, n_changed = rows.documents.of(items, places.whole)
         chunks = rows.documents.chunks(offsets, documents, scores, n_changed)

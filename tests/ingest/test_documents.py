@@ -125,7 +125,7 @@ def test_files_of_documents_that_cannot_be_taken(tmp_path: Path) -> None:
     columns = Columns(documents=documents_given("document"))
     assert refusal_of(nt.InputError, read_run, files(tmp_path)["chunks.run"], columns=columns).endswith(
         "chunks.run: a format without columns has no column 'document'; give a pattern such as item_to_document='#.*', "
-        "or a file of items and documents"
+        "or a file of documents"
     )
 
 
