@@ -251,6 +251,8 @@ def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str, advi
 
 def check_one_sample(runs: Sequence[RunRecord]) -> None:
     """Raise NotComparableError for runs that rank other items of each group: another sample, or all of them."""
+    if not runs:
+        return
     first = runs[0]
     other = next((run for run in runs if run.sampled != first.sampled), None)
     if other is not None:

@@ -130,6 +130,11 @@ class RunRecord:
     collapsed: str | None
     documents_in_ten: float | None
 
+    @property
+    def sample(self) -> tuple[str | None, str | None]:
+        """Which items it ranks: runs are compared with those of the same sample."""
+        return self.sampled, self.sample_digest
+
 
 @dataclass(frozen=True, slots=True)
 class PairedSumsRecord:
@@ -329,6 +334,11 @@ class HistoryRecord:
     requested_as: str
     sampled: str | None
     sample_digest: str | None
+
+    @property
+    def sample(self) -> tuple[str | None, str | None]:
+        """Which items it ranks: runs are compared with those of the same sample."""
+        return self.sampled, self.sample_digest
 
 
 @dataclass(frozen=True, slots=True)

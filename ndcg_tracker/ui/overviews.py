@@ -181,8 +181,10 @@ def against_baseline(
         if run_id == baseline_id or run_id not in under:
             continue
         against[run_id] = Against(why="under other labels")
-        if both:
+        if both and (metric.is_external or both[-1][0].sample == both[-1][1].sample):
             shared[run_id] = both[-1]
+        elif both:
+            against[run_id] = Against(why="ranks other items")
     ids = list(dict.fromkeys(record.evaluation_id for both in shared.values() for record in both))
     results = dict(zip(ids, tx.evaluations.results_of(ids), strict=True))
     weights = tx.groups.weights_by_id(dataset.id) if metric["weights"] != "none" else None

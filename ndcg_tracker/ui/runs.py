@@ -122,7 +122,7 @@ def runs(tx: ReadTransaction, ask: Question) -> Answer:
 
 
 def _about_mean(here: Here, overview: RunOverview, newest: int, *, are_groups_apart: bool) -> list[str]:
-    """Return what to know of a mean where runs differ: older labels, groups that are left out, why there is none."""
+    """Return what to know of a mean where runs differ: older labels, groups left out, samples, why there is none."""
     version = overview.label_set_version
     if here.metric is None:
         return []
@@ -130,6 +130,8 @@ def _about_mean(here: Here, overview: RunOverview, newest: int, *, are_groups_ap
         return ["not evaluated", *([] if overview.run.n_items else ["no lists are stored"])]
     is_older = version < newest and not parse_metric(here.metric.metric).is_external
     about = [f"labels version {version}"] if is_older else []
+    if overview.run.sampled is not None and not parse_metric(here.metric.metric).is_external:
+        about.append(f"among {overview.run.sampled} sampled")
     if overview.mean is None:
         return [*about, "no group has a value"]
     return about + [words for words in (overview.groups.words if are_groups_apart else "",) if words]

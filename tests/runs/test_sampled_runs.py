@@ -132,3 +132,7 @@ def test_documents_in_the_place_of_chunks_are_told(tracker: nt.Tracker) -> None:
         "documents stand in the place of their chunks: 1.5 distinct documents in the first ten of chunks; whole has no "
         "chunks"
     )
+
+
+def test_the_best_of_several_samples_is_refused(sampled: nt.Tracker) -> None:
+    assert refusal_of(NotComparableError, sampled.best, "ndcg@10", dataset="shop").startswith("items are ranked among ")

@@ -163,8 +163,8 @@ def history_of(
     versions = sorted({record.label_set_version for record in records})
     steps: dict[int, FoundStep] = {}
     if most_steps is not None and len(records) > most_steps:
-        for task in dict.fromkeys(map(_task, records)):
-            steps |= differences([record for record in records if _task(record) == task])
+        for of_task in by_task(records):
+            steps |= differences(of_task)
     elif parsed.shown_only is None:
         steps = steps_of(tx, dataset, text, records, newest, notes)
     else:
@@ -431,8 +431,7 @@ def steps_of(
     records of all runs of the dataset by id, whose repeats tell how much runs scatter where the history does not.
     """
     steps: dict[int, FoundStep] = {}
-    for task in dict.fromkeys(map(_task, records)):
-        of_version = [record for record in records if _task(record) == task]
+    for of_version in by_task(records):
         if len(of_version) > 1:
             steps |= _steps_of_version(tx, dataset, metric, of_version, newest, notes)
     return steps
@@ -448,9 +447,12 @@ def _samples(records: Sequence[HistoryRecord]) -> list[Note]:
     return [Note("history_of_samples", {"samples": some, "n_runs": len(records)})]
 
 
-def _task(record: HistoryRecord) -> tuple[int, str | None, str | None]:
-    """Return what makes runs comparable: the version of their labels, and the sample that they rank."""
-    return record.label_set_version, record.sampled, record.sample_digest
+def by_task(records: Sequence[HistoryRecord]) -> list[list[HistoryRecord]]:
+    """Return the records apart that cannot be compared: under other labels, or of other sampled items."""
+    apart: dict[object, list[HistoryRecord]] = {}
+    for record in records:
+        apart.setdefault((record.label_set_version, record.sample), []).append(record)
+    return list(apart.values())
 
 
 def _steps_of_version(

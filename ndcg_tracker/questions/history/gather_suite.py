@@ -60,6 +60,11 @@ class _System:
         return max(self.runs, key=lambda run: (run.created_at_utc, run.id))
 
     @property
+    def tasks(self) -> tuple[object, ...]:
+        """What makes it comparable on each dataset: labels, and the items that it ranks."""
+        return tuple((record.label_set_version, record.sample) for record in self.records)
+
+    @property
     def versions(self) -> tuple[int, ...]:
         """The versions of the labels."""
         return tuple(record.label_set_version for record in self.records)
@@ -98,8 +103,8 @@ def history_on_suite(
         notes += different_labels(records, dataset, metric.requested_as, judge)
         notes += lacking_groups([system.runs[place] for system in systems], records, metric, judge)
     steps: dict[int, FoundStep] = {}
-    for versions in dict.fromkeys(system.versions for system in systems):
-        steps |= _steps(tx, [system for system in systems if system.versions == versions], notes)
+    for tasks in dict.fromkeys(system.tasks for system in systems):
+        steps |= _steps(tx, [system for system in systems if system.tasks == tasks], notes)
     details = {system.latest.id: replace(system.latest, name=system.name) for system in systems}
     of_datasets = [
         judged_shares_of(tx, [system.records[at] for system in systems], metric) for at in range(len(suite.datasets))

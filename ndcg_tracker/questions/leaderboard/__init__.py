@@ -97,8 +97,11 @@ def best(
     import warnings
 
     from ndcg_tracker.compare.results import JudgedSpan
+    from ndcg_tracker.compare.run_pair import check_one_sample
 
     ranked, notes = ranked_runs(self, metric, dataset=dataset, tags=tags, judge=judge)
+    if not parse_metric(metric).is_external:
+        check_one_sample([of_run.run for of_run in ranked if of_run.mean is not None])
     span = JudgedSpan.of(None, (of_run.judged for of_run in ranked))
     for note in notes if span is not None and (span.least < 0.5 or span.is_apart) else ():
         warnings.warn(note, stacklevel=2)

@@ -101,7 +101,7 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
     label_set, records, notes = under_labels(tx, runs, metrics, is_named, question.labels, question.judge)
     runs = [run for run in runs if run.id in records[0]]
     if not all(metric.is_external for metric in metrics):
-        runs = _of_one_sample(runs, notes, is_named=is_named)
+        runs = of_one_sample(runs, notes, is_named=is_named)
     others = [run for run in runs if _has_no_group(label_set, [of_metric[run.id] for of_metric in records])]
     if others and len(others) < len(runs):
         if is_named:
@@ -310,14 +310,14 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
     return wanted, bool(question.references)
 
 
-def _of_one_sample(runs: list[RunRecord], notes: list[Note], *, is_named: bool) -> list[RunRecord]:
+def of_one_sample(runs: list[RunRecord], notes: list[Note], *, is_named: bool) -> list[RunRecord]:
     """Return the runs that rank the same items: most of them, of as many the newest. The rest are told, or refused."""
     if is_named:
         check_one_sample(runs)
-    count = Counter((run.sampled, run.sample_digest) for run in runs)
-    newest = {(run.sampled, run.sample_digest): at for at, run in enumerate(runs)}
+    count = Counter(run.sample for run in runs)
+    newest = {run.sample: at for at, run in enumerate(runs)}
     sample = max(count, key=lambda of: (count[of], newest[of]), default=(None, None))
-    others = [run for run in runs if (run.sampled, run.sample_digest) != sample]
+    others = [run for run in runs if run.sample != sample]
     if others:
         facts: dict[str, Fact] = {"n": len(others), "first": others[0].name, "sampled": sample[0]}
         notes.append(Note("runs_of_other_samples", facts))

@@ -20,6 +20,7 @@ from ndcg_tracker.questions.leaderboard.gather import (
     judged_notes,
     judged_under,
     notes_on_groups,
+    of_one_sample,
     side_by_side,
     under_labels,
 )
@@ -110,6 +111,9 @@ def _on_dataset(
         tx, list(meant.values()), [metric], False, question.labels, question.judge
     )
     having = {system: run for system, run in meant.items() if run.id in records and records[run.id].mean is not None}
+    if not metric.is_external:
+        alike = of_one_sample(list(having.values()), notes, is_named=False)
+        having = {system: run for system, run in having.items() if run in alike}
     complete = [run for run in having.values() if run.id not in without_results]
     evaluations = [records[run.id] for run in complete]
     left_out = np.empty(0, dtype=np.int64)
