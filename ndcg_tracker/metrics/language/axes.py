@@ -261,6 +261,17 @@ AXES: tuple[Axis, ...] = (
         _canonical_yes_or_no,
     ),
     Axis(
+        "over",
+        "what a sum over the list is divided by",
+        {
+            "relevant": "how many items are relevant",
+            "cutoff": "the cutoff",
+            "achievable": "how many items are relevant, or the cutoff where that is less",
+            "found": "how many of the first ranks are relevant",
+            "list": "how many of the first ranks the list has",
+        },
+    ),
+    Axis(
         "beta",
         "the weight of recall relative to precision",
         {"1": "as much"},
@@ -334,7 +345,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "ideal",
-        "the items that the ideal order may use",
+        "the items that the ideal order may use, or that are counted as relevant",
         {
             "judged": "all labelled items of the group",
             "retrieved": "the items of the run's list",

@@ -26,7 +26,7 @@ CUT_OF = ("ndcg_cut", "map_cut", "P", "recall", "success")
 _DIALECT = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<options>[^()]*)\))?\s*:(?P<native>.*)", re.ASCII | re.DOTALL
 )
-_NAME = re.compile(r"\d*[A-Za-z]+(?:[-_ ][A-Za-z]+)*", re.ASCII)
+_NAME = re.compile(r"(?:[Ff]1(?![\d.])|\d*[A-Za-z]+)(?:[-_ ][A-Za-z]+)*", re.ASCII)
 _TYPED = re.compile(
     rf"(?P<name>{_NAME.pattern})"
     r"(?:(?P<parameters>\(.*\))?(?:@(?P<cutoff>[\d.]+))?|(?P<mark>[_.]?)(?P<bare>\d+(?:\.\d+)?))",
