@@ -1,0 +1,75 @@
+"""Our values against those that tools returned which live in an environment of their own: see peers/README.md."""
+
+import json
+import math
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from peers.cases import CASES
+from rankings_of import joined
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.kernel.mean import GroupResults
+from ndcg_tracker.metrics.kernel.values import group_results
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.text import parse_metric
+
+PEERS = Path(__file__).parent / "peers"
+TOOLS = sorted(path.stem for path in (PEERS / "values").glob("*.jsonl"))
+JUDGED = {case.name: joined(case.run, case.labels) for case in CASES}
+
+
+def kept(tool: str) -> list[dict[str, Any]]:
+    """Return what a tool returned, a row per case and metric."""
+    return [json.loads(line) for line in (PEERS / "values" / f"{tool}.jsonl").read_text("utf-8").splitlines()]
+
+
+@cache
+def ours(case: str, metric: str) -> GroupResults | None:
+    """Return what we say of a case, None where we refuse it."""
+    try:
+        return group_results(JUDGED[case], [parse_metric(metric)])[0]
+    except MetricError:
+        return None
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_value_is_that_of_the_tool(tool: str) -> None:
+    rows, tolerance = kept(tool), DIALECTS[tool].tolerance
+    assert {row["case"] for row in rows} == set(JUDGED)
+    for row in rows:
+        what = f"{row['case']}: {row['metric']}"
+        found = ours(row["case"], row["metric"])
+        if row["mean"] == "NaN":
+            assert found is None, what
+            continue
+        assert found is not None, what
+        assert found.mean == pytest.approx(row["mean"], rel=0, abs=tolerance), what
+        values = dict(zip(found.group_keys.to_list(), found.values.tolist(), strict=True))
+        for group, value in row.get("per_group", {}).items():
+            if value is None:
+                assert math.isnan(values.get(group, math.nan)), (what, group)
+            else:
+                assert values[group] == pytest.approx(value, rel=0, abs=tolerance), (what, group)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_every_example_of_the_dialect_was_computed(tool: str) -> None:
+    texts = {row["metric"] for row in kept(tool)}
+    assert {example for example in DIALECTS[tool].examples if example not in texts} == set()
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("tool", TOOLS)
+def test_the_tool_returns_today_what_is_kept(tool: str, tmp_path: Path) -> None:
+    script = PEERS / f"{tool}_values.py"
+    needs = script.read_text("utf-8").splitlines()[0].removeprefix("# needs: ").split()
+    subprocess.run([sys.executable, "-m", "venv", tmp_path / "venv"], check=True)
+    python = tmp_path / "venv" / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *needs], check=True)
+    told = subprocess.run([python, script], check=True, capture_output=True, text=True).stdout
+    assert [json.loads(line) for line in told.splitlines()] == kept(tool)
