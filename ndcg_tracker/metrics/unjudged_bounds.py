@@ -210,7 +210,7 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
     grades = lists.level_grades(metric)
     if metric.measure in ("cg", "dcg", "ndcg"):
         return level_gains(lists, metric, grades)
-    return (grades >= float(metric["rel"])).astype(np.float64)
+    return (grades >= metric.least_relevant).astype(np.float64)
 
 
 def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[GroupedItems, Index]:

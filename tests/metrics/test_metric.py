@@ -76,6 +76,7 @@ def test_every_metric_parses_back(metric: Metric) -> None:
         ("f1_score(beta=2)@5", "F1(beta=2)@5"),
         ("Fbeta(beta=0.25)@5", "F1(beta=0.25)@5"),
         ("F", "SetF"),
+        ("AP(rel=>0.50)", "AP(rel=>0.5)"),
         ("AP(rel=2.0)@10", "AP(rel=2)@10"),
         ("RBP(p=.00001)", "RBP(p=0.00001)"),
         ("ndcg(gain=exp2>=0.00001, unjudged=0.00002)", "ndcg(gain=exp2>=0.00001, unjudged=0.00002)"),

@@ -20,7 +20,7 @@ from ndcg_tracker.metrics.language.text import parse_metric
 
 PEERS = Path(__file__).parent / "peers"
 TOOLS = sorted(path.stem for path in (PEERS / "values").glob("*.jsonl"))
-JUDGED = {case.name: joined(case.run, case.labels) for case in CASES}
+JUDGED = {each.name: joined(each.run, each.labels) for case in CASES for each in (case, case.with_something_to_find())}
 
 
 def kept(tool: str) -> list[dict[str, Any]]:
@@ -40,7 +40,7 @@ def ours(case: str, metric: str) -> GroupResults | None:
 @pytest.mark.parametrize("tool", TOOLS)
 def test_every_value_is_that_of_the_tool(tool: str) -> None:
     rows, tolerance = kept(tool), DIALECTS[tool].tolerance
-    assert {row["case"] for row in rows} == set(JUDGED)
+    assert {row["case"] for row in rows} >= {case.name for case in CASES}
     for row in rows:
         what = f"{row['case']}: {row['metric']}"
         found = ours(row["case"], row["metric"])

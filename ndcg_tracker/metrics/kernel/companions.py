@@ -67,7 +67,7 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
         return np.zeros(grades.size)
     if metric.measure == "NumQ":
         return np.ones(grades.size)
-    relevant = grades >= float(metric["rel"])
+    relevant = grades >= metric.least_relevant
     if metric.measure in _AGAINST_JUDGED:
         return np.where(relevant, _RELEVANT, np.where(grades >= 0, _NOT_RELEVANT, 0.0))
     return relevant.astype(np.float64)
@@ -152,7 +152,7 @@ def _of_counts(lists: Lists, metric: Metric) -> Floats:
     listed = lists.of_axis(lists.graded(metric).lengths.astype(np.float64))
     if metric["rel"] == "any":
         return listed
-    relevant = grades >= float(metric["rel"])
+    relevant = grades >= metric.least_relevant
     if metric.measure == "NumNonrelJudgedRet":
         return lists.of_axis(lists.listed_sums(metric, (~relevant & (grades >= 0)).astype(np.float64)))
     retrieved = lists.of_axis(lists.listed_sums(metric, relevant.astype(np.float64)))
@@ -443,7 +443,7 @@ def has_nothing_to_find(lists: Lists, metric: Metric) -> Mask:
 
 def _n_relevant(lists: Lists, metric: Metric) -> Floats:
     """Return how many relevant items each group of the group axis has, in its labels or (``ideal``) its list."""
-    relevant = (lists.level_grades(metric) >= float(metric["rel"])).astype(np.float64)
+    relevant = (lists.level_grades(metric) >= metric.least_relevant).astype(np.float64)
     if metric["ideal"] == "retrieved":
         return lists.of_axis(lists.listed_sums(metric, relevant))
     return lists.of_labels(lists.label_sums(metric, relevant))

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from math import inf, isinf
+from math import inf, isinf, nextafter
 from typing import Literal, get_args
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis, number_text
+from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis, at_least, number_text
 from ndcg_tracker.metrics.language.measures import CUMULATED, EXTERNAL, MEASURES, ShownOnly, Summary, measure_of
 
 Direction = Literal["higher", "lower"]
@@ -117,6 +117,16 @@ class Metric:
     def counts_missing(self) -> bool:
         """Whether a group with labels that the run does not have counts, as an empty list."""
         return self["missing"] in ("zero", "empty")
+
+    @property
+    def least_relevant(self) -> float:
+        """The lowest grade of a relevant item, where ``rel`` is not any; the next number after what it must be above.
+
+        >>> Metric.of("AP", rel="2").least_relevant, Metric.of("AP", rel=">0.5").least_relevant
+        (2.0, 0.5000000000000001)
+        """
+        above = self["rel"].startswith(">")
+        return nextafter(float(self["rel"][1:]), inf) if above else float(self["rel"])
 
     @property
     def direction(self) -> Direction:
@@ -445,8 +455,11 @@ def formula(metric: Metric) -> str:
 
 def _companion_formula(metric: Metric) -> str:
     first = f"the first {metric.cutoff} ranks" if metric.cutoff else "all ranks"
-    relevant = "items" if metric["rel"] == "any" else f"items of grade >= {metric['rel']}"
-    every, judged = f"all {relevant}", f"judged items below grade {metric['rel']}"
+    relevant = "items" if metric["rel"] == "any" else f"items of grade {at_least(metric['rel'])}"
+    every, judged = (
+        f"all {relevant}",
+        f"judged items below grade {metric['rel']}".replace("below grade >", "up to grade "),
+    )
     hit, noise, miss, rest = metric["worth"].strip("{}").split(", ")
     if metric.measure not in CUMULATED and metric["ideal"] == "retrieved":
         every = f"{relevant} in the list"

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from ndcg_tracker.errors import InputError, MetricError
-from ndcg_tracker.metrics.language.axes import gain_table, number_text
+from ndcg_tracker.metrics.language.axes import at_least, gain_table, number_text
 from ndcg_tracker.metrics.language.metric import Metric
 
 DIALECTS = ("bigquery", "databricks", "duckdb", "postgres", "snowflake", "spark")
@@ -175,7 +175,7 @@ LEFT JOIN of_labels ON of_labels.group_key = all_groups.group_key
 
 
 def _relevant(metric: Metric) -> str:
-    return "IS NOT NULL" if metric["rel"] == "any" else f">= {metric['rel']}"
+    return "IS NOT NULL" if metric["rel"] == "any" else at_least(metric["rel"])
 
 
 def _gain(metric: Metric, grade: str) -> str:

@@ -163,11 +163,15 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
 
 def _in_dialect(dialect: Dialect, native: str) -> str | None:
     """Return how a dialect spells a measure that people know by another name, None if it does not know it."""
-    ours = _measures_by_name().get(_plain(native))
+    is_by_option = dialect.name not in TREC and not any("@" in example for example in dialect.examples)
+    name, _, cutoff = native.partition("@") if is_by_option else (native, "", "")
+    ours = _measures_by_name().get(_plain(name))
     if ours is None:
         return None
     measure = ours.partition("(")[0]
     texts = [*dialect.examples, *(all_trec(dialect.name) if dialect.name in TREC else ())]
+    if cutoff.isdecimal():
+        texts = [text.replace("10", cutoff) for text in texts if "10" in text]
     return next((text for text in texts if parse_metric(text).measure == measure), None)
 
 

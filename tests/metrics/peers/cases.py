@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 Run = dict[str, dict[str, float]]
@@ -26,6 +26,11 @@ class Case:
     labels: Run
     ties: bool
     grades: tuple[float, ...]
+
+    def with_something_to_find(self) -> Case:
+        """Return the case without the labels of groups that have no relevant item; its name ends in +."""
+        labels = {group: pool for group, pool in self.labels.items() if any(grade > 0 for grade in pool.values())}
+        return replace(self, name=f"{self.name}+", labels=labels)
 
     def ranked(self) -> Iterator[tuple[str, list[str]]]:
         """Yield each group of the run with its items, best first, equal scores in input order."""

@@ -1,5 +1,5 @@
 # needs: rectools==0.19.0 numpy<2 pandas<3
-"""Print what RecTools returns for every case: recommendations by rank, interactions of relevant items alone."""
+"""Print what RecTools returns for every case: recommendations by rank, interactions with relevant items alone."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from cases import CASES, Case, line
 from rectools import Columns
 from rectools.metrics import MAP, MRR, NDCG, F1Beta, HitRate, Precision, Recall
 
-METRICS = {
-    "NDCG(k={k})": NDCG,
-    "NDCG(k={k}, divide_by_achievable=True)": NDCG,
-    "Recall(k={k})": Recall,
-    "Precision(k={k})": Precision,
-    "Precision(k={k}, r_precision=True)": Precision,
-    "HitRate(k={k})": HitRate,
-    "F1Beta(k={k})": F1Beta,
-    "F1Beta(k={k}, beta=2)": F1Beta,
-    "MAP(k={k})": MAP,
-    "MAP(k={k}, divide_by_k=True)": MAP,
-    "MRR(k={k})": MRR,
-}
-CUTOFFS = (1, 3, 10)
+NAMES = {metric.__name__: metric for metric in (MAP, MRR, NDCG, F1Beta, HitRate, Precision, Recall)}
+AT_CUTOFFS = (
+    "NDCG(k={k})",
+    "NDCG(k={k}, divide_by_achievable=True)",
+    "Recall(k={k})",
+    "Precision(k={k})",
+    "Precision(k={k}, r_precision=True)",
+    "HitRate(k={k})",
+    "F1Beta(k={k})",
+    "F1Beta(k={k}, beta=2)",
+    "MAP(k={k})",
+    "MAP(k={k}, divide_by_k=True)",
+    "MRR(k={k})",
+)
 FURTHER = ("NDCG(k=10, log_base=3)", "F1Beta(k=10, beta=0.5)", "MAP(k=100)", "Recall(k=100)", "Precision(k=100)")
+TEXTS = (*(text.format(k=k) for text in AT_CUTOFFS for k in (1, 3, 10)), *FURTHER)
 
 
 def frames(case: Case) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -37,15 +38,13 @@ def frames(case: Case) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def main() -> None:
     """Print the values of every case."""
-    texts = [*(text.format(k=k) for text in METRICS for k in CUTOFFS), *FURTHER]
-    names = {metric.__name__: metric for metric in METRICS.values()}
     for case in CASES:
         recommended, liked = frames(case)
-        for text in texts:
-            values = eval(text, names).calc_per_user(recommended, liked)  # noqa: S307 - the texts are those above
-            mean = eval(text, names).calc(recommended, liked)  # noqa: S307
+        for text in TEXTS:
+            metric = eval(text, NAMES)
+            values = metric.calc_per_user(recommended, liked)
             per_user = {user: values.get(user) for user in {*case.labels, *case.run}}
-            print(line(case, f"rectools:{text}", mean, per_user))
+            print(line(case, f"rectools:{text}", metric.calc(recommended, liked), per_user))
 
 
 if __name__ == "__main__":
