@@ -8,11 +8,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from peers.cases import CASES
 from rankings_of import joined
 
+import ndcg_tracker as nt
 from ndcg_tracker.errors import MetricError
+from ndcg_tracker.ingest.columns import ColumnWarning
 from ndcg_tracker.metrics.kernel.mean import GroupResults
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.dialects import DIALECTS
@@ -73,3 +76,17 @@ def test_the_tool_returns_today_what_is_kept(tool: str, tmp_path: Path) -> None:
     subprocess.run([python, "-m", "pip", "install", "--quiet", *needs], check=True)
     told = subprocess.run([python, script], check=True, capture_output=True, text=True).stdout
     assert [json.loads(line) for line in told.splitlines()] == kept(tool)
+
+
+def test_the_frames_of_rectools_give_its_numbers_whatever_the_weights() -> None:
+    rows = kept("rectools")
+    texts = list(dict.fromkeys(row["metric"] for row in rows))
+    for case in CASES:
+        ranked = [(user, item, rank) for user, items in case.ranked() for rank, item in enumerate(items, 1)]
+        liked = [(user, item, grade / 7) for user, pool in case.labels.items() for item, grade in pool.items() if grade]
+        recommended = pd.DataFrame(ranked, columns=["user_id", "item_id", "rank"])
+        interactions = pd.DataFrame(liked, columns=["user_id", "item_id", "weight"])
+        with pytest.warns(ColumnWarning, match="column 'weight' is no label"):
+            found = nt.evaluate(recommended, texts, labels=interactions)
+        means = {row["metric"]: row["mean"] for row in rows if row["case"] == case.name}
+        assert found.mean.to_dict() == pytest.approx(means, rel=0, abs=1e-12)
