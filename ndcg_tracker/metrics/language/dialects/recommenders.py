@@ -89,6 +89,7 @@ RECTOOLS = Dialect(
         "Users without a relevant item are left out; those with one and without recommendations count 0.",
         "Every interaction is relevant, whatever its weight.",
         "The beta of F1Beta is squared, as in textbooks: F1Beta(k=10, beta=2) weighs recall 4 times as much.",
+        "On Python 3.11 and 3.12 it needs NumPy below 2: it has an environment of its own, and hands over Parquet.",
     ),
     (
         "rectools:NDCG(k=10)",
