@@ -58,10 +58,11 @@ class Convention:
     """What other tools call the columns of a table.
 
     ``label``: what a label is called wherever it stands; ``label_apart``: what it is called in a table of labels,
-    where the name means something else beside scores. ``has_ranks``: whether runs may have a column ``rank``, from 1
-    for the best, and no scores. ``is_by_rank``: whether its lists go by that column where they have scores, too.
-    ``is_whole``: whether the names hold only where group, item and a label or score are
-    all there, because each of them alone is often something else.
+    where the name means something else beside scores. ``beside_relevant``: the columns that a table of labels may have
+    beside group and item, and no label, because every row is a relevant item; the first of them holds numbers.
+    ``has_ranks``: whether runs may have a column ``rank``, from 1 for the best, and no scores. ``is_by_rank``: whether
+    its lists go by that column where they have scores, too. ``is_whole``: whether the names hold only where group, item
+    and a label or score are all there, because each of them alone is often something else.
     """
 
     tools: str
@@ -69,6 +70,7 @@ class Convention:
     item: str
     label: tuple[str, ...] = ()
     label_apart: str | None = None
+    beside_relevant: tuple[str, ...] = ()
     has_ranks: bool = False
     is_by_rank: bool = False
     is_whole: bool = False
@@ -83,7 +85,9 @@ CONVENTIONS = (
     Convention("ir_datasets and ir_measures", "query_id", "doc_id", ("relevance",)),
     Convention("ranx", "q_id", "doc_id", label_apart="score"),
     Convention("BEIR and MTEB", "query-id", "corpus-id", label_apart="score"),
-    Convention("RecTools", "user_id", "item_id", label_apart="weight", has_ranks=True, is_by_rank=True),
+    Convention(
+        "RecTools", "user_id", "item_id", beside_relevant=("weight", "datetime"), has_ranks=True, is_by_rank=True
+    ),
     Convention("MS MARCO", "qid", "pid", has_ranks=True),
     Convention("Quepid and OpenSearch", "query", "docid", ("rating",), is_whole=True),
 )
@@ -189,6 +193,9 @@ class Columns:
         that is read by convention where the table could be read without.
         """
         names = self.likely_names(header, wanted, refused)
+        if self.are_relevant(names, header, wanted):
+            _tell_of_relevant(header)
+            return names
         if "item" in wanted.required and self.by_row_number:
             what = f"items are to be known by row numbers; {ONE_TABLE}"
             raise refused(what, advice=f"name the item column with {argument('item')}", joint=": ")
@@ -233,6 +240,24 @@ class Columns:
                 names["score"] = _RANK
         return names
 
+    def are_relevant(self, names: Mapping[str, str], header: Collection[str], wanted: Wanted) -> bool:
+        """Return whether every row of a table of labels is a relevant item, as interactions are, and none has a label.
+
+        >>> header = ["user_id", "item_id", "weight"]
+        >>> [columns.are_relevant(columns.likely_names(header, LABEL_TABLE, ValueError), header, LABEL_TABLE)
+        ...  for columns in (Columns(), Columns(label="weight"))]
+        [True, False]
+        """
+        others = set(header) - set(names.values())
+        if wanted is not LABEL_TABLE or "label" in names or _often_called("label", others):
+            return False
+        return any(
+            convention.beside_relevant
+            and convention.holds(names)
+            and (convention.beside_relevant[0] in others or others <= set(convention.beside_relevant))
+            for convention in CONVENTIONS
+        )
+
     def deciding(self, names: Mapping[str, str]) -> Deciding:
         """Return which decides where scores and a column ``rank`` contradict each other; a named score column does.
 
@@ -269,14 +294,14 @@ class Columns:
             for convention in CONVENTIONS
             if convention.label_apart in header and convention.holds(names)
         ]
-        if not apart or apart[0] is None:
-            return None
         if "score" not in wanted.roles:
-            return apart[0]
-        if apart[0] == "weight" and self.group is None and self.item is None:
+            return apart[0] if apart else None
+        relevant = [each.beside_relevant[0] for each in CONVENTIONS if each.beside_relevant and each.holds(names)]
+        if relevant and relevant[0] in header and self.group is None and self.item is None:
+            number = relevant[0]
             raise refused(
-                "column 'weight' could hold the labels, as in RecTools, or weights",
-                advice=f"say which with {argument('label', 'weight')} or {argument('weight', 'weight')}",
+                f"column {shown(number)} could hold labels or weights",
+                advice=f"say which with {argument('label', number)} or {argument('weight', number)}",
             )
         return None
 
@@ -314,6 +339,17 @@ class Columns:
             elif role == "label":
                 advice += ", or leave the column out"
             warn(ColumnWarning(f"column {shown(name)} is read as the {role}s, by convention", advice=advice))
+
+
+def _tell_of_relevant(header: Collection[str]) -> None:
+    """Warn that every row of a table is read as a relevant item."""
+    number = next((each.beside_relevant[0] for each in CONVENTIONS if {*each.beside_relevant[:1]} & {*header}), None)
+    relevant = "every row is read as a relevant item, with label 1, as RecTools reads interactions"
+    if number is None:
+        warn(ColumnWarning(relevant, advice="where labels differ, add a column 'label'"))
+    else:
+        what = f"{relevant}; column {shown(number)} is no label"
+        warn(ColumnWarning(what, advice=f"to read it as the labels, say {argument('label', number)}"))
 
 
 DEFAULT_COLUMNS = Columns()

@@ -320,12 +320,12 @@ def _of_documents(
 def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> LabelLists:
     """Return the labels of a table; rows without grade are unjudged and left out (raises: see ``ranked_table``).
 
+    In a table without grades every row is a relevant item, of grade 1 (``Columns.are_relevant``).
     ``are_answers``: whether people were to fill them in.
     """
     table = _grouped(rows, _grouping(rows, places))
-    if rows.grades is None:
-        raise places.whole("there are no labels; a labels file needs a grade per item")
-    judged = _of_documents(rows, _without_nulls(table, table.arranged(rows.grades)), places)
+    grades = np.ones(rows.n_rows) if rows.grades is None else rows.grades
+    judged = _of_documents(rows, _without_nulls(table, table.arranged(grades)), places)
     labels = LabelLists(*judged, by_row_number=rows.items is None)
     if not labels.n_items:
         if are_answers:

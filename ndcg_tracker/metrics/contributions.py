@@ -123,7 +123,7 @@ def _gains(judged: JudgedRanking, metric: Metric) -> Floats:
 def gains_of(metric: Metric, grades: Floats) -> Floats:
     """Return what an item of each grade gains, for P and RBP whether it is relevant: float64, shape of ``grades``."""
     if metric.measure not in ADDITIVE:
-        return (grades >= float(metric["rel"])).astype(np.float64)
+        return (grades >= metric.least_relevant).astype(np.float64)
     if metric["label_type"] == "f32":
         grades = grades.astype(np.float32).astype(np.float64)
     elif metric["label_type"] == "int":

@@ -24,6 +24,7 @@ from ndcg_tracker.metrics.kernel.mean import GroupValues
 from ndcg_tracker.metrics.kernel.ties import item_order, open_spans
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.axes import gain_table
+from ndcg_tracker.metrics.language.measures import CUMULATED
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import group_sums
@@ -96,7 +97,9 @@ _AXES = {
     "ties": ("item_desc", "item_asc", "input", "average"),
     "graded": ("False",),
     "relative": ("False",),
+    "over": ("cutoff", "relevant"),
 }
+_AXES_OF_RELEVANT = {"ideal": ("judged",), "empty": ("0",)}
 _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal_order": ("gain",)}
 _ROUNDS = 100
 _NEVER = -1e300
@@ -156,6 +159,8 @@ def what_stops(metric: Metric, grades: Floats, n_groups: int = 1) -> str | None:
     if metric.measure not in (*SUMS, *SHARES, *FIRSTS):
         return "measure"
     allowed = dict(_AXES)
+    if metric.measure not in CUMULATED:
+        allowed |= _AXES_OF_RELEVANT
     if metric.measure == "ndcg":
         allowed |= _AXES_OF_SHARES
         if not metric["gain"].startswith("{"):  # then the ideal order is the same
@@ -205,7 +210,7 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
     grades = lists.level_grades(metric)
     if metric.measure in ("cg", "dcg", "ndcg"):
         return level_gains(lists, metric, grades)
-    return (grades >= float(metric["rel"])).astype(np.float64)
+    return (grades >= metric.least_relevant).astype(np.float64)
 
 
 def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[GroupedItems, Index]:

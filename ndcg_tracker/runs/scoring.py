@@ -271,7 +271,7 @@ def below_rel_notes(metrics: Iterable[Metric], highest: float) -> list[Note]:
     ([], [])
     """
     of_rel = (metric for metric in metrics if metric.measure in AXIS_OF["rel"].measures)
-    below = next((metric for metric in of_rel if 0 < highest < float(metric["rel"])), None)
+    below = next((metric for metric in of_rel if 0 < highest < metric.least_relevant), None)
     if below is None:
         return []
     counting = str(below.with_axes(rel="0.1" if highest >= 0.1 else repr(highest)))

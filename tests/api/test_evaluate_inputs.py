@@ -159,7 +159,7 @@ def test_the_dicts_of_pytrec_eval() -> None:
         ("query_id", "doc_id", "relevance"),
         ("query-id", "corpus-id", "score"),
         ("q_id", "doc_id", "score"),
-        ("user_id", "item_id", "weight"),
+        ("user_id", "item_id", "label"),
         ("query", "docid", "rating"),
     ],
 )

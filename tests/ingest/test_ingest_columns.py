@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -74,12 +75,68 @@ def test_ranks_elsewhere_are_no_scores(header: str) -> None:
         ("query_id doc_id relevance iteration", ("query_id", "doc_id", "relevance")),
         ("q_id doc_id score", ("q_id", "doc_id", "score")),
         ("query-id corpus-id score", ("query-id", "corpus-id", "score")),
-        ("user_id item_id weight datetime", ("user_id", "item_id", "weight")),
         ("query docid rating", ("query", "docid", "rating")),
     ],
 )
 def test_the_labels_of_other_tools(header: str, expected: tuple[str, str, str]) -> None:
     assert names(header.split(), LABEL_TABLE) == dict(zip(("group", "item", "label"), expected, strict=True))
+
+
+INTERACTIONS = "every row is read as a relevant item, with label 1, as RecTools reads interactions"
+NO_LABEL = f"{INTERACTIONS}; column 'weight' is no label; to read it as the labels, say label='weight'"
+
+
+@pytest.mark.parametrize(
+    ("header", "told"),
+    [
+        ("user_id item_id weight datetime", NO_LABEL),
+        ("user_id item_id weight price", NO_LABEL),
+        ("user_id item_id datetime", f"{INTERACTIONS}; where labels differ, add a column 'label'"),
+        ("user_id item_id", f"{INTERACTIONS}; where labels differ, add a column 'label'"),
+    ],
+)
+def test_every_interaction_is_a_relevant_item(header: str, told: str) -> None:
+    with pytest.warns(ColumnWarning, match=f"^{re.escape(told)}$"):
+        assert names(header.split(), LABEL_TABLE) == {"group": "user_id", "item": "item_id"}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "user_id item_id price",
+        "user_id item_id weight rating",
+        "qid docno weight",
+        "group item weight",
+    ],
+)
+def test_no_other_table_is_read_as_interactions(header: str) -> None:
+    assert refusal(header.split(), LABEL_TABLE).startswith("no column ")
+
+
+def test_interactions_are_read_alike_from_every_format(tmp_path: Path) -> None:
+    table = {"user_id": ["u", "u", "v"], "item_id": ["a", "b", "a"], "weight": [3.0, 0.0, 0.5]}
+    frame = pd.DataFrame(table)
+    frame.to_csv(tmp_path / "labels.csv", index=False)
+    frame.to_csv(tmp_path / "labels.tsv", index=False, sep="\t")
+    frame.to_json(tmp_path / "labels.jsonl", orient="records", lines=True)
+    frame.to_parquet(tmp_path / "labels.parquet")
+    lists = []
+    for held in (frame, table, *(tmp_path / f"labels.{name}" for name in ("csv", "tsv", "jsonl", "parquet"))):
+        with pytest.warns(ColumnWarning, match=f"^{re.escape(NO_LABEL)}") as told:
+            lists.append(read_labels(str(held)) if isinstance(held, Path) else read_label_frame(held))
+        assert len(told) == 1
+    for labels in lists:
+        assert labels.group_keys.to_list() == ["u", "v"]
+        assert labels.item_keys.to_list() == ["a", "b", "a"]
+        assert labels.grades.tolist() == [1.0, 1.0, 1.0]
+    named = read_labels(str(tmp_path / "labels.jsonl"), columns=Columns(label="weight"))
+    assert named.grades.tolist() == [3.0, 0.0, 0.5]
+
+
+def test_the_weight_of_an_interaction_may_be_named_as_its_label() -> None:
+    header = ["user_id", "item_id", "weight"]
+    assert names(header, LABEL_TABLE, Columns(label="weight"))["label"] == "weight"
+    assert names([*header, "label"], LABEL_TABLE)["label"] == "label"
 
 
 def test_a_score_is_no_label_where_no_convention_says_so() -> None:
@@ -100,8 +157,7 @@ def test_a_score_is_no_label_where_no_convention_says_so() -> None:
         ),
         (
             "user_id item_id score weight",
-            "column 'weight' could hold the labels, as in RecTools, or weights; say which with label='weight' or "
-            "weight='weight'",
+            "column 'weight' could hold labels or weights; say which with label='weight' or weight='weight'",
         ),
     ],
 )

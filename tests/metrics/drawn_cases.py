@@ -22,6 +22,13 @@ FURTHER = {
 }
 NOT_BY_GAIN = ("G", "infAP")
 """Measures for which the order of tied items by gain is not always the worst or the best."""
+
+
+def is_by_gain(metric: Metric) -> bool:
+    """Return whether the order of tied items by gain is always the worst or the best."""
+    return metric.measure not in NOT_BY_GAIN and metric["over"] != "found"
+
+
 NUMBERS = ("values", "dcg", "ideal_dcg", "reasons", "empty")
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rankings_of import Run, joined, results, value
 from thorough import examples
 
+from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.kernel.values import group_results
 from ndcg_tracker.metrics.language.dialects.trec import all_trec
 from ndcg_tracker.metrics.language.measures import MEASURES
@@ -37,6 +38,25 @@ GRADES = [0.0, 1.0, 0.0, 2.0]
         ("SetP(relative=True)", 2 / 3),
         ("P(relative=True)@2", 1 / 2),
         ("P(relative=True)@10", 2 / 3),
+        ("P(rel=>1)@10", 1 / 10),
+        ("AP(rel=>0.5)", (1 / 2 + 2 / 4) / 3),
+        ("R(rel=>2)@10", 0.0),
+        ("P(over=list)@2", 1 / 2),
+        ("P(over=list)@10", 2 / 4),
+        ("P(ideal=retrieved, relative=True)@10", 2 / 2),
+        ("R(ideal=retrieved)@2", 1 / 2),
+        ("F1@2", 2 * (1 / 2) * (1 / 3) / (1 / 2 + 1 / 3)),
+        ("F1(beta=4)@10", 5 * (2 / 10) * (2 / 3) / (4 * 2 / 10 + 2 / 3)),
+        ("AP@3", 1 / 2 / 3),
+        ("AP(over=cutoff)@10", (1 / 2 + 2 / 4) / 10),
+        ("AP(over=achievable)@2", 1 / 2 / 2),
+        ("AP(over=achievable)@10", (1 / 2 + 2 / 4) / 3),
+        ("AP(over=found)@3", 1 / 2),
+        ("AP(over=found)", (1 / 2 + 2 / 4) / 2),
+        ("AP(over=list)@3", 1 / 2 / 3),
+        ("AP(over=list)", (1 / 2 + 2 / 4) / 4),
+        ("AP(ideal=retrieved)@10", (1 / 2 + 2 / 4) / 2),
+        ("AP(ideal=retrieved, over=achievable)@1", 0.0),
         ("SetR", 2 / 3),
         ("SetAP", 4 / 12),
         ("SetF", 2 * 0.5 * (2 / 3) / (0.5 + 2 / 3)),
@@ -103,6 +123,30 @@ def test_groups_and_their_summary(text: str, values: list[float], summary: float
     found = results(text, RUN, LABELS)
     np.testing.assert_allclose(found.values, [*values, math.nan], rtol=1e-15, atol=1e-15)
     assert found.mean == pytest.approx(summary, rel=1e-14, abs=1e-15)
+
+
+EMPTY_RUN: Run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0}, "q5": {"a": 1.0}}
+EMPTY_LABELS: Run = {"q1": {"b": 1.0}, "q2": {"a": 0.0}, "q3": {"a": 0.0}, "q4": {"b": 1.0}, "q5": {"c": 1.0}}
+
+
+@pytest.mark.parametrize("name", ["P@2", "R@2", "F1@2", "AP", "RR", "Success@2"])
+@pytest.mark.parametrize(
+    ("settings", "empty", "missing_and_empty"),
+    [("empty=0", 0.0, 0.0), ("empty=1", 1.0, 0.0), ("empty=skip", math.nan, math.nan)],
+)
+def test_a_group_without_relevant_item(name: str, settings: str, empty: float, missing_and_empty: float) -> None:
+    measure, at, cutoff = name.partition("@")
+    found = results(f"{measure}({settings}){at}{cutoff}", EMPTY_RUN, EMPTY_LABELS)
+    plain = results(name, EMPTY_RUN, EMPTY_LABELS)
+    np.testing.assert_array_equal(found.values, [plain.values[0], empty, missing_and_empty, 0.0, 0.0])
+    assert found.mean == np.nanmean(found.values)
+
+
+def test_what_the_list_lacks_may_count_as_not_there() -> None:
+    found = results("AP(empty=1, ideal=retrieved)", EMPTY_RUN, EMPTY_LABELS)
+    np.testing.assert_array_equal(found.values, [0.5, 1.0, 0.0, 0.0, 1.0])
+    with pytest.raises(MetricError, match=r"group 'q2' has no relevant item; use empty=0 or empty=skip"):
+        results("R(empty=error)@3", EMPTY_RUN, EMPTY_LABELS)
 
 
 def test_what_is_shown_and_not_compared() -> None:

@@ -98,6 +98,22 @@ def test_every_dialect_describes_itself(name: str) -> None:
         ("spark_graded:ndcgAt(1)", "ndcg(empty_when=ideal_eq_0, extra=empty, gain=exp2, negative=keep, ties=input)@1"),
         ("rectools:NDCG(10, log_base=3)", "ndcg(empty=skip, gain=binary, ideal=constant, ties=input)@10"),
         ("recbole:ndcg@10", "ndcg(gain=binary, round=4, round_of=mean, ties=input)@10"),
+        ("rectools:Precision(k=5, r_precision=True)", "P(empty=skip, rel=>0, relative=True, ties=input)@5"),
+        ("rectools:F1Beta(5, beta=0.3)", "F1(beta=0.09, empty=skip, rel=>0, ties=input)@5"),
+        ("rectools:MAP(k=5, divide_by_k=True)", "AP(empty=skip, over=cutoff, rel=>0, ties=input)@5"),
+        ("recbole:MAP@5", "AP(over=achievable, rel=>0, round=4, round_of=mean, ties=input)@5"),
+        ("recbole:recall@5", "R(empty=error, rel=>0, round=4, round_of=mean, ties=input)@5"),
+        ("catboost:MAP:top=5", "AP(ideal=retrieved, label_type=f32, over=achievable, rel=>0.5, ties=pessimistic)@5"),
+        ("catboost:MRR:border=0.3;use_weights=false", "RR(label_type=f32, rel=>0.30000001192092896, ties=pessimistic)"),
+        ("catboost:PrecisionAt", "SetP(label_type=f32, rel=>0.5, ties=pessimistic)"),
+        ("catboost:PrecisionAt:top=5", "P(label_type=f32, over=list, rel=>0.5, ties=pessimistic)@5"),
+        ("catboost:RecallAt:top=5", "R(empty=1, ideal=retrieved, label_type=f32, rel=>0.5, ties=pessimistic)@5"),
+        ("lightgbm:map@5", "AP(empty=1, ideal=retrieved, label_type=f32, over=achievable, rel=>0.5, ties=input, "
+         "weight_type=f32, weights=item_mean)@5"),
+        ("xgboost:map-", "AP(all_skipped=0, ideal=retrieved, label_domain=int0to1, label_type=f32, over=achievable, "
+         "score_type=f32, ties=input, weight_type=f32, weights=group)@32"),
+        ("xgboost:pre@5", "P(all_skipped=0, label_domain=int0to1, label_type=f32, over=list, score_type=f32, "
+         "ties=input, weight_type=f32, weights=group)@5"),
     ],
 )  # fmt: skip
 def test_native_texts(text: str, canonical: str) -> None:
@@ -136,8 +152,21 @@ def test_native_texts(text: str, canonical: str) -> None:
          "ir_measures:SetF(beta=0.5)"),
         ("trec_eval:ndcg map", "trec_eval: 'ndcg map' does not name one measure; write it like trec_eval:ndcg"),
         ("pytrec_eval:-J ndcg", "pytrec_eval: it takes no flags, but -J was given; write it like pytrec_eval:ndcg"),
-        ("lightgbm:ndcg", "lightgbm: metric 'ndcg' is not known; LightGBM prints ndcg@1, ndcg@2, ...; write it like "
-         "lightgbm:ndcg@10"),
+        ("lightgbm:ndcg", "lightgbm: metric 'ndcg' is not known; LightGBM prints ndcg@1, map@1, ndcg@2, ...; write it "
+         "like lightgbm:ndcg@10"),
+        ("lightgbm(label_gain=0,1):map@5", "lightgbm: (label_gain=0,1) changes nothing in map; write map@5 alone; "
+         "write it like lightgbm:map@10"),
+        ("xgboost(ndcg_exp_gain=true):map@5", "xgboost: (ndcg_exp_gain=true) changes nothing in map; write map@5 "
+         "alone; write it like xgboost:map"),
+        ("xgboost:auc", "xgboost: metric 'auc' is not known; it is ndcg, map or pre; write it like xgboost:map"),
+        ("catboost:PFound", "catboost: metric 'PFound' is not known; it is one of NDCG, MAP, MRR, PrecisionAt, "
+         "RecallAt; write it like catboost:MAP"),
+        ("catboost:MAP:type=Exp", "catboost: 'type=Exp' is not an option of MAP; its options are top, border, "
+         "use_weights; write it like catboost:NDCG:type=Exp"),
+        ("catboost:MRR:border=x", "catboost: border=x is not a number; write it like border=0.5; write it like "
+         "catboost:MRR:top=10;border=1.5"),
+        ("catboost:RecallAt", "catboost: RecallAt without top is 1 for every list; give top; write it like "
+         "catboost:RecallAt:top=10"),
         ("lightgbm(label_gain=1;2):ndcg@5", "lightgbm: (label_gain=1;2) is not a list of gains; write it like "
          "lightgbm:ndcg@10"),
         ("catboost:NDCG:top=0", "catboost: top=0 is not a cutoff; give a whole number from 1, or -1 for none; write it "
@@ -154,11 +183,23 @@ def test_native_texts(text: str, canonical: str) -> None:
          "write it like rectools:NDCG(k=10)"),
         ("rectools:NDCG(k=2000000)", "rectools: ideal=constant adds up every rank to the cutoff; use one of at most "
          "1000000; write it like rectools:NDCG(k=10)"),
-        ("recbole:ndcg", "recbole: metric 'ndcg' is not known; RecBole prints ndcg@10; write it like recbole:ndcg@10"),
+        ("recbole:ndcg", "recbole: metric 'ndcg' is not known; RecBole prints ndcg@10, recall@10, mrr@10, "
+         "hit@10, precision@10, map@10; write it like recbole:ndcg@10"),
+        ("rectools:Recall()", "rectools: Recall needs k; write it like rectools:Recall(k=10)"),
+        ("rectools:MAP(k=10, divide_by_k=1)", "rectools: divide_by_k=1 is not known; it is one of True, False; write "
+         "it like rectools:MAP(k=10, divide_by_k=True)"),
+        ("rectools:F1Beta(k=10, beta=0)", "rectools: beta=0 is not a weight; give a number above 0; write it like "
+         "rectools:F1Beta(k=10, beta=0.5)"),
+        ("rectools:MRR(k=10, debias_config=None)", "rectools: MRR has no option debias_config; it has k; write it like "
+         "rectools:MRR(k=10)"),
+        ("rectools:Accuracy(k=10)", "rectools: Accuracy is not known; it is NDCG or Recall or Precision or HitRate or "
+         "F1Beta or MAP or MRR; write it like rectools:MAP(k=10)"),
         ("ranx:mrr", "ranx: metric 'mrr' is not known; it is ndcg or ndcg_burges; its NDCG alone is known here; "
          "write it like ranx:ndcg"),
-        ("rectools:map@10", "rectools: cannot read 'map@10'; its NDCG alone is known here; write it like "
-         "rectools:NDCG(k=10)"),
+        ("rectools:map@10", "'rectools:map@10' is not its spelling; did you mean rectools:MAP(k=10)?"),
+        ("rectools:mrr@5", "'rectools:mrr@5' is not its spelling; did you mean rectools:MRR(k=5)?"),
+        ("catboost:map@5", "'catboost:map@5' is not its spelling; did you mean catboost:MAP:top=5?"),
+        ("sklearn:map@5", "sklearn: cannot read 'map@5'; write it like sklearn:ndcg_score()"),
         ("trec_eval:ndcg@10", "trec_eval: measure 'ndcg@10' is not known; write it like trec_eval:ndcg_cut_10"),
         ("trec_eval:mrr", "'trec_eval:mrr' is not its spelling; did you mean trec_eval:recip_rank?"),
         ("trec-eval:map", "'trec-eval:map' is another tool's spelling; did you mean trec_eval:map?"),

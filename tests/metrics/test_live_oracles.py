@@ -1,6 +1,7 @@
 """Agreement with tools that are installed, on fresh random data each time (the seed is in the test's name)."""
 
 import shutil
+from dataclasses import replace
 
 import catboost.utils
 import ir_measures
@@ -172,7 +173,30 @@ def test_catboost(seed: int, weighted: bool) -> None:
                 assert found == pytest.approx(theirs[0], rel=0, abs=tolerance("catboost")), native
 
 
-def lightgbm_ndcg(lists: LabelledLists, weights: Weights, gains: list[float] | None) -> dict[str, float]:
+CATBOOST_OF_HITS = ["MAP", "MAP:top=1", "MAP:top=3", "MAP:top=100", "MAP:border=1.5;top=5", "MRR", "MRR:top=2",
+                    "MRR:border=2;use_weights=false", "MRR:top=10;border=0.3", "PrecisionAt", "PrecisionAt:top=1",
+                    "PrecisionAt:top=5;border=0.3", "PrecisionAt:top=100", "RecallAt:top=1", "RecallAt:top=5",
+                    "RecallAt:top=100;border=3", "RecallAt:top=5;border=-0.25"]  # fmt: skip
+
+
+@seeded
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("shift", [0.0, 0.3])
+def test_catboost_of_hits(seed: int, weighted: bool, shift: float) -> None:
+    lists = random_lists(seed)
+    lists = replace(lists, labels=lists.labels + shift)  # 0.3 is no single-precision number: a label may be at a border
+    weights = np.repeat(lists.group_weights, lists.sizes) if weighted else None
+    for native in CATBOOST_OF_HITS:
+        theirs = catboost.utils.eval_metric(
+            lists.labels, lists.scores, native, group_id=lists.groups, group_weight=weights
+        )
+        found = weighted_mean(lists, f"catboost:{native}", weights)
+        assert found == pytest.approx(theirs[0], rel=0, abs=tolerance("catboost")), native
+
+
+def of_lightgbm(
+    lists: LabelledLists, weights: Weights, gains: list[float] | None, metric: str = "ndcg"
+) -> dict[str, float]:
     """Return what LightGBM says of the lists: a round of training that changes no score, then its evaluation."""
     n_rows = lists.groups.size
     data = lightgbm.Dataset(
@@ -184,7 +208,7 @@ def lightgbm_ndcg(lists: LabelledLists, weights: Weights, gains: list[float] | N
     )
     settings = {
         "objective": lambda predictions, dataset: (np.zeros(n_rows), np.ones(n_rows)),
-        "metric": "ndcg",
+        "metric": metric,
         "eval_at": [1, 3, 10, 100],
         "verbosity": -1,
         "num_threads": 1,
@@ -204,12 +228,25 @@ def test_lightgbm(seed: int, gains: list[float] | None, weighting: str) -> None:
     of_groups = np.repeat(lists.group_weights, lists.sizes)
     weights = {"none": None, "of groups": of_groups, "of items": lists.item_weights}[weighting]
     options = "" if gains is None else f"(label_gain={','.join(map(str, gains))})"
-    for native, theirs in lightgbm_ndcg(lists, weights, gains).items():
+    for native, theirs in of_lightgbm(lists, weights, gains).items():
         found = weighted_mean(lists, f"lightgbm{options}:{native}", weights)
         assert found == pytest.approx(theirs, rel=0, abs=tolerance("lightgbm")), native
 
 
-def xgboost_ndcg(lists: LabelledLists, weights: Weights, native: str, exponential: bool) -> float | None:
+@seeded
+@pytest.mark.parametrize("shift", [0.0, 0.5])
+@pytest.mark.parametrize("weighting", ["none", "of groups", "of items"])
+def test_average_precision_of_lightgbm(seed: int, shift: float, weighting: str) -> None:
+    lists = random_lists(seed)
+    lists = replace(lists, labels=np.where(lists.labels > 2, lists.labels - 2, 0) + shift)
+    of_groups = np.repeat(lists.group_weights, lists.sizes)
+    weights = {"none": None, "of groups": of_groups, "of items": lists.item_weights}[weighting]
+    for native, theirs in of_lightgbm(lists, weights, None, "map").items():
+        found = weighted_mean(lists, f"lightgbm:{native}", weights)
+        assert found == pytest.approx(theirs, rel=0, abs=tolerance("lightgbm")), native
+
+
+def of_xgboost(lists: LabelledLists, weights: Weights, native: str, exponential: bool) -> float | None:
     """Return what XGBoost says of the lists, None where it refuses to."""
     data = xgboost.DMatrix(np.zeros((lists.groups.size, 1)), label=lists.labels, base_margin=lists.scores)
     data.set_group(lists.sizes)
@@ -239,7 +276,22 @@ def test_xgboost(seed: int, exponential: bool, weighting: str) -> None:
     weights = {"none": None, "of groups": lists.group_weights, "too light": light}[weighting]
     options = "" if exponential else "(ndcg_exp_gain=false)"
     for native in ("ndcg", "ndcg-", "ndcg@1", "ndcg@1-", "ndcg@10", "ndcg@10-", "ndcg@100", "ndcg@100-"):
-        theirs = xgboost_ndcg(lists, weights, native, exponential)
+        theirs = of_xgboost(lists, weights, native, exponential)
         found = weighted_mean(lists, f"xgboost{options}:{native}", weights)
         assert found == (theirs if theirs is None else pytest.approx(theirs, rel=0, abs=tolerance("xgboost"))), native
         assert (theirs is None) == (weighting == "too light" and not native.endswith("-")), native
+
+
+@seeded
+@pytest.mark.parametrize("most", [1, 2])
+@pytest.mark.parametrize("weighting", ["none", "of groups", "too light"])
+def test_xgboost_of_hits(seed: int, most: int, weighting: str) -> None:
+    lists = random_lists(seed, most=most)
+    weights = {"none": None, "of groups": lists.group_weights, "too light": np.full(lists.sizes.size, 0.01)}[weighting]
+    for name in ("map", "pre"):
+        for native in (f"{name}{at}{minus}" for at in ("", "@1", "@3", "@10", "@100") for minus in ("", "-")):
+            theirs = of_xgboost(lists, weights, native, exponential=True)
+            found = weighted_mean(lists, f"xgboost:{native}", weights)
+            assert (theirs is None) == (most == 2), native  # labels 0 and 1 alone
+            expected = theirs if theirs is None else pytest.approx(theirs, rel=0, abs=tolerance("xgboost"))
+            assert found == expected, native

@@ -26,8 +26,12 @@ def metrics(draw: st.DrawFn) -> Metric:
     if (not MEASURES[measure].has_expected_value or "depth" in settings) and settings.get("ties") == "average":
         del settings["ties"]
     some = st.integers(1, 10_000)
-    cutoffs = {"none": st.none(), "required": some, "optional": st.none() | some}[MEASURES[measure].cutoff]
-    return Metric.of(measure, cutoff=draw(cutoffs), **settings)
+    cutoff = draw({"none": st.none(), "required": some, "optional": st.none() | some}[MEASURES[measure].cutoff])
+    if measure not in CUMULATED and settings.get("ideal") == "constant":
+        del settings["ideal"]
+    if "relative" in settings or (measure != "AP" and settings.get("over") == "found") or cutoff is None:
+        settings.pop("over", None)
+    return Metric.of(measure, cutoff=cutoff, **settings)
 
 
 @given(metrics())
@@ -55,6 +59,24 @@ def test_every_metric_parses_back(metric: Metric) -> None:
         ("RR(ties=item_asc)", "RR(ties=item_asc)"),
         ("RR(ties=item_asc)@10", "RR@10"),
         ("RBP(p=.80)", "RBP"),
+        ("P(over=cutoff)@5", "P@5"),
+        ("P(over=relevant, rel=2)@5", "R(rel=2)@5"),
+        ("P(over=achievable)@5", "P(relative=True)@5"),
+        ("R(over=achievable)@5", "P(relative=True)@5"),
+        ("R(over=cutoff)@5", "P@5"),
+        ("R(over=list)@5", "P(over=list)@5"),
+        ("P(ideal=retrieved)@5", "P@5"),
+        ("P(ideal=retrieved, relative=True)@5", "P(ideal=retrieved, relative=True)@5"),
+        ("P(empty=1, ideal=retrieved)@5", "P(empty=1, ideal=retrieved)@5"),
+        ("AP(over=relevant)@5", "AP@5"),
+        ("AP(over=achievable)", "AP"),
+        ("AP(over=list)", "AP(over=list)"),
+        ("f1@5", "F1@5"),
+        ("F1_5", "F1@5"),
+        ("f1_score(beta=2)@5", "F1(beta=2)@5"),
+        ("Fbeta(beta=0.25)@5", "F1(beta=0.25)@5"),
+        ("F", "SetF"),
+        ("AP(rel=>0.50)", "AP(rel=>0.5)"),
         ("AP(rel=2.0)@10", "AP(rel=2)@10"),
         ("RBP(p=.00001)", "RBP(p=0.00001)"),
         ("ndcg(gain=exp2>=0.00001, unjudged=0.00002)", "ndcg(gain=exp2>=0.00001, unjudged=0.00002)"),
@@ -114,6 +136,11 @@ def test_one_spelling_per_metric(text: str, canonical: str) -> None:
         ("Utility(worth={1, 2})", "worth={1, 2} is not a value of worth; did you mean worth={1, -1, 0, 0}?"),
         ("AP(ties=average)", "AP has no closed form for ties=average; use ties=pessimistic or ties=optimistic"),
         ("P(unjudged=1)@5", "P has no gains, so an unjudged item cannot gain something; use unjudged=drop"),
+        ("AP(over=cutoff)", "over=cutoff needs a cutoff; write AP(over=cutoff)@10"),
+        ("R(over=found)@5", "R over what was found is 1 or 0; write Success@5"),
+        ("P(over=list, relative=True)@5", "over and relative both say what is divided by; leave relative out"),
+        ("AP(ideal=constant)@5", "AP counts relevant items, so ideal=constant says nothing; leave it out"),
+        ("F1", "F1 needs a cutoff; write F1@10"),
         ("RBP(p=1)", "p=1 is not a value of p; it is one of 0.8, 0.5"),
         ("ndcg(label_domain=int)(gain=exp2)", "cannot read 'label_domain=int)(gain=exp2' in "
          "'ndcg(label_domain=int)(gain=exp2)'; parameters look like gain=exp2, ties=average"),

@@ -6,7 +6,7 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from drawn_cases import NOT_BY_GAIN
+from drawn_cases import is_by_gain
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from rankings_of import Run, joined, results
@@ -65,6 +65,11 @@ def some_metric(draw: st.DrawFn, measures: tuple[str, ...] = LISTED, **fixed: st
     if measure == "ndcg":
         drawn["ideal"] = draw(st.sampled_from(["judged", "retrieved"]))
         drawn["ideal_cut"] = draw(st.sampled_from(["cutoff", "none", "retrieved"]))
+    if measure == "AP":
+        drawn["over"] = draw(st.sampled_from(["relevant", "achievable", "found", "list"]))
+    if measure in ("AP", "P", "R"):
+        drawn["ideal"] = draw(st.sampled_from(["judged", "retrieved"]))
+        drawn["empty"] = draw(st.sampled_from(["0", "1", "skip"]))
     if MEASURES[measure].has("rel"):
         drawn["rel"] = draw(st.sampled_from(["1", "2"]))
     cutoff = draw({"none": st.none(), "required": st.integers(1, 8), "optional": some_cutoff}[MEASURES[measure].cutoff])
@@ -151,7 +156,7 @@ def test_the_average_is_the_mean_over_all_orders(
 @settings(deadline=None)
 @given(some_run, some_labels, some_metric(unjudged="zero"))
 def test_every_order_lies_between_pessimistic_and_optimistic(run: Run, labels: Run, metric: Metric) -> None:
-    assume(metric.measure not in NOT_BY_GAIN)
+    assume(is_by_gain(metric))
     between = ("item_desc", "item_asc", "input", *(("average",) if metric.measure in EXPECTED else ()))
     variants = [metric.with_axes(ties=ties) for ties in ("pessimistic", "optimistic", *between)]
     worst, best, *others = (found.values for found in group_results(joined(run, labels), variants))

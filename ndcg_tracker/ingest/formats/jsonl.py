@@ -137,6 +137,8 @@ class JsonLines:
             raise DoubtfulError("the first line is not a plain JSON object") from None
         if not self._has_names:
             self._take_names(first_record, NoPlaces().whole)
+        if "label" in self._wanted.required and self._names["label"] not in first_record:
+            raise DoubtfulError("rows without label")
         rows, seen = json_rows(text, self._names, first_record, self._seen)
         self._seen.update(dict.fromkeys(seen))
         if self._late_column(first_line) is not None:

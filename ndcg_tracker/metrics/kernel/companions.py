@@ -34,7 +34,9 @@ def companion(lists: Lists, metric: Metric) -> Floats:
     """Return a companion measure of every group of the group axis: float64, shape (n,).
 
     With r relevant items among the first k ranks, R in all, and n items in the list: ``P`` = r / k. ``R`` = r / R.
-    ``AP`` = the sum over relevant items of the precision at their rank, / R. ``RR`` = 1 / the first relevant rank.
+    ``AP`` = the sum over relevant items of the precision at their rank, / R. ``over`` names another divisor of these:
+    k, min(k, R), r or min(k, n). ``F1`` = (b + 1) P R / (b P + R) = (b + 1) r / (b R + k). ``RR`` = 1 / the first
+    relevant rank.
     ``Success`` = 1 if r > 0. ``Judged`` = labelled items / min(k, n). ``RBP`` = (1 - p) x the sum of p**(i - 1) over
     relevant ranks i. ``ERR`` = the sum over ranks i of 1/i x s(i) x the product of 1 - s(j) over j < i, with s =
     (2**grade - 1) / 16. ``SetP`` = r / n; the other measures: see the functions that compute them. A ratio whose
@@ -65,7 +67,7 @@ def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
         return np.zeros(grades.size)
     if metric.measure == "NumQ":
         return np.ones(grades.size)
-    relevant = grades >= float(metric["rel"])
+    relevant = grades >= metric.least_relevant
     if metric.measure in _AGAINST_JUDGED:
         return np.where(relevant, _RELEVANT, np.where(grades >= 0, _NOT_RELEVANT, 0.0))
     return relevant.astype(np.float64)
@@ -76,7 +78,7 @@ _AGAINST_JUDGED = ("Bpref", "GMBpref", "infAP")
 
 
 def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
-    """Return P, R, Judged, Unjudged, RBP or RBPResidual: a weight for each rank, summed over some of the items.
+    """Return P, R, F1, Judged, Unjudged, RBP or RBPResidual: a weight for each rank, summed over some of the items.
 
     ``P(relative=True)`` = r / min(k, R): m_rel_P.c. ``RBP(graded=True)`` sums the grade, divided by the highest grade
     of the group where that is above 1: m_rbp.c of trec_eval 10. ``Unjudged`` = items without a label from 0 on among
@@ -96,16 +98,11 @@ def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
     if metric["graded"] == "True":
         weights *= ranked.gains
     sums = group_sums(ranked.groups, weights, lengths.size)
-    if metric.measure == "R":
-        return _ratio(lists.of_axis(sums), _n_relevant(lists, metric))
-    if metric.measure == "P":
-        of_axis = lists.of_axis(sums)
-        cutoff = float(metric.cutoff or 1)
-        return (
-            of_axis / cutoff
-            if metric["relative"] == "False"
-            else _ratio(of_axis, np.minimum(cutoff, _n_relevant(lists, metric)))
-        )
+    if metric.measure in ("P", "R"):
+        return _divided(lists, metric, lists.of_axis(sums))
+    if metric.measure == "F1":
+        beta = float(metric["beta"])
+        return (beta + 1.0) * lists.of_axis(sums) / (beta * _n_relevant(lists, metric) + float(metric.cutoff or 1))
     if metric.measure == "Judged":
         shown = lengths if metric.cutoff is None else np.minimum(lengths, metric.cutoff)
         sums = _ratio(sums, shown.astype(np.float64))
@@ -118,6 +115,23 @@ def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
     elif metric["graded"] == "True":
         return lists.of_axis(sums) / np.maximum(_highest(lists, metric, level_worth), 1.0)
     return lists.of_axis(sums)
+
+
+def _divided(lists: Lists, metric: Metric, sums: Floats, found: Floats | None = None) -> Floats:
+    """Return the sums of P, R or AP divided by what ``over`` and ``relative`` name, 0 where that is 0.
+
+    Parameters: ``found``: how many relevant items there are among the first ranks, for ``over=found``.
+    """
+    over = "achievable" if metric["relative"] == "True" else metric["over"]
+    cutoff = np.inf if metric.cutoff is None else float(metric.cutoff)
+    if over == "cutoff":
+        return sums / cutoff
+    if over == "list":
+        return _ratio(sums, np.minimum(cutoff, lists.of_axis(lists.graded(metric).lengths.astype(np.float64))))
+    if over == "found" and found is not None:
+        return _ratio(sums, found)
+    wanted = _n_relevant(lists, metric)
+    return _ratio(sums, np.minimum(cutoff, wanted) if over == "achievable" else wanted)
 
 
 def _of_counts(lists: Lists, metric: Metric) -> Floats:
@@ -138,7 +152,7 @@ def _of_counts(lists: Lists, metric: Metric) -> Floats:
     listed = lists.of_axis(lists.graded(metric).lengths.astype(np.float64))
     if metric["rel"] == "any":
         return listed
-    relevant = grades >= float(metric["rel"])
+    relevant = grades >= metric.least_relevant
     if metric.measure == "NumNonrelJudgedRet":
         return lists.of_axis(lists.listed_sums(metric, (~relevant & (grades >= 0)).astype(np.float64)))
     retrieved = lists.of_axis(lists.listed_sums(metric, relevant.astype(np.float64)))
@@ -215,11 +229,13 @@ def _average_precision(lists: Lists, metric: Metric) -> Floats:
     R: m_yaap.c; Robertson, ECIR 2012.
     """
     hits = _relevant_items(lists, metric)
-    sums, wanted = lists.of_axis(hits.sums(hits.precision)), _n_relevant(lists, metric)
+    sums = lists.of_axis(hits.sums(hits.precision))
+    if metric.measure == "AP":
+        return _divided(lists, metric, sums, lists.of_axis(hits.n_found))
+    wanted = _n_relevant(lists, metric)
     if metric.measure == "yaap":
         return np.asarray(np.log((1.0 + sums) / (1.0 + wanted - sums)))
-    values = _ratio(sums, wanted)
-    return values if metric.measure == "AP" else _logarithm(values)
+    return _logarithm(_ratio(sums, wanted))
 
 
 def _first_relevant(lists: Lists, metric: Metric) -> Floats:
@@ -420,10 +436,17 @@ def _running_sums(numbers: Floats, starts: Index) -> Floats:
     return running
 
 
+def has_nothing_to_find(lists: Lists, metric: Metric) -> Mask:
+    """Return which groups of the group axis have no relevant item: bool, shape (n,); what ``empty`` is about."""
+    return np.asarray(_n_relevant(lists, metric) == 0)
+
+
 def _n_relevant(lists: Lists, metric: Metric) -> Floats:
-    """Return how many relevant items the labels of each group of the group axis have."""
-    relevant = lists.level_grades(metric) >= float(metric["rel"])
-    return lists.of_labels(lists.label_sums(metric, relevant.astype(np.float64)))
+    """Return how many relevant items each group of the group axis has, in its labels or (``ideal``) its list."""
+    relevant = (lists.level_grades(metric) >= metric.least_relevant).astype(np.float64)
+    if metric["ideal"] == "retrieved":
+        return lists.of_axis(lists.listed_sums(metric, relevant))
+    return lists.of_labels(lists.label_sums(metric, relevant))
 
 
 def _highest(lists: Lists, metric: Metric, level_worth: Floats) -> Floats:
@@ -445,7 +468,7 @@ def _ratio(numbers: Floats, totals: Floats | NDArray[np.float64]) -> Floats:
 
 
 _VALUES: dict[str, Callable[[Lists, Metric], Floats]] = {
-    **dict.fromkeys(("P", "R", "Judged", "Unjudged", "RBP", "RBPResidual"), _sum_over_ranks),
+    **dict.fromkeys(("P", "R", "F1", "Judged", "Unjudged", "RBP", "RBPResidual"), _sum_over_ranks),
     **dict.fromkeys(("SetP", "SetR", "SetAP", "SetF", "Utility"), _of_counts),
     **dict.fromkeys(("NumQ", "NumRet", "NumRel", "NumNonrelJudgedRet"), _of_counts),
     **dict.fromkeys(("AP", "GMAP", "yaap"), _average_precision),

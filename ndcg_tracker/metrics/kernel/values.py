@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.kernel.companions import companion, worth_of_levels
+from ndcg_tracker.metrics.kernel.companions import companion, has_nothing_to_find, worth_of_levels
 from ndcg_tracker.metrics.kernel.cumulated import Cumulated, cumulated, level_gains
 from ndcg_tracker.metrics.kernel.graded_list import Scores
 from ndcg_tracker.metrics.kernel.lists import Lists
@@ -187,8 +187,9 @@ def _numbers(lists: Lists, metric: Metric) -> Cumulated:
             numbers = cumulated(lists, metric)
         else:
             nothing = np.full(judged.n_groups, np.nan)
-            nobody = np.zeros(judged.n_groups, dtype=np.bool_)
-            numbers = Cumulated(companion(lists, metric), nothing, nothing, nobody)
+            settled = metric["empty"] != "0"
+            empty = has_nothing_to_find(lists, metric) if settled else np.zeros(judged.n_groups, dtype=np.bool_)
+            numbers = Cumulated(companion(lists, metric), nothing, nothing, empty)
     beyond = ~np.isfinite(numbers.values) | np.isinf(numbers.dcg) | np.isinf(numbers.ideal_dcg)
     if beyond.any():
         group = judged.group_keys[int(np.argmax(beyond))]
@@ -209,8 +210,9 @@ def _settle_empty(lists: Lists, metric: Metric, numbers: Cumulated, reasons: Rea
         at = np.flatnonzero(empty & (lists.judged.label_groups >= 0))
         if at.size:
             group = lists.judged.group_keys[int(at[0])]
+            what = "item with a positive gain" if metric.measure in CUMULATED else "relevant item"
             raise MetricError(
-                f"group {group!r} has no item with a positive gain",
+                f"group {group!r} has no {what}",
                 where=metric.requested_as,
                 advice="use empty=0 or empty=skip",
             )
@@ -240,7 +242,7 @@ def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reason
     elif metric.measure != "idcg":
         if metric["missing"] != "empty":
             values[missing] = MEASURES[metric.measure].of_nothing or 0.0
-        reasons[missing] = DEFINED
+        reasons[missing & (reasons != EMPTY)] = DEFINED
 
 
 def tie_bounds(

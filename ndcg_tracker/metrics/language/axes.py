@@ -132,6 +132,23 @@ def _canonical_number(value: str) -> str | None:
     return number_text(float(value)) if math.isfinite(float(value)) else None
 
 
+def _canonical_least(value: str) -> str | None:
+    if value == "any":
+        return value
+    above = ">" if value.startswith(">") else ""
+    number = _canonical_number(value.removeprefix(">"))
+    return None if number is None else above + number
+
+
+def at_least(rel: str) -> str:
+    """Return a value of ``rel`` other than any as the condition on a grade that it is.
+
+    >>> at_least("2"), at_least(">0.5")
+    ('>= 2', '> 0.5')
+    """
+    return f"> {rel[1:]}" if rel.startswith(">") else f">= {rel}"
+
+
 def _canonical_share(value: str) -> str | None:
     if not re.fullmatch(r"0?\.\d+", value, re.ASCII):
         return None
@@ -236,9 +253,9 @@ AXES: tuple[Axis, ...] = (
         "rel",
         "the lowest relevant grade",
         {"1": "grade 1"},
-        lambda value: value if value == "any" else _canonical_number(value),
+        _canonical_least,
         "2",
-        lambda value: "every item, judged or not" if value == "any" else f"grade {value}",
+        lambda value: "every item, judged or not" if value == "any" else f"grade {value}".replace("grade >", "above "),
     ),
     Axis(
         "p",
@@ -259,6 +276,17 @@ AXES: tuple[Axis, ...] = (
         "what precision is divided by",
         {"False": "nothing", "True": "the highest precision that the group allows"},
         _canonical_yes_or_no,
+    ),
+    Axis(
+        "over",
+        "what a sum over the list is divided by",
+        {
+            "relevant": "how many items are relevant",
+            "cutoff": "the cutoff",
+            "achievable": "how many items are relevant, or the cutoff where that is less",
+            "found": "how many of the first ranks are relevant",
+            "list": "how many of the first ranks the list has",
+        },
     ),
     Axis(
         "beta",
@@ -334,7 +362,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "ideal",
-        "the items that the ideal order may use",
+        "the items that the ideal order may use, or that are counted as relevant",
         {
             "judged": "all labelled items of the group",
             "retrieved": "the items of the run's list",

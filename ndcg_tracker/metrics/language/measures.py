@@ -19,6 +19,7 @@ CUMULATED = ("cg", "dcg", "idcg", "ndcg")
 _OF_LISTS = ("depth", "ties", "unjudged", "score_type")
 _OF_MEANS = ("weights", "weight_type")
 _IDEAL = ("ideal", "ideal_order", "ideal_cut")
+_OF_EMPTY = ("empty", "empty_weight", "clip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +109,17 @@ _ALL = (
         "ndcg",
         "dcg / idcg",
         names=("ndcg_cut", "normalized_discounted_cumulative_gain", "normalised_discounted_cumulative_gain"),
-        axes=("gain", "discount", *_IDEAL, "empty", "empty_when", "size1", "clip", "empty_weight"),
+        axes=("gain", "discount", *_IDEAL, "empty_when", "size1", *_OF_EMPTY),
         cutoff="optional",
         has_expected_value=True,
     ),
     Measure(
         "P",
         "precision: the share of relevant items among the first ranks",
-        "{relevant} among {first} / {shown}",
+        "{relevant} among {first} / {divisor}",
         names=("precision", "prec"),
-        axes=("rel", "relative"),
+        axes=("rel", "relative", "over", "ideal", *_OF_EMPTY),
+        defaults={"over": "cutoff"},
         cutoff="required",
         is_share=True,
         has_expected_value=True,
@@ -125,8 +127,19 @@ _ALL = (
     Measure(
         "R",
         "recall: the share of the relevant items that are among the first ranks",
-        "{relevant} among {first} / {every}",
+        "{relevant} among {first} / {divisor}",
         names=("recall",),
+        axes=("rel", "over", "ideal", *_OF_EMPTY),
+        cutoff="required",
+        is_share=True,
+        has_expected_value=True,
+    ),
+    Measure(
+        "F1",
+        "precision and recall of the first ranks in one, recall weighing beta",
+        "(b + 1) * P * R / (b * P + R), b = {beta}, P = r / {cutoff}, R = r / {every}, r = {relevant} among {first}",
+        names=("f1_score", "f1_beta", "f_beta"),
+        axes=("rel", "beta", *_OF_EMPTY),
         cutoff="required",
         is_share=True,
         has_expected_value=True,
@@ -134,8 +147,9 @@ _ALL = (
     Measure(
         "AP",
         "average precision: the mean of the precision at each relevant item",
-        "{precision} / {every}",
+        "{precision} / {divisor}",
         names=("map", "map_cut", "average_precision", "mean_average_precision"),
+        axes=("rel", "over", "ideal", *_OF_EMPTY),
         cutoff="optional",
         is_share=True,
     ),
@@ -144,6 +158,7 @@ _ALL = (
         "reciprocal rank: 1 / the rank of the first relevant item",
         "1 / the rank of the first of the {relevant} among {first}, 0 without one",
         names=("mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
+        axes=("rel", *_OF_EMPTY),
         cutoff="optional",
         is_share=True,
     ),
@@ -152,6 +167,7 @@ _ALL = (
         "1 if a relevant item is among the first ranks, else 0",
         "1 if one of the {relevant} is among {first}, else 0",
         names=("hit", "hits", "hit_rate", "hit_ratio", "hr"),
+        axes=("rel", *_OF_EMPTY),
         cutoff="required",
         is_share=True,
     ),

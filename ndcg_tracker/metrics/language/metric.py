@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from math import inf, isinf
+from math import inf, isinf, nextafter
 from typing import Literal, get_args
 
 from ndcg_tracker.errors import MetricError
-from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis, number_text
+from ndcg_tracker.metrics.language.axes import AXES, AXIS_OF, Axis, at_least, number_text
 from ndcg_tracker.metrics.language.measures import CUMULATED, EXTERNAL, MEASURES, ShownOnly, Summary, measure_of
 
 Direction = Literal["higher", "lower"]
@@ -68,10 +68,8 @@ class Metric:
             spelling = axis.checked(value, partial(_is_possible, measure, cutoff, name))
             if spelling != default_of(axis, measure, cutoff):
                 kept[name] = spelling
-        if measure == "dcg" and kept.get("discount") == "none":
-            measure = "cg"
-            del kept["discount"]
         _refuse_impossible(measure, cutoff, kept)
+        measure = _plainest(measure, kept)
         for name, governing in _GOVERNED_BY.items():
             if governing not in kept:
                 kept.pop(name, None)
@@ -119,6 +117,16 @@ class Metric:
     def counts_missing(self) -> bool:
         """Whether a group with labels that the run does not have counts, as an empty list."""
         return self["missing"] in ("zero", "empty")
+
+    @property
+    def least_relevant(self) -> float:
+        """The lowest grade of a relevant item, where ``rel`` is not any; the next number after what it must be above.
+
+        >>> Metric.of("AP", rel="2").least_relevant, Metric.of("AP", rel=">0.5").least_relevant
+        (2.0, 0.5000000000000001)
+        """
+        above = self["rel"].startswith(">")
+        return nextafter(float(self["rel"][1:]), inf) if above else float(self["rel"])
 
     @property
     def direction(self) -> Direction:
@@ -195,10 +203,29 @@ def _defaults(measure: str, cutoff: int | None) -> dict[str, str]:
     return {axis.name: default_of(axis, measure, cutoff) for axis in AXES}
 
 
+def _plainest(measure: str, settings: dict[str, str]) -> str:
+    """Return the plainest measure that is the same with these settings, and take out those that it says itself."""
+    if measure == "dcg" and settings.get("discount") == "none":
+        del settings["discount"]
+        return "cg"
+    over = settings.get("over")
+    if measure not in ("P", "R") or over is None:
+        return measure
+    if over != "list":
+        del settings["over"]
+    if over == "achievable":
+        settings["relative"] = "True"
+    return "R" if over == "relevant" else "P"
+
+
 def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[str, str]) -> None:
     """Take out settings without which a metric is the same."""
     if settings.get("missing") == "empty" and (measure == "idcg" or MEASURES[measure].of_nothing is not None):
         del settings["missing"]
+    if measure == "P" and "relative" not in settings and "empty" not in settings:
+        settings.pop("ideal", None)
+    if cutoff is None and settings.get("over") == "achievable":
+        del settings["over"]
     if settings.get("graded") == "True":
         settings.pop("rel", None)
     if measure == "Utility" and settings.get("worth", " 0}").endswith(" 0}"):
@@ -225,6 +252,9 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
         raise MetricError(
             "ideal=constant adds up every rank to the cutoff", advice=f"use one of at most {LARGEST_CONSTANT}"
         )
+    if settings.get("ideal") == "constant" and measure not in CUMULATED:
+        raise MetricError(f"{measure} counts relevant items, so ideal=constant says nothing", advice="leave it out")
+    _refuse_divisor(measure, cutoff, settings)
     if not MEASURES[measure].has_expected_value and settings.get("ties") == "average":
         raise MetricError(
             f"{measure} has no closed form for ties=average", advice="use ties=pessimistic or ties=optimistic"
@@ -241,6 +271,16 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
         raise MetricError(
             f"{measure} has no gains, so an unjudged item cannot gain something", advice="use unjudged=drop"
         )
+
+
+def _refuse_divisor(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
+    over = settings.get("over")
+    if over == "found" and measure != "AP":
+        raise MetricError(f"{measure} over what was found is 1 or 0", advice=f"write Success@{cutoff}")
+    if over == "cutoff" and cutoff is None:
+        raise MetricError("over=cutoff needs a cutoff", advice=f"write {measure}(over=cutoff)@10")
+    if over is not None and "relative" in settings:
+        raise MetricError("over and relative both say what is divided by", advice="leave relative out")
 
 
 def cutoff_from(digits: str) -> int:
@@ -415,10 +455,22 @@ def formula(metric: Metric) -> str:
 
 def _companion_formula(metric: Metric) -> str:
     first = f"the first {metric.cutoff} ranks" if metric.cutoff else "all ranks"
-    relevant = "items" if metric["rel"] == "any" else f"items of grade >= {metric['rel']}"
-    every, judged = f"all {relevant}", f"judged items below grade {metric['rel']}"
+    relevant = "items" if metric["rel"] == "any" else f"items of grade {at_least(metric['rel'])}"
+    every, judged = (
+        f"all {relevant}",
+        f"judged items below grade {metric['rel']}".replace("below grade >", "up to grade "),
+    )
     hit, noise, miss, rest = metric["worth"].strip("{}").split(", ")
+    if metric.measure not in CUMULATED and metric["ideal"] == "retrieved":
+        every = f"{relevant} in the list"
     shown = str(metric.cutoff) if metric.cutoff else "items in the list"
+    divisors = {
+        "relevant": every,
+        "cutoff": shown,
+        "achievable": f"min({shown}, R), R = {every}",
+        "found": f"{relevant} among {first}",
+        "list": f"items among {first}" if metric.cutoff else shown,
+    }
     named = {
         "first": first,
         "relevant": relevant,
@@ -434,7 +486,8 @@ def _companion_formula(metric: Metric) -> str:
         if metric["graded"] == "True"
         else relevant,
         "cutoff": metric.cutoff,
-        "shown": f"min({shown}, R), R = {every}" if metric["relative"] == "True" else shown,
+        "shown": divisors["achievable" if metric["relative"] == "True" else "cutoff"],
+        "divisor": divisors["achievable" if metric["relative"] == "True" else metric["over"]],
         "recalls": metric["recalls"].strip("{}"),
     }
     axes = {axis.name: metric[axis.name] for axis in AXES}

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from ndcg_tracker.errors import InputError, MetricError
-from ndcg_tracker.metrics.language.axes import gain_table, number_text
+from ndcg_tracker.metrics.language.axes import at_least, gain_table, number_text
 from ndcg_tracker.metrics.language.metric import Metric
 
 DIALECTS = ("bigquery", "databricks", "duckdb", "postgres", "snowflake", "spark")
@@ -33,6 +33,7 @@ _NOT_IN_SQL = {
     "missing=error": "SQL refuses no groups",
     "extra=error": "SQL refuses no groups",
     "relative": "only plain precision is written",
+    "over": "only plain precision, recall and average precision are written",
     "ideal=constant": "only ideals of labelled or retrieved items are written",
 }
 
@@ -102,6 +103,8 @@ def _refuse(metric: Metric) -> None:
         reason = _NOT_IN_SQL.get(axis) or _NOT_IN_SQL.get(f"{axis}={value}")
         if metric.measure in _OF_RELEVANT and (axis, value) == ("ties", "average"):
             reason = "the expected value over all orders is written for cumulated gain alone"
+        if metric.measure in _OF_RELEVANT and axis in ("ideal", "empty"):
+            reason = "of relevant items, only those of the labels are written, and 0 where there are none"
         if axis == "unjudged" and value not in ("zero", "drop") and metric.measure in _OF_RELEVANT:
             reason = "gains of unjudged items are written for cumulated gain alone"
         if reason is not None:
@@ -172,7 +175,7 @@ LEFT JOIN of_labels ON of_labels.group_key = all_groups.group_key
 
 
 def _relevant(metric: Metric) -> str:
-    return "IS NOT NULL" if metric["rel"] == "any" else f">= {metric['rel']}"
+    return "IS NOT NULL" if metric["rel"] == "any" else at_least(metric["rel"])
 
 
 def _gain(metric: Metric, grade: str) -> str:

@@ -26,7 +26,7 @@ CUT_OF = ("ndcg_cut", "map_cut", "P", "recall", "success")
 _DIALECT = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<options>[^()]*)\))?\s*:(?P<native>.*)", re.ASCII | re.DOTALL
 )
-_NAME = re.compile(r"\d*[A-Za-z]+(?:[-_ ][A-Za-z]+)*", re.ASCII)
+_NAME = re.compile(r"(?:[Ff]1(?![\d.])|\d*[A-Za-z]+)(?:[-_ ][A-Za-z]+)*", re.ASCII)
 _TYPED = re.compile(
     rf"(?P<name>{_NAME.pattern})"
     r"(?:(?P<parameters>\(.*\))?(?:@(?P<cutoff>[\d.]+))?|(?P<mark>[_.]?)(?P<bare>\d+(?:\.\d+)?))",
@@ -163,11 +163,15 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
 
 def _in_dialect(dialect: Dialect, native: str) -> str | None:
     """Return how a dialect spells a measure that people know by another name, None if it does not know it."""
-    ours = _measures_by_name().get(_plain(native))
+    is_by_option = dialect.name not in TREC and not any("@" in example for example in dialect.examples)
+    name, _, cutoff = native.partition("@") if is_by_option else (native, "", "")
+    ours = _measures_by_name().get(_plain(name))
     if ours is None:
         return None
     measure = ours.partition("(")[0]
     texts = [*dialect.examples, *(all_trec(dialect.name) if dialect.name in TREC else ())]
+    if cutoff.isdecimal():
+        texts = [text.replace("10", cutoff) for text in texts if "10" in text]
     return next((text for text in texts if parse_metric(text).measure == measure), None)
 
 

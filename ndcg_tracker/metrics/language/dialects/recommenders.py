@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from math import inf
+from typing import Any
+
 from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.axes import number_text
 from ndcg_tracker.metrics.language.dialects.dialect import (
     Dialect,
     choice_of,
@@ -13,25 +17,64 @@ from ndcg_tracker.metrics.language.dialects.dialect import (
 )
 from ndcg_tracker.metrics.language.metric import Metric
 
+_RECTOOLS: dict[str, dict[str, Any]] = {
+    "NDCG": {"log_base": 2, "divide_by_achievable": False},
+    "Recall": {},
+    "Precision": {"r_precision": False},
+    "HitRate": {},
+    "F1Beta": {"beta": 1.0},
+    "MAP": {"divide_by_k": False},
+    "MRR": {},
+}
+"""The metrics of RecTools that are known here, with their options but ``k``."""
+_OF_USERS = {"rel": ">0", "ties": "input", "empty": "skip"}
 
-def _rectools(native: str) -> Metric:
-    given = parse_call(native, "NDCG").settle(("k",), {"k": None, "log_base": 2, "divide_by_achievable": False})
-    cutoff = cutoff_of(given["k"], "k")
-    if cutoff is None:
-        raise MetricError("NDCG needs k")
-    base = given["log_base"]
+
+def _refuse_base(base: Any) -> None:
     if isinstance(base, bool) or not isinstance(base, int | float) or base <= 1:
         raise MetricError(f"log_base={base!r} is not a base", advice="give a number above 1 (it cancels)")
-    achievable = choice_of(given["divide_by_achievable"], "divide_by_achievable", (True, False))
-    ideal = "judged" if achievable else "constant"
-    return Metric.of("ndcg", cutoff=cutoff, gain="binary", ties="input", ideal=ideal, empty="skip")
+
+
+def _rectools(native: str) -> Metric:
+    call = parse_call(native, *_RECTOOLS)
+    given = call.settle(("k",), {"k": None, **_RECTOOLS[call.name]})
+    cutoff = cutoff_of(given["k"], "k")
+    if cutoff is None:
+        raise MetricError(f"{call.name} needs k")
+    if call.name == "NDCG":
+        _refuse_base(given["log_base"])
+        achievable = choice_of(given["divide_by_achievable"], "divide_by_achievable", (True, False))
+        ideal = "judged" if achievable else "constant"
+        return Metric.of("ndcg", cutoff=cutoff, gain="binary", ties="input", ideal=ideal, empty="skip")
+    if call.name == "F1Beta":
+        beta = given["beta"]
+        if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < inf:
+            raise MetricError(f"beta={beta!r} is not a weight", advice="give a number above 0")
+        return Metric.of("F1", cutoff=cutoff, beta=number_text(float(beta) ** 2), **_OF_USERS)
+    over = {}
+    for name, divisor in (("r_precision", "achievable"), ("divide_by_k", "cutoff")):
+        if choice_of(given.get(name, False), name, (True, False)):
+            over = {"over": divisor}
+    measure = {"Recall": "R", "Precision": "P", "HitRate": "Success", "MAP": "AP", "MRR": "RR"}[call.name]
+    return Metric.of(measure, cutoff=cutoff, **_OF_USERS, **over)
+
+
+_RECBOLE = {
+    "ndcg": ("ndcg", {"gain": "binary"}),
+    "recall": ("R", {"rel": ">0", "empty": "error"}),
+    "mrr": ("RR", {"rel": ">0"}),
+    "hit": ("Success", {"rel": ">0"}),
+    "precision": ("P", {"rel": ">0"}),
+    "map": ("AP", {"rel": ">0", "over": "achievable"}),
+}
 
 
 def _recbole(native: str) -> Metric:
     name, cutoff = native_cutoff(native)
-    if name.lower() != "ndcg" or cutoff is None:
-        raise MetricError(f"metric {native!r} is not known; RecBole prints ndcg@10")
-    return Metric.of("ndcg", cutoff=cutoff, gain="binary", ties="input", round="4", round_of="mean")
+    if name.lower() not in _RECBOLE or cutoff is None:
+        raise MetricError(f"metric {native!r} is not known; RecBole prints {', '.join(f'{n}@10' for n in _RECBOLE)}")
+    measure, settings = _RECBOLE[name.lower()]
+    return Metric.of(measure, cutoff=cutoff, ties="input", round="4", round_of="mean", **settings)
 
 
 RECTOOLS = Dialect(
@@ -42,10 +85,25 @@ RECTOOLS = Dialect(
     1e-12,
     "1e-12",
     (
-        "By default the ideal is k hits, even if fewer items are relevant: a perfect list then scores below 1.",
-        "Users without a relevant item are left out.",
+        "By default the ideal of NDCG is k hits, even if fewer items are relevant: a perfect list then scores below 1.",
+        "Users without a relevant item are left out; those with one and without recommendations count 0.",
+        "Every interaction is relevant, whatever its weight.",
+        "The beta of F1Beta is squared, as in textbooks: F1Beta(k=10, beta=2) weighs recall 4 times as much.",
+        "On Python 3.11 and 3.12 it needs NumPy below 2: it has an environment of its own, and hands over Parquet.",
     ),
-    ("rectools:NDCG(k=10)", "rectools:NDCG(k=10, divide_by_achievable=True)"),
+    (
+        "rectools:NDCG(k=10)",
+        "rectools:NDCG(k=10, divide_by_achievable=True)",
+        "rectools:Recall(k=10)",
+        "rectools:Precision(k=10)",
+        "rectools:Precision(k=10, r_precision=True)",
+        "rectools:HitRate(k=10)",
+        "rectools:F1Beta(k=10)",
+        "rectools:F1Beta(k=10, beta=0.5)",
+        "rectools:MAP(k=10)",
+        "rectools:MAP(k=10, divide_by_k=True)",
+        "rectools:MRR(k=10)",
+    ),
     is_by_rank=True,
 )
 
@@ -56,7 +114,19 @@ RECBOLE = Dialect(
     lambda cutoff: f"ndcg@{cutoff}",
     1e-12,
     "the mean to its 4 decimals",
-    ("The mean is rounded to 4 decimals.", "Items with a positive label are relevant; there are no grades."),
-    ("recbole:ndcg@10",),
+    (
+        "The mean is rounded to 4 decimals.",
+        "Items with a positive label are relevant; there are no grades.",
+        "map divides by the relevant items or by k, whichever is less: a perfect list of k scores 1.",
+        "Its recall is not a number where a user has no relevant item, and is refused here; the others count 0.",
+    ),
+    (
+        "recbole:ndcg@10",
+        "recbole:recall@10",
+        "recbole:mrr@10",
+        "recbole:hit@10",
+        "recbole:precision@10",
+        "recbole:map@10",
+    ),
     is_by_rank=True,
 )
