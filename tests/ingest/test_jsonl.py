@@ -81,7 +81,7 @@ ROW = '{"group": "q", "item": "a", "score": 1}\n'
         ),
         ('{"group": "q", "score": "1"}', "the score is a JSON string; write a number, or null for none"),
         ('{"group": "q", "score": true}', "the score is a JSON true or false; write a number, or null for none"),
-        ('{"group": 1.0, "score": 1}', "the group id is a JSON fraction; ids are text or whole numbers"),
+        ('{"group": 1.5, "score": 1}', "the group id is a JSON fraction; ids are text or whole numbers"),
         ('{"group": true, "score": 1}', "the group id is a JSON true or false; ids are text or whole numbers"),
         ('{"group": ["q"], "item": "a"}', "the group id is a JSON array; ids are text or whole numbers"),
         ('{"group": "q", "item": [["a"]]}', "the item id is a JSON array; ids are text or whole numbers"),

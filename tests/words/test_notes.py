@@ -303,6 +303,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "the scores of all 3,000 groups, such as 'q7', look like positions in a list, and the highest counts as the "
         "best: if the lowest is, negate them; a minus before the name of a score column does that",
     ),
+    "order_of_lists": ({}, "its lists have no scores, so their order is the ranking, the best item first"),
     "no_score": (
         {"n": 1200},
         "1,200 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores",
