@@ -29,6 +29,7 @@ Q2 = {"query_id": "q2", "results": [{"id": "b", "score": 0.5}]}
 RANKED = [("q1", "a", 2.5), ("q1", "b", 1.0), ("q2", "b", 0.5)]
 PATHS = {"items": "results", "item": "id"}
 ORDER = "order of lists"
+CONTRADICTED = "rank conflict: n=1, first='q', deciding='order'"
 
 
 def lines(*records: object) -> str:
@@ -101,7 +102,7 @@ def test_lists_by_group_are_runs_and_labels() -> None:
     assert run(lists) == ([("q", "c", -1.0), ("q", "a", -2.0), ("s", "7", -1.0)], ORDER)
     with pytest.warns(ColumnWarning, match="lists of items without labels are read as relevant items, of grade 1"):
         assert labels(lists) == [("q", "c", 1.0), ("q", "a", 1.0), ("s", "7", 1.0)]
-    assert run({"q": [["a", 0.5], ["b", 2]]}) == [("q", "b", 2.0), ("q", "a", 0.5)]
+    assert run({"q": [["b", 2], ["a", 0.5]]}) == [("q", "b", 2.0), ("q", "a", 0.5)]
     assert run({"q": [{"corpus_id": 3, "score": 0.5}]}) == [("q", "3", 0.5)]
     assert run({"q": [{"pid": 3, "score": 0.5}]}, item="pid") == [("q", "3", 0.5)]
     assert run({"q": [{"pid": 3, "score": 0.5}]}, reader="json") == [("q", "3", 0.5)]
@@ -183,7 +184,7 @@ def test_what_is_not_asked_for_is_not_looked_at() -> None:
 
 
 def test_a_minus_is_for_what_is_lowest_for_the_best() -> None:
-    far = [{"qid": "q", "hits": [{"id": "a", "of": {"position": 2}}, {"id": "b", "of": {"position": 1}}]}]
+    far = [{"qid": "q", "hits": [{"id": "b", "of": {"position": 1}}, {"id": "a", "of": {"position": 2}}]}]
     paths = {"items": "hits", "item": "id"}
     ranked = [("q", "b", -1.0), ("q", "a", -2.0)]
     assert run(lines(*far), score="-of.position", **paths) == run(far, score="-of.position", **paths) == ranked
@@ -192,7 +193,27 @@ def test_a_minus_is_for_what_is_lowest_for_the_best() -> None:
     assert quick == exact
     said = "column 'of.position' is read as scores, of which the highest is best; where the lowest is best, say "
     with pytest.warns(ColumnWarning, match=re.escape(f"{said}score='-of.position'")):
-        assert run(far, score="of.position", **paths) == [("q", "a", 2.0), ("q", "b", 1.0)]
+        assert run(far, score="of.position", **paths) == ([("q", "a", 2.0), ("q", "b", 1.0)], CONTRADICTED)
+
+
+def test_an_order_that_contradicts_the_scores_is_told_and_may_be_chosen() -> None:
+    moved = {"query_id": "q", "results": [{"id": "a", "score": 1}, {"id": "b", "score": 2}]}
+    assert run(lines(moved), **PATHS) == run(moved, **PATHS) == ([("q", "b", 2.0), ("q", "a", 1.0)], CONTRADICTED)
+    by_order = ([("q", "a", -1.0), ("q", "b", -2.0)], ORDER)
+    assert run(lines(moved), score="", **PATHS) == run(moved, score="", **PATHS) == by_order
+    for score in (None, ""):
+        quick, exact = both_ways([moved, Q2], Columns(score=score, **PATHS))  # type: ignore[arg-type]
+        assert quick == exact
+
+
+def test_chunks_become_documents() -> None:
+    chunks = [{"id": f"{name}#{place}", "page": {"of": name}, "score": score} for name, place, score in
+              (("a", 1, 3), ("b", 0, 2), ("a", 2, 1))]  # fmt: skip
+    judged = {"q": {"b": 1}}
+    for rule in ("#.*", "page.of"):
+        found = nt.evaluate([{"qid": "q", "hits": chunks}], "RR", labels=judged, items="hits", item="id",
+                            item_to_document=rule)  # fmt: skip
+        assert found["RR"] == 0.5
 
 
 def test_python_takes_responses_as_they_are() -> None:
