@@ -199,6 +199,7 @@ def test_a_minus_is_for_what_is_lowest_for_the_best() -> None:
 def test_an_order_that_contradicts_the_scores_is_told_and_may_be_chosen() -> None:
     moved = {"query_id": "q", "results": [{"id": "a", "score": 1}, {"id": "b", "score": 2}]}
     assert run(lines(moved), **PATHS) == run(moved, **PATHS) == ([("q", "b", 2.0), ("q", "a", 1.0)], CONTRADICTED)
+    assert run({"q": [["a", 1], ["b", 2]]}) == [("q", "b", 2.0), ("q", "a", 1.0)]  # pairs need have no order
     by_order = ([("q", "a", -1.0), ("q", "b", -2.0)], ORDER)
     assert run(lines(moved), score="", **PATHS) == run(moved, score="", **PATHS) == by_order
     for score in (None, ""):

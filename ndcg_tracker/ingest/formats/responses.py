@@ -28,7 +28,9 @@ Steps = tuple[str, ...]
 
 NOTHING = object()
 _HEADS = (1 << 16, 1 << 21, LONGEST_LINE)  # bytes in which the first line may end
+_OF_PAIR: Steps = ("0",)  # where a list of an id and a score has the id
 _MOST_LISTED = 10
+_MOST_KEYS = 50  # of a record of a log; a nested dict has more, and is not looked through
 _LONGEST_REASON = 200
 MAY_BE_A_PART = re.compile(rb'"(?:timed_out"\s*:\s*true|failed"\s*:\s*[1-9]|errors"\s*:\s*\[|id"\s*:\s*"group:root)')
 """Stands in every response of a known tool that is refused as a part of one."""
@@ -70,7 +72,8 @@ def known_shape(record: object) -> tuple[Shape, str] | None:
     """
     if not isinstance(record, dict):
         return None
-    for prefix, inner in (("", record), *((f"{key}.", value) for key, value in record.items() if type(value) is dict)):
+    held_in = record.items() if len(record) <= _MOST_KEYS else ()
+    for prefix, inner in (("", record), *((f"{key}.", value) for key, value in held_in if type(value) is dict)):
         for shape in SHAPES:
             held = value_at(inner, tuple(shape.items.split(".")))
             if isinstance(held, list) and (shape.items != "results" or _has_key(held, shape.item)):
@@ -281,7 +284,8 @@ class Responses:
         """Return the rows of responses with what says their order: their scores, which theirs may contradict."""
         columns = self._columns
         rows = in_asked_order(rows, columns, self._names)
-        if rows.scores is None or rows.in_order:
+        is_of_pairs = self._element is not None and self._element.item == _OF_PAIR  # no search has written these
+        if rows.scores is None or rows.in_order or is_of_pairs:
             return rows
         deciding: Any = "ranks" if columns.by_rank and columns.score is None else "order"
         return replace(rows, ranks=places_in(rows.merged().span_lengths), deciding=deciding)
@@ -433,7 +437,7 @@ class Responses:
                 raise WrongValueError(what, advice=f"where the elements are ids, leave out {argument('item')}")
             return OfElement(None, (), None, has_scores=False)
         if item is None and isinstance(first, list):
-            item = "0"
+            [item] = _OF_PAIR
         if item is None and shape is not None and value_at(first, (shape.item,)) is not NOTHING:
             item = shape.item
         if item is None:
