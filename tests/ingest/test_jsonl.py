@@ -13,6 +13,8 @@ from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.source import Source
 
+pytestmark = pytest.mark.filterwarnings("ignore:the ids of the|lists of items without labels")
+
 
 def outcome(content: bytes, columns: Columns = Columns()) -> Any:
     def rows(source: Source) -> Any:

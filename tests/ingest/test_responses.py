@@ -476,6 +476,31 @@ def test_a_run_is_no_list_of_relevant_items() -> None:
     )
 
 
+KEYS = st.sampled_from(
+    "hits _id _score response docs id root children fields relevance errors responses results corpus_id qid _shards "
+    "_source error a.b".split()
+)
+LEAVES = st.sampled_from([None, True, 0, 7, 1.5, 2.0, "q", "", [], {}])
+HELD_IN = st.recursive(
+    LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4), max_leaves=12
+)
+PATHS_OF_ANY = st.none() | st.sampled_from(["hits", "hits.hits", "response.docs", "results.0", "id", "_id", "a.b"])
+
+
+@pytest.mark.filterwarnings("ignore::ndcg_tracker.ingest.columns.ColumnWarning")
+@settings(max_examples=examples(3000), deadline=None)
+@given(st.lists(HELD_IN, min_size=1, max_size=3), PATHS_OF_ANY, PATHS_OF_ANY, PATHS_OF_ANY, st.booleans())
+def test_any_json_gives_rows_or_one_line(
+    records: list[Any], items: str | None, item: str | None, group: str | None, of_labels: bool
+) -> None:
+    way = labels if of_labels else run
+    for given_as, reader in ((lines(*records), "jsonl"), (records, "json"), (records[0], "json")):
+        assert way(given_as, reader=reader, items=items, item=item, group=group)
+    columns = Columns(items=items or "hits", item=item, group=group)
+    quick, exact = both_ways(records, columns)
+    assert quick in (DOUBT, exact)
+
+
 @settings(max_examples=examples(300), deadline=None)
 @given(st.lists(RECORDS, min_size=1, max_size=5), st.booleans(), st.integers(1, 40))
 def test_a_stream_is_the_whole(records: list[Any], named: bool, n_rows: int) -> None:

@@ -71,7 +71,8 @@ def _are_responses(document: Any, first: object, columns: Columns, wanted: Wante
         return False
     hits = document["hits"]["hits"] if _is_search_response(document) else []
     is_of_labels = "score" not in wanted.roles and not columns.given("label")
-    holds_judgments = any("judgmentRatings" in (hit.get("_source") or {}) for hit in hits if isinstance(hit, dict))
+    sources = [hit.get("_source") for hit in hits if isinstance(hit, dict)]
+    holds_judgments = any(isinstance(source, dict) and "judgmentRatings" in source for source in sources)
     return not holds_judgments and not (is_of_labels and _is_search_response(document))
 
 
