@@ -477,8 +477,27 @@ def test_a_run_is_no_list_of_relevant_items() -> None:
 
 
 KEYS = st.sampled_from(
-    "hits _id _score response docs id root children fields relevance errors responses results corpus_id qid _shards "
-    "_source error a.b".split()
+    [
+        "hits",
+        "_id",
+        "_score",
+        "response",
+        "docs",
+        "id",
+        "root",
+        "children",
+        "fields",
+        "relevance",
+        "errors",
+        "responses",
+        "results",
+        "corpus_id",
+        "qid",
+        "_shards",
+        "_source",
+        "error",
+        "a.b",
+    ]
 )
 LEAVES = st.sampled_from([None, True, 0, 7, 1.5, 2.0, "q", "", [], {}])
 HELD_IN = st.recursive(
