@@ -478,25 +478,8 @@ def test_a_run_is_no_list_of_relevant_items() -> None:
 
 KEYS = st.sampled_from(
     [
-        "hits",
-        "_id",
-        "_score",
-        "response",
-        "docs",
-        "id",
-        "root",
-        "children",
-        "fields",
-        "relevance",
-        "errors",
-        "responses",
-        "results",
-        "corpus_id",
-        "qid",
-        "_shards",
-        "_source",
-        "error",
-        "a.b",
+        *("hits", "_id", "_score", "_source", "_shards", "response", "docs", "id", "root", "children", "fields"),
+        *("relevance", "errors", "error", "responses", "results", "corpus_id", "qid", "a.b"),
     ]
 )
 LEAVES = st.sampled_from([None, True, 0, 7, 1.5, 2.0, "q", "", [], {}])
