@@ -152,6 +152,7 @@ def evaluate(
     score: str = SCORE,
     label: str = LABEL,
     weight: str | None = None,
+    items: str | None = None,
     labels: object | None = None,
     null_scores: NullScores = "error",
     reader: str | None = None,
@@ -171,7 +172,8 @@ def evaluate(
     have the name that a convention gives it, such as ``qid`` and ``docno``; of both, one must be named.
     ``score="-position"``: a column in which the lowest is the best. ``group="uid,user"``: ``uid`` in the run and
     ``user`` in the labels; so may ``item``.
-    ``item``: without such a column an item is
+    ``items``: of responses in JSON (a file, a dict, a list of dicts) where each has its list, as ``"response.docs"``;
+    the other names are then dotted paths, such as ``"document.id"``. ``item``: without such a column an item is
     known by its row's number within the group, if scores and labels are in one table; False asks for that.
     ``labels``: a second table or path, with the labels (group, item, label); the label column of ``frame`` is then
     not read. ``item_to_document``: items are chunks of documents, and which: a pattern of what
@@ -194,7 +196,7 @@ def evaluate(
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight, documents_given(item_to_document, collapse)),
+        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse)),
         null_scores,
         reader=reader,
         columns=columns,
@@ -216,12 +218,13 @@ class Names:
     score: str = SCORE
     label: str = LABEL
     weight: str | None = None
+    items: str | None = None
     documents: Documents | None = None
 
     def columns(self, *roles: str) -> Columns:
         """Return the names that were given for some roles. Raises: InputError for what is not a name."""
         given: dict[str, Any] = {}
-        for role in ("group", "item", "score", "label", "weight"):
+        for role in ("group", "item", "score", "label", "weight", "items"):
             name = getattr(self, role)
             if not isinstance(name, str | None) and not (role == "item" and name is False):
                 raise InputError(
@@ -248,7 +251,7 @@ class Input:
     def used_by(self, use: Callable[[Iterable[RankedTable], LabelLists | None], T]) -> T:
         """Return what a function makes of the run's blocks and its labels; it is called again if it must be."""
         labels, names = self._read_labels(), self.names
-        of_run = ("group", "item", "score", "weight", *(("label",) if labels is None else ()))
+        of_run = ("group", "item", "score", "weight", "items", *(("label",) if labels is None else ()))
         path = path_of(self.frame)
         if path is None:
             of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}

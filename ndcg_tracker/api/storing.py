@@ -43,6 +43,7 @@ def ingest(
     score: str = SCORE,
     label: str = LABEL,
     weight: str | None = None,
+    items: str | None = None,
     null_scores: NullScores = "error",
     reader: str | None = None,
     columns: str | Sequence[str] | None = None,
@@ -100,7 +101,7 @@ def ingest(
     given = Input(
         frame,
         labels,
-        Names(group, item, score, label, weight, documents_given(item_to_document, collapse)),
+        Names(group, item, score, label, weight, items, documents_given(item_to_document, collapse)),
         null_scores,
         reader=reader,
         columns=columns,
@@ -306,6 +307,7 @@ def add_labels(
     group: str | None = None,
     item: str | None = None,
     label: str | None = None,
+    items: str | None = None,
     source: str | None = None,
     judge: str = "",
     extend: bool = False,
@@ -316,14 +318,15 @@ def add_labels(
 ) -> LabelsAdded:
     """Make labels the newest version of a dataset; return the version and whether it is new.
 
-    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; ``group``, ``item`` and ``label``: names
-    of its columns. ``source``: where they come from, by default the path. ``judge``: who gave them, such as a model's
-    name; beside labels of no named judge they count only where it is named. ``extend``: they are added to those of the
-    judge's newest version, instead of taking their place. ``rescore``: evaluate the dataset's stored runs under them in
-    the same transaction; what became of each is in ``rescored`` of the result, and pruned runs are left out.
-    ``added_by``: who gave these labels, where that is not the judge whose version they extend. ``from_runs``: names of
-    the runs that users were shown, whose logs these labels come from. ``where``: of a file only the rows with these
-    values in these columns. A file with a column ``judge`` gives each judge a version, one after the other, those
+    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; ``group``, ``item``, ``label`` and
+    ``items``: names of its columns. ``source``: where they come from, by default the path. ``judge``: who gave them,
+    such as a model's name; beside labels of no named judge they count only where it is named. ``extend``: they are
+    added to those of the judge's newest version, instead of taking their place. ``rescore``: evaluate the dataset's
+    stored runs under them in the same transaction; what became of each is in ``rescored`` of the result, and pruned
+    runs are left out. ``added_by``: who gave these labels, where that is not the judge whose version they extend.
+    ``from_runs``: names of the runs that users were shown, whose logs these labels come from. ``where``: of a file only
+    the rows with these values in these columns. A file with a column ``judge`` gives each judge a version, one after
+    the other, those
     beside the first in ``further`` of the result; with ``judge`` only its rows.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
@@ -333,7 +336,7 @@ def add_labels(
     from ndcg_tracker.runs.rescore import store_labels
     from ndcg_tracker.storage.records import LabelOrigin
 
-    columns, path = Columns(group=group, item=item, label=label), path_of(labels)
+    columns, path = Columns(group=group, item=item, label=label, items=items), path_of(labels)
     if path is None and where:
         raise InputError(f"{argument('where')} chooses rows of a file", advice="give those rows alone")
     if path is None:

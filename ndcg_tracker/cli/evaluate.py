@@ -34,6 +34,7 @@ def evaluate(
     label: options.LabelColumn = None,
     weight: options.WeightColumn = None,
     columns: options.Header = None,
+    items: options.ResponseItems = None,
     scores: options.Scores = None,
     item_to_document: options.ItemToDocument = None,
     collapse: options.Collapsed = None,
@@ -86,6 +87,7 @@ def evaluate(
         label=label,
         weight=weight,
         header=columns,
+        items=items,
         documents=documents_given(item_to_document, collapse),
     )
     names = run_names(files, name, of_stdin="-")
@@ -96,6 +98,7 @@ def evaluate(
             refused_by_spark(
                 reader=reader,
                 columns=columns,
+                items=items,
                 scores=scores,
                 stream=stream,
                 weight=weight,

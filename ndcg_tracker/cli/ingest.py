@@ -67,8 +67,13 @@ def ingest(
     stream: options.Stream = None,
     engine: options.Engine = "here",
     items: Annotated[
-        options.ItemsName | None,
-        typer.Option(help="With --engine spark, executors write to Postgres; of which groups to store the items."),
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Of responses in JSON: where each has its list, such as response.docs; the other names are dotted "
+            "paths. With --engine spark, executors write to Postgres; of which groups to store the items: none, sample "
+            "or all.",
+        ),
     ] = None,
     jobs: Annotated[
         int | None,
@@ -159,9 +164,7 @@ def ingest(
         if is_given:
             raise InputError(f"{spelled} belongs to --summaries FILE", advice="leave it out")
 
-    if items is not None and engine != "spark":
-        raise InputError("--items belongs to --engine spark", advice="leave it out")
-
+    of_groups = options.items_name(items, engine)
     from ndcg_tracker.api.evaluation import parsed_metrics
     from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (
@@ -207,6 +210,7 @@ def ingest(
         label=label,
         weight=weight,
         header=columns,
+        items=items,
         documents=documents_given(item_to_document, collapse),
     )
     if metadata is not None:
@@ -229,12 +233,12 @@ def ingest(
                 write_metrics(metrics_text([(evaluated.metric, evaluated.mean) for evaluated in result.metrics]))
 
             paths, of_labels = files, labels
-            if items is not None:
+            if of_groups is not None:
                 of_files = {"reader": reader, "columns": columns, "scores": scores, "weight": weight, "judge": judge}
                 of_files |= {"item_to_document": item_to_document}
                 refused_by_spark(stream=stream, jobs=jobs, **of_files, sampled=sampled)
                 given_facts = (metric or [DEFAULT_METRIC], commit, parameters, tags, created_at)
-                logging = SparkLogging(dataset, items, *given_facts, replace)
+                logging = SparkLogging(dataset, of_groups, *given_facts, replace)
                 by_role = {"group": group, "item": item, "score": score, "label": label}
                 for result in logged_by_spark(tracker, dict(zip(names, files, strict=True)), labels, logging, by_role):
                     keep(result)

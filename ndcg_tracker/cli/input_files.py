@@ -150,6 +150,7 @@ def columns_of(
     label: str | None,
     weight: str | None,
     header: str | None,
+    items: str | None = None,
     documents: Documents | None = None,
 ) -> tuple[Columns, Columns]:
     """Return the columns of runs, and those of the file of their labels, from the options of a command.
@@ -169,6 +170,7 @@ def columns_of(
         weight=weight,
         is_shared=labels is not None and may_have_columns(labels),
         header=header_of(header),
+        items=items,
         by_rank=are_by_rank(metrics or ()),
         documents=documents,
     )

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TextIO, cast, get_args
 
 import typer
 
@@ -134,6 +134,14 @@ Header = Annotated[
     typer.Option("--columns", metavar="NAME,...", help="Names of all columns of a csv or tsv file without header."),
 ]
 WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of the weight.", show_default="weight")]
+ResponseItems = Annotated[
+    str | None,
+    typer.Option(
+        "--items",
+        metavar="PATH",
+        help="Of responses in JSON: where each has its list, such as response.docs; the other names are dotted paths.",
+    ),
+]
 Scores = Annotated[
     str | None, typer.Option("--scores", metavar="FILE", help="Predictions, one per line of a label/qid file.")
 ]
@@ -166,6 +174,17 @@ EngineName = Literal["here", "spark"]
 
 ItemsName = Literal["none", "sample", "all"]
 """Of which groups executors store the items."""
+
+
+def items_name(text: str | None, engine: EngineName) -> ItemsName | None:
+    """Return of which groups executors are to store the items, None where none do (InputError where it is unclear)."""
+    is_name = text in get_args(ItemsName)
+    if is_name and engine != "spark":
+        raise InputError("--items belongs to --engine spark", advice="leave it out")
+    if engine == "spark" and text is not None and not is_name:
+        what = f"--items {text!r} does not say of which groups executors store the items"
+        raise InputError(what, advice=f"give one of {' '.join(get_args(ItemsName))}")
+    return cast("ItemsName", text) if is_name else None
 
 
 Engine = Annotated[

@@ -80,7 +80,7 @@ class RecordPlaces:
 
     def error(self, row: int, what: str, **parts: str) -> InputError:
         """Return ``FILE: record N: what``."""
-        return InputError(what, where=f"{self._name}: {self.mention(row)}", **parts)
+        return InputError(what, where=": ".join(filter(None, [self._name, self.mention(row)])), **parts)
 
     def whole(self, what: str, **parts: str) -> InputError:
         """Return ``FILE: what``."""

@@ -20,6 +20,8 @@ Deciding = Literal["scores", "ranks"]
 
 _RANK = "rank"  # the column that is read beside scores, to see whether it contradicts them
 _RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
+OF_A_FILE = "@"
+"""Before the name of a file with an id per line: the groups of responses in JSON, in their order."""
 _NEGATED = "-"  # before the name of a score column in which the lowest is the best
 
 _OFTEN: dict[str, tuple[str, ...]] = {
@@ -119,7 +121,9 @@ class Columns:
     A ``score`` with a minus before the name is one in which the lowest is the best, such as a position; ``group`` and
     ``item`` may be two names with a comma, of the run's column and the labels' (see ``asked``).
     ``header``: the names of all columns of a delimited file, in order, where its first line is a row; None where that
-    line names them. ``by_rank``: whether a column ``rank`` decides where scores contradict it (see ``deciding``).
+    line names them. ``items``: of responses in JSON, where each has its list; the other names are then dotted paths,
+    in the response that of the group and the weight, in an element of the list those of item, score and label.
+    ``by_rank``: whether a column ``rank`` decides where scores contradict it (see ``deciding``).
     ``documents``: what the items are chunks of; where it names a column, that is read in place of the items.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
@@ -133,6 +137,7 @@ class Columns:
     weight: str | None = None
     is_shared: bool = False
     header: tuple[str, ...] | None = None
+    items: str | None = None
     by_rank: bool = False
     documents: Documents | None = None
 
@@ -168,7 +173,8 @@ class Columns:
             return name.removeprefix(_NEGATED)
         of_run, comma, of_labels = name.partition(",")
         if not comma or not self.is_shared or role not in IDS:
-            return name
+            is_of_run = self.is_shared and role == "group" and name.startswith(OF_A_FILE)
+            return None if is_of_run and wanted is LABEL_TABLE else name
         return (of_labels if wanted is LABEL_TABLE else of_run).strip()
 
     def asked_beside(self, header: Collection[str], wanted: Wanted) -> list[str]:
@@ -178,7 +184,7 @@ class Columns:
 
     def any_given(self) -> str | None:
         """Return the first role that was given a name which serves this table alone, None if none was."""
-        roles = NUMBERS if self.is_shared else (*IDS, *NUMBERS)
+        roles = ("items", *(NUMBERS if self.is_shared else (*IDS, *NUMBERS)))
         return next((role for role in roles if self.given(role)), None)
 
     def positions(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, int]:
@@ -320,11 +326,16 @@ class Columns:
             joint=": ",
         )
 
-    def _warn_of(self, names: Mapping[str, str], wanted: Wanted) -> None:
-        """Warn of what the caller may not expect (see ``names``), and of ranks that are given as scores."""
-        if self.score in _RANK_NAMES and "score" in names:
+    def warn_of_ranks(self) -> None:
+        """Warn where what was named as the score is called as positions are."""
+        if self.score and self.score[0] != _NEGATED and self.score.rpartition(".")[2] in _RANK_NAMES:
             what = f"column {shown(self.score)} is read as scores, of which the highest is best"
             warn(ColumnWarning(what, advice=f"where the lowest is best, say {argument('score', f'-{self.score}')}"))
+
+    def _warn_of(self, names: Mapping[str, str], wanted: Wanted) -> None:
+        """Warn of what the caller may not expect (see ``names``), and of ranks that are given as scores."""
+        if "score" in names:
+            self.warn_of_ranks()
         told = {"rank"} if self.documents is None else {"rank", "item"}
         by_convention = {
             role for role, name in names.items() if name not in (self.given(role), self.asked(role, (), wanted), role)

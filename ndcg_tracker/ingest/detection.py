@@ -39,7 +39,9 @@ FORMATS = (
 READERS = tuple(format.name for format in FORMATS)
 WITHOUT_COLUMNS = tuple(format.name for format in FORMATS if not format.has_columns)
 _BY_EXTENSION = {ending: format.name for format in FORMATS for ending in format.endings}
-_DOCUMENT_KEYS = {"requests", "details", "rank_eval", "judgmentRatings", "hits", "queries", "query_doc_pairs"}
+_DOCUMENT_KEYS = {
+    *("requests", "details", "rank_eval", "judgmentRatings", "hits", "responses", "queries", "query_doc_pairs")
+}
 _SVMLIGHT = re.compile(rb"\S+[ \t]+(?:qid:\S+|[0-9]+:\S+)(?:[ \t].*)?")
 _OUTPUT = re.compile(rb"(?=[^\t]{22})[A-Za-z][A-Za-z0-9_.,=-]* *\t[^\t]+\t[^\t]+")  # of trec_eval
 _ITERATION = re.compile(rb"Q0|[0-9.]+")
@@ -174,6 +176,8 @@ def _json_reader(first_bytes: bytes) -> str:
         return "json"
     if rest.strip():
         return "jsonl"
+    if record and all(isinstance(value, list) for value in record.values()):
+        return "json"  # a list per group
     nested = [value for value in record.values() if _is_nested(value)]
     return "json" if nested and (len(nested) == len(record) or not _DOCUMENT_KEYS.isdisjoint(record)) else "jsonl"
 

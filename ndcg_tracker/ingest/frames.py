@@ -27,6 +27,8 @@ from ndcg_tracker.ingest.columns import (
     is_frame_as_dict,
     refuse_single,
 )
+from ndcg_tracker.ingest.formats.response_rows import document_rows
+from ndcg_tracker.ingest.formats.responses import holds_responses
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
@@ -83,6 +85,8 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
             advice=f"give {argument('null_scores', 'error')} or {argument('null_scores', 'not_retrieved')}",
         )
     wanted = RUN_APART if labels_apart else RUN_TABLE
+    if holds_responses(frame, columns):
+        return document_rows(None, frame, columns, wanted)
     opened = _opened(frame, "score")
     return _rows(opened, columns, wanted, null_scores).with_documents(columns.documents), opened.places
 
@@ -96,6 +100,8 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_a
     [3.0]
     """
     try:
+        if holds_responses(frame, columns):
+            return label_lists(*document_rows(None, frame, columns, LABEL_TABLE), are_answers=are_answers)
         opened = _opened(frame, "label")
         rows = _rows(opened, columns, LABEL_TABLE).with_documents(columns.documents)
         return label_lists(rows, opened.places, are_answers=are_answers)

@@ -24,6 +24,8 @@ from ndcg_tracker.ingest.formats import json_documents
 from ndcg_tracker.ingest.formats.delimited import Delimited
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.formats.parquet import parquet_blocks
+from ndcg_tracker.ingest.formats.response_rows import ResponseLines
+from ndcg_tracker.ingest.formats.responses import first_record, response_columns
 from ndcg_tracker.ingest.formats.svmlight import LabelQid, Scores, needed_scores
 from ndcg_tracker.ingest.formats.trec import QRELS, RUN, Trec
 from ndcg_tracker.ingest.group_blocks import GroupBlock, LineFormat, SeenGroups, text_group_blocks, whole_block
@@ -290,6 +292,9 @@ def _run_reader(source: Source, reader: str | None, columns: Columns, scores_pat
 
 def _refuse_columns(source: Source, name: str, columns: Columns, *, has_reader: bool) -> None:
     """Raise InputError for columns named in a format without; ``has_reader``: whether another one can be chosen."""
+    if columns.items and not name.startswith("json"):
+        what = f"{argument('items')} is for responses in JSON, and this is read as {name}"
+        raise source.error(what, advice="leave it out")
     role = columns.any_given()
     if name in WITHOUT_COLUMNS and role is not None:
         advice = f"drop {argument(role)}" + (f", or choose another {argument('reader')}" if has_reader else "")
@@ -461,7 +466,8 @@ def text_table(source: Source, reader: str, columns: Columns, wanted: Wanted) ->
     if reader == "trec":
         return Trec(QRELS if wanted is LABEL_TABLE else RUN)
     if reader == "jsonl":
-        return JsonLines(columns, wanted)
+        as_responses = response_columns(first_record(source), columns, wanted)
+        return JsonLines(columns, wanted) if as_responses is None else ResponseLines(as_responses, wanted)
     if reader == "svmlight":
         return LabelQid(source)
     return Delimited({"csv": b",", "tsv": b"\t"}[reader], columns, wanted)

@@ -27,8 +27,9 @@ class Rows:
     ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
     ``weights``: float64, of frames perhaps int64, one per row, finite, NaN for null; None for an absent column.
     ``ranks``: int32, one per row, ``NO_RANK`` for none; None where they are not looked at. ``deciding``: what decides
-    where they contradict the scores, "format" for the scores of a format that has no choice. ``documents``: what the
-    items are chunks of, None for items of their own.
+    where they contradict the scores, "format" for the scores of a format that has no choice, "order" for scores beside
+    ranks that are the places of rows. ``documents``: what the items are chunks of, None for items of their own.
+    ``in_order``: whether the scores of some are made of the order of their rows, because there were none.
     """
 
     span_keys: Keys
@@ -38,8 +39,9 @@ class Rows:
     grades: Floats | None = None
     weights: Floats | None = None
     ranks: Ranks | None = None
-    deciding: Deciding | Literal["format"] = "format"
+    deciding: Deciding | Literal["format", "order"] = "format"
     documents: Documents | None = None
+    in_order: bool = False
 
     @property
     def n_rows(self) -> int:
@@ -65,6 +67,7 @@ class Rows:
             None if self.ranks is None else self.ranks[rows],
             self.deciding,
             self.documents,
+            self.in_order,
         )
 
     def with_documents(self, documents: Documents | None) -> Rows:
@@ -100,6 +103,7 @@ class Rows:
             _joined([part.ranks for part in parts]),
             parts[0].deciding,
             parts[0].documents,
+            any(part.in_order for part in parts),
         ).merged()
 
 

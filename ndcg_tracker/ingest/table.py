@@ -76,10 +76,10 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
     no score: n=2
     """
     every, joined = list(notes), list[Note]()
-    for kind in ("rank_conflict", "scores_like_ranks", *(() if has_labels else ("no_score",))):
+    for kind in ("order_of_lists", "rank_conflict", "scores_like_ranks", *(() if has_labels else ("no_score",))):
         parts = [note for note in every if note.kind == kind]
-        n = sum(cast("int", note.facts["n"]) for note in parts)
-        joined += [replace(note, facts={**note.facts, "n": n}) for note in parts[:1]]
+        n = sum(cast("int", note.facts.get("n", 0)) for note in parts)
+        joined += [replace(note, facts={**note.facts, "n": n}) if n else note for note in parts[:1]]
     return joined
 
 
@@ -282,6 +282,7 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     notes: list[Note] = []
     looks_ranked = None if scores.size < n_rows else scores_like_ranks(table.keys, table.offsets, given)
     notes += [] if looks_ranked is None else [looks_ranked]
+    notes += [Note("order_of_lists")] if rows.in_order else []
     if rows.ranks is not None and scores.size == n_rows:
         ranks = rows.ranks[table.rows]
         conflict = rank_conflict(table.keys, table.offsets, ranks, scores, is_descending=isinstance(run, Ranking))

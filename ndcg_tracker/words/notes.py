@@ -34,7 +34,7 @@ Kind = Literal[
     "runs_lacking", "runs_without_results", "runs_of_other_groups", "in_no_run", "groups_lacking",
     "small_slices",
     # ingest, evaluate and import
-    "rank_conflict", "scores_like_ranks", "no_score", "no_label", "no_group_label",
+    "rank_conflict", "scores_like_ranks", "order_of_lists", "no_score", "no_label", "no_group_label",
     "far_fewer_judged", "few_labels_met",
     "some_groups_missing", "one_score", "all_one", "below_rel",
     "sampled", "documents_in_ten", "runs_of_other_samples", "history_of_samples",
@@ -252,9 +252,11 @@ def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
     decides = {
         "format": "the scores decide, as in trec_eval: if lower scores are better here, negate them",
         "scores": "the scores decide: to go by the ranks, name '-rank' as the score column",
+        "order": "the scores decide: to go by the order, give '' as the score column",
         "ranks": "the ranks decide, as in RecTools and RecBole: to go by the scores, name their column",
     }[deciding]
-    return f"the rank column contradicts the scores in {where}; {decides}"
+    what = "the order of the items" if deciding == "order" else "the rank column"
+    return f"{what} contradicts the scores in {where}; {decides}"
 
 
 def _sampled(n: int, of: int, rank: int, chance: float) -> str:
@@ -537,6 +539,7 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
         "in a list, and the highest counts as the best: if the lowest is, negate them; a minus before the name of a "
         "score column does that"
     ),
+    "order_of_lists": "its lists have no scores, so their order is the ranking, the best item first",
     "no_score": lambda n: (
         f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "
         "failed on them, fix the scores"

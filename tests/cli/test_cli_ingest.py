@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 import subprocess
 from pathlib import Path
 
@@ -290,6 +291,39 @@ def test_the_column_options(command: CommandLine, folder: Path) -> None:
     columns = ["--group", "qid", "--item", "doc", "--score", "s", "--label", "rel"]
     (row,) = command.rows("ingest", "run.csv", "--labels", "grades.csv", *columns)
     assert row["mean"] == BM25_MEAN
+
+
+@pytest.mark.both_engines
+def test_responses_of_a_search_are_stored(command: CommandLine, folder: Path) -> None:
+    hits = [{"sku": {"id": item}} for item in ("a", "b")]
+    text = "".join(f"{json.dumps({'q': {'id': group}, 'found': hits})}\n" for group in ("lamp", "tent"))
+    (folder / "log.jsonl").write_text(text)
+    judged = [{"q": group, "judged": [{"id": "b", "grade": 1}]} for group in ("lamp", "tent")]
+    (folder / "judged.json").write_text(json.dumps(judged))
+    paths = ["--items", "judged", "--group", "q", "--item", "id", "--label", "grade"]
+    assert command.said("labels", "add", "judged.json", *paths).splitlines() == [
+        "stored as version 1 of dataset 'default': 2 labels"
+    ]
+    paths = ["--items", "found", "--group", "q.id", "--item", "sku.id"]
+    told = command("ingest", "log.jsonl", *paths, "--metric", "RR").err
+    assert told == "note: log: its lists have no scores, so their order is the ranking, the best item first\n"
+    assert [row["value"] for row in command.rows("sql", "SELECT value FROM group_history")] == [
+        0.5, 0.5
+    ]  # fmt: skip
+    assert command.refused("ingest", "log.jsonl", "--items", "found", "--group", "q.id") == (
+        "log.jsonl:1: found[0] has no 'item'; its keys are 'sku'; name what has its item with --item PATH"
+    )
+    (folder / "ids.txt").write_text("lamp\n")
+    assert command.refused("ingest", "log.jsonl", "--items", "found", "--group", "@ids.txt", "--item", "sku.id") == (
+        "log.jsonl:2: there are more responses than the 1 id in ids.txt; write an id per line, in the order of the "
+        "responses"
+    )
+    for given, said in (
+        (["--items", "none"], "--items belongs to --engine spark; leave it out"),
+        (["--items", "found", "--engine", "spark"], "--items 'found' does not say of which groups executors store the "
+         "items; give one of none sample all"),
+    ):  # fmt: skip
+        assert command.refused("ingest", "log.jsonl", *given) == said
 
 
 def test_the_label_column_is_one_of_the_labels_file(command: CommandLine, files: None, folder: Path) -> None:

@@ -71,6 +71,8 @@ BOOK = {
     ],
 }
 
+pytestmark = pytest.mark.filterwarnings("ignore:the ids of the|lists of items without labels")
+
 
 def run(document: object, **options: Any) -> Any:
     """Return the run that a document holds, or what is said against it."""

@@ -13,6 +13,8 @@ from ndcg_tracker.ingest.columns import LABEL_TABLE, RUN_TABLE, Columns
 from ndcg_tracker.ingest.formats.jsonl import JsonLines
 from ndcg_tracker.ingest.source import Source
 
+pytestmark = pytest.mark.filterwarnings("ignore:the ids of the|lists of items without labels")
+
 
 def outcome(content: bytes, columns: Columns = Columns()) -> Any:
     def rows(source: Source) -> Any:
@@ -81,7 +83,7 @@ ROW = '{"group": "q", "item": "a", "score": 1}\n'
         ),
         ('{"group": "q", "score": "1"}', "the score is a JSON string; write a number, or null for none"),
         ('{"group": "q", "score": true}', "the score is a JSON true or false; write a number, or null for none"),
-        ('{"group": 1.0, "score": 1}', "the group id is a JSON fraction; ids are text or whole numbers"),
+        ('{"group": 1.5, "score": 1}', "the group id is a JSON fraction; ids are text or whole numbers"),
         ('{"group": true, "score": 1}', "the group id is a JSON true or false; ids are text or whole numbers"),
         ('{"group": ["q"], "item": "a"}', "the group id is a JSON array; ids are text or whole numbers"),
         ('{"group": "q", "item": [["a"]]}', "the item id is a JSON array; ids are text or whole numbers"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ from random import Random
 from typing import Any
 
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.ingest.columns import ColumnWarning
 
 from . import hostile_files, parquet_files
 from .grammar import LABELS, RUN, RefusedError, Table, delimited, json_lines, label_qid, trec_qrels, trec_run
@@ -103,7 +105,9 @@ def defects(reader: Reader, one: Sample, random: Random, folder: Path) -> Iterat
         expected = _UnreadableError([None, *range(1, 100)], f"{type(error).__name__}: {error}")
     for way, read in ways(reader, one, random, folder):
         try:
-            found: Any = read()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ColumnWarning)
+                found: Any = read()
         except InputError as error:
             found = str(error)
         except Exception as error:

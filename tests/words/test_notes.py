@@ -303,6 +303,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "the scores of all 3,000 groups, such as 'q7', look like positions in a list, and the highest counts as the "
         "best: if the lowest is, negate them; a minus before the name of a score column does that",
     ),
+    "order_of_lists": ({}, "its lists have no scores, so their order is the ranking, the best item first"),
     "no_score": (
         {"n": 1200},
         "1,200 rows have no score, and the items count as not retrieved; if a model failed on them, fix the scores",
@@ -445,6 +446,10 @@ def test_a_single_group_or_row() -> None:
     assert sentence(Note("rank_conflict", {"n": 1, "first": "q7", "deciding": "scores"})) == (
         "the rank column contradicts the scores in a group ('q7'); "
         "the scores decide: to go by the ranks, name '-rank' as the score column"
+    )
+    assert sentence(Note("rank_conflict", {"n": 1, "first": "q7", "deciding": "order"})) == (
+        "the order of the items contradicts the scores in a group ('q7'); "
+        "the scores decide: to go by the order, give '' as the score column"
     )
     assert sentence(Note("no_score", {"n": 1})).startswith("1 row has no score, ")
 

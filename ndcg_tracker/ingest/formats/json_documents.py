@@ -16,6 +16,8 @@ from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
+from ndcg_tracker.ingest.formats.response_rows import document_rows
+from ndcg_tracker.ingest.formats.responses import is_lists, is_response, response_columns
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings import Floats, Index
@@ -38,6 +40,12 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
     """
     try:
         document = _parsed(source)
+        first = document[0] if isinstance(document, list) and document else document
+        if _are_responses(document, first, columns, wanted):
+            if chosen:
+                raise _nothing_to_choose("holds responses of a search", chosen)
+            as_responses = response_columns(first, columns, wanted) or columns
+            return document_rows(source.name, document, as_responses, wanted)
         if isinstance(document, list):
             if chosen:
                 raise _nothing_to_choose("is an array of records", chosen)
@@ -51,6 +59,21 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
         raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
     except WrongValueError as error:
         raise error.at(source.name) from None
+
+
+def _are_responses(document: Any, first: object, columns: Columns, wanted: Wanted) -> bool:
+    """Return whether a document is one response or several, or a list per group; ``first``: the first of them."""
+    if columns.items or is_lists(document, columns):
+        return True
+    if isinstance(document, list):
+        return response_columns(first, columns, wanted) is not None
+    if not is_response(document):
+        return False
+    hits = document["hits"]["hits"] if _is_search_response(document) else []
+    is_of_labels = "score" not in wanted.roles and not columns.given("label")
+    sources = [hit.get("_source") for hit in hits if isinstance(hit, dict)]
+    holds_judgments = any(isinstance(source, dict) and "judgmentRatings" in source for source in sources)
+    return not holds_judgments and not (is_of_labels and _is_search_response(document))
 
 
 # JSON itself
@@ -115,7 +138,7 @@ def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
     if not isinstance(document, dict):
         raise WrongValueError(f"a JSON {json_kind(document)}; runs and labels are objects or arrays of objects")
     response = document.get("rank_eval", document)  # so it was called before version 7
-    if isinstance(response, dict) and _is_response(response):
+    if isinstance(response, dict) and _is_rank_eval(response):
         lists = _response_lists(response, role)
     elif _holds_objects(document, "requests", "ratings"):
         lists = _judged_lists(document["requests"], "requests", ("id",), "_id", role)
@@ -146,7 +169,7 @@ def _holds_objects(document: Mapping[str, Any], key: str, inner: str) -> bool:
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and inner in value[0]
 
 
-def _is_response(document: Mapping[str, Any]) -> bool:
+def _is_rank_eval(document: Mapping[str, Any]) -> bool:
     details = document.get("details")
     inner = list(details.values()) if isinstance(details, dict) else []
     return bool(inner) and all(isinstance(detail, dict) and isinstance(detail.get("hits"), list) for detail in inner)
@@ -243,6 +266,15 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
         raise WrongValueError(
             what, advice="those of a retrieval task are {subset: {split: {query: {document: score}}}}"
         )
+    if {"task_name", "scores"} <= document.keys():
+        what = "MTEB's results of a task: means, and no ranking"
+        raise WrongValueError(what, advice="have the predictions written: mteb.evaluate(..., prediction_folder=FOLDER)")
+    if n_levels == 1 and is_frame_as_dict(document, ()):
+        raise WrongValueError(FRAME_AS_DICT, advice="write it with to_json(orient='records')")
+    if n_levels == 1 and is_lists(document, Columns(item="id")):
+        first = next(held[0] for held in document.values() if held)
+        what = f"the items of its lists are objects without 'item'; their keys are {', '.join(map(shown, first))}"
+        raise WrongValueError(what, advice=f"name what has the item with {argument('item', 'PATH')}")
     if n_levels == 1:
         keys = ", ".join(map(shown, list(document)[:_MOST_LISTED]))
         raise WrongValueError(f"JSON of no known shape, an object of {keys}", advice="write {group: {item: number}}")

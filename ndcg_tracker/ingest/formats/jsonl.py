@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ndcg_tracker.errors import warn
 from ndcg_tracker.ingest.arrow import Collected, has_lists, list_rows, unfolded
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, Refused, Wanted
+from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, ColumnWarning, Refused, Wanted
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, in_asked_order
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
 from ndcg_tracker.words.texts import shown
@@ -20,6 +21,7 @@ from ndcg_tracker.words.texts import shown
 _MOST_DIGITS = 400  # the largest double has 309
 _NULL = float("nan")
 _INFINITY = float("inf")
+_SKIPS = 2.0**53  # from here on doubles skip whole numbers
 _KINDS = {
     str: "string",
     bool: "true or false",
@@ -54,6 +56,7 @@ class JsonLines:
         self._has_names = False
         self._seen: dict[str, None] = {}
         self._lacking: dict[str, int] = {}
+        self._fractions: set[str] = set()
 
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows and their lines.
@@ -104,7 +107,7 @@ class JsonLines:
         names, seen = self._names, self._seen
         if not record.keys() <= seen.keys():
             seen.update(dict.fromkeys(record))
-        group = json_id(record.get(names["group"]), "group")
+        group = json_id(record.get(names["group"]), "group", self._fractions)
         roles = [*(["item"] if "item" in names else []), *self._number_roles]
         values = [record.get(names[role]) if role in names else None for role in roles]
         rows: Iterable[Sequence[object]] = [values]
@@ -115,7 +118,7 @@ class JsonLines:
             rows = list_rows(dict(zip(roles, values, strict=True)), names, group)
         for row in rows:
             numbers = row[-len(self._number_roles) :]
-            item = json_id(row[0], "item") if "item" in names else None
+            item = json_id(row[0], "item", self._fractions) if "item" in names else None
             doubles = [json_number(value, role) for value, role in zip(numbers, self._number_roles, strict=True)]
             gathered.add(line, group, item, doubles)
 
@@ -157,6 +160,7 @@ class JsonLines:
 
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise what ``refused`` makes of an absent column, and of one whose name the first row does not tell."""
+        warn_of_fractions(self._fractions)
         for role, name in self._columns.names(list(self._seen), self._wanted, refused).items():
             if self._names.get(role, name) != name:
                 raise refused(
@@ -223,11 +227,13 @@ def json_integer(text: str) -> int:
     return int(text)
 
 
-def json_id(value: object, role: str) -> bytes:
+def json_id(value: object, role: str, fractions: set[str] | None = None) -> bytes:
     """Return an id as bytes, none for null. Raises: WrongValueError for what is neither text nor a whole number.
 
-    >>> json_id("d7", "item"), json_id(7, "item"), json_id(None, "item")
-    (b'd7', b'7', b'')
+    ``fractions``: takes the role where the id is a whole number written as a fraction, as after a join in pandas.
+
+    >>> json_id("d7", "item"), json_id(7, "item"), json_id(None, "item"), json_id(7.0, "item", set())
+    (b'd7', b'7', b'', b'7')
     """
     if type(value) is str:
         try:
@@ -238,9 +244,20 @@ def json_id(value: object, role: str) -> bytes:
             ) from None
     if value is None:
         return b""
+    if type(value) is float and fractions is not None and value.is_integer() and abs(value) < _SKIPS:
+        fractions.add(role)
+        value = int(value)
     if type(value) is int:
         return b"%d" % value
     raise WrongValueError(f"the {role} id is a JSON {json_kind(value)}; ids are text or whole numbers")
+
+
+def warn_of_fractions(roles: set[str]) -> None:
+    """Warn of ids that were whole numbers written as fractions, and forget them."""
+    for role in sorted(roles):
+        what = f"the ids of the {role}s came as fractions and are all whole numbers: 7.0 is read as 7"
+        warn(ColumnWarning(what, advice="write them as whole numbers or text"))
+    roles.clear()
 
 
 def json_number(value: object, role: str) -> float:
@@ -297,10 +314,10 @@ def json_rows(
     text = plain_lines(block).rstrip(b"\n")
     types = _types(names, first_record)
     table = _parsed(text, types)
-    if table.num_rows != _n_objects(text):
+    if table.num_rows != n_objects(text):
         raise DoubtfulError("not one object per line")
     for name in types.keys() - set(names.values()):
-        _refuse_odd_numbers(table.column(name))
+        refuse_odd_numbers(table.column(name))
     seen = list(first_record)
     seen += [name for name in names.values() if name not in seen and _is_there(text, name, table.column(name))]
     held = {
@@ -314,7 +331,7 @@ def json_rows(
             columns, _ = unfolded(columns, names, NoPlaces())
         for role, column in columns.items():
             if role not in IDS:
-                _refuse_odd_numbers(column)
+                refuse_odd_numbers(column)
         collected.add(columns)
     return collected.rows(), seen
 
@@ -353,7 +370,7 @@ def _parsed(text: bytes, types: Mapping[str, Any]) -> Any:
         raise DoubtfulError(str(error)) from None
 
 
-def _n_objects(text: bytes) -> int:
+def n_objects(text: bytes) -> int:
     """Return how many lines there are. Raises: DoubtfulError for one that does not begin with a brace."""
     data = np.frombuffer(text, dtype=np.uint8)
     starts = np.insert(np.flatnonzero(data == _NEWLINE) + 1, 0, 0)
@@ -362,7 +379,7 @@ def _n_objects(text: bytes) -> int:
     return starts.size
 
 
-def _refuse_odd_numbers(column: Any) -> None:
+def refuse_odd_numbers(column: Any) -> None:
     """Refuse NaN and infinity, which are no JSON, and -0, which is a whole number and as such has no sign."""
     import pyarrow as pa
 

@@ -52,6 +52,7 @@ def add_labels(
     item: options.ItemColumn = None,
     label: options.LabelColumn = None,
     columns: options.Header = None,
+    items: options.ResponseItems = None,
     judge: options.OfJudge = None,
     added_by: Annotated[
         str | None, typer.Option("--added-by", metavar="NAME", help="Who gave them, where that is not the judge.")
@@ -84,7 +85,7 @@ def add_labels(
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.runs.ingest import source_name
 
-    names = Columns(group=group, item=item, label=label, header=header_of(columns))
+    names = Columns(group=group, item=item, label=label, header=header_of(columns), items=items)
     chosen, meant = Pairs("--where")(where or ()), options.or_the_only_one(dataset)
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
     if design is not None:

@@ -7,6 +7,7 @@ from .table import LABELS, RUN, Faults, Role, Row, Table, table
 from .text import lines_of
 
 _ROLES = {RUN: ("group", "item", "score", "label", "weight"), LABELS: ("group", "item", "label")}
+_NUMBER = {RUN: "score", LABELS: "label"}
 _REQUIRED = {RUN: {"group", "score"}, LABELS: {"group", "item", "label"}}
 
 
@@ -17,11 +18,13 @@ class _WrongTypeError(Exception):
 def json_lines(content: bytes, role: Role) -> Table:
     """Return a run or labels: ids are text or whole numbers; scores, labels and weights finite numbers.
 
-    Labels may be true or false. Lines of blanks mean nothing. A column that no object names is absent.
+    Labels may be true or false. Lines of blanks mean nothing. A column that no object names is absent. If the first
+    line has a list of ids and neither score nor label, so have all: their order is the ranking, or each has grade 1.
     """
     faults = Faults()
     names: set[str] = set()
-    found = []
+    found: list[Row] = []
+    first: dict[str, object] | None = None
     for line, text in lines_of(content, faults):
         if not text.strip(b" \t"):
             continue
@@ -29,7 +32,12 @@ def json_lines(content: bytes, role: Role) -> Table:
             record = json_value(text.decode())
             if not isinstance(record, dict):
                 raise NotJsonError("no object")
-            rows = [_row(line, one, role) for one in _unfolded(record, role)]
+            first = record if first is None else first
+            if _are_ids_alone(first):
+                rows = _of_ids(line, record, role, role == RUN and "weight" in first, {row.group for row in found})
+                record = {**record, _NUMBER[role]: None}
+            else:
+                rows = [_row(line, one, role) for one in _unfolded(record, role)]
         except (NotJsonError, _WrongTypeError) as error:
             faults.add(line, str(error))
             continue
@@ -39,6 +47,31 @@ def json_lines(content: bytes, role: Role) -> Table:
         faults.add(None, "a column is missing")
     has_weights = role == RUN and "weight" in names
     return table(found, faults, role, has_items="item" in names, has_weights=has_weights)
+
+
+def _are_ids_alone(first: dict[str, object]) -> bool:
+    items = first.get("item")
+    has_ids = isinstance(items, list) and not any(isinstance(item, dict | list) for item in items)
+    return has_ids and "group" in first and not {"score", "label"} & first.keys()
+
+
+def _of_ids(
+    line: int, record: dict[str, object], role: Role, has_weights: bool, before: set[bytes | None]
+) -> list[Row]:
+    """Return a row per id of a list, ranked as they stand or relevant."""
+    items = record.get("item", _WrongTypeError)
+    if items is None or items == []:
+        return []
+    if not isinstance(items, list) or any(isinstance(item, dict | list) for item in items):
+        raise _WrongTypeError("no list of ids")
+    group = _id(record.get("group"))
+    if isinstance(record.get(_NUMBER[role]), list) or group is None or (role == RUN and group in before):
+        raise _WrongTypeError("a list of numbers beside ids, no group, or one again")
+    weight = _number(record.get("weight"), "weight") if has_weights else None
+    return [
+        Row(line, group, _id(item), **{_NUMBER[role]: -place if role == RUN else 1.0, "weight": weight})
+        for place, item in enumerate(items, 1)
+    ]
 
 
 def _unfolded(record: dict[str, object], role: Role) -> list[dict[str, object]]:
@@ -68,6 +101,8 @@ def _id(value: object) -> bytes | None:
         return None
     if isinstance(value, Number) and value.is_whole:
         return b"0" if value.text == "-0" else value.text.encode()
+    if isinstance(value, Number) and value.value is not None and value.value.is_integer() and abs(value.value) < 2**53:
+        return str(int(value.value)).encode()
     if not isinstance(value, str):
         raise _WrongTypeError("an id that is neither text nor a whole number")
     try:

@@ -1,0 +1,539 @@
+"""Responses of search systems: a record per query, and in it the list of what was found, the best first.
+
+Dotted paths say where a record has its query and its list, and where an element of the list has its item, score and
+label: ``hits.hits``, ``document.id``, ``results.0``. Of tools in ``SHAPES`` they are known.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ndcg_tracker.errors import argument, warn
+from ndcg_tracker.ingest.cells import Ranks, WrongValueError
+from ndcg_tracker.ingest.columns import OF_A_FILE, Columns, ColumnWarning, Wanted, conventional_names, is_frame_as_dict
+from ndcg_tracker.ingest.formats.jsonl import json_integer, json_kind, warn_of_fractions
+from ndcg_tracker.ingest.rows import Rows, in_asked_order
+from ndcg_tracker.ingest.source import BOM, LONGEST_LINE, Source
+from ndcg_tracker.rankings import Index
+from ndcg_tracker.words.texts import counted, in_a_row, shown, shown_name
+
+Steps = tuple[str, ...]
+
+NOTHING = object()
+_HEADS = (1 << 16, 1 << 21, LONGEST_LINE)  # bytes in which the first line may end
+_OF_PAIR: Steps = ("0",)  # where a list of an id and a score has the id
+_MOST_LISTED = 10
+_MOST_KEYS = 50  # of a record of a log; a nested dict has more, and is not looked through
+_LONGEST_REASON = 200
+MAY_BE_A_PART = re.compile(rb'"(?:timed_out"\s*:\s*true|failed"\s*:\s*[1-9]|errors"\s*:\s*\[|id"\s*:\s*"group:root)')
+"""Stands in every response of a known tool that is refused as a part of one."""
+BATCH = "responses"  # of _msearch: a response per search
+_RELEVANT = "lists of items without labels are read as relevant items, of grade 1"
+_GROUP_ADVICE = (
+    f"name what has the query's id with {argument('group', 'PATH')}, or give a file with an id per line, in the order "
+    f"of the responses, with {argument('group', '@FILE')}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the responses of some tools look like: the paths of their list, of an element's item and score, and, where
+    a response repeats its query, of that."""
+
+    tools: str
+    items: str
+    item: str
+    score: str
+    group: str | None = None
+
+
+SHAPES = (
+    Shape("Elasticsearch and OpenSearch", "hits.hits", "_id", "_score"),
+    Shape("Solr", "response.docs", "id", "score", "responseHeader.params.q"),
+    Shape("Vespa", "root.children", "id", "relevance"),
+    Shape("sentence-transformers", "results", "corpus_id", "score"),
+)
+
+
+def known_shape(record: object) -> tuple[Shape, str] | None:
+    """Return whose response a record is and the path of its list, None for no known one.
+
+    A record may have the response under a key of its own, beside the id of the query.
+
+    >>> known_shape({"qid": "q", "response": {"hits": {"hits": []}}})[1], known_shape({"results": ["a"]})
+    ('response.hits.hits', None)
+    """
+    if not isinstance(record, dict):
+        return None
+    held_in = record.items() if len(record) <= _MOST_KEYS else ()
+    for prefix, inner in (("", record), *((f"{key}.", value) for key, value in held_in if type(value) is dict)):
+        for shape in SHAPES:
+            held = value_at(inner, tuple(shape.items.split(".")))
+            if isinstance(held, list) and (shape.items != "results" or _has_key(held, shape.item)):
+                return shape, prefix + shape.items
+        root = inner.get("root")
+        if isinstance(root, dict) and "relevance" in root and isinstance(root.get("fields"), dict):
+            return SHAPES[2], prefix + SHAPES[2].items  # which has no children where nothing was found
+    return None
+
+
+def is_response(record: object) -> bool:
+    """Return whether a record is a response of a known tool, or those to the searches of a batch."""
+    return known_shape(record) is not None or (isinstance(record, dict) and is_batch(record))
+
+
+def holds_responses(held: object, columns: Columns) -> bool:
+    """Return whether what Python holds is a response, or a list of them.
+
+    >>> holds_responses([{"q": 1, "found": []}], Columns(items="found")), holds_responses({"q": {"a": 1}}, Columns())
+    (True, False)
+    """
+    return bool(columns.items) or is_response(held[0] if isinstance(held, list) and held else held)
+
+
+def response_columns(record: object, columns: Columns, wanted: Wanted) -> Columns | None:
+    """Return the columns of responses if that is what records are, None if they are rows; ``record`` is the first one.
+
+    A row with a list of ids and without scores is a response, too, and so is a list where a file has the groups.
+    """
+    group = columns.asked("group", (), wanted) or ""
+    if columns.items or is_response(record):
+        return columns
+    if isinstance(record, list):
+        return columns if group.startswith(OF_A_FILE) or _has_key(record, "corpus_id") else None
+    if not isinstance(record, dict) or columns.by_row_number:
+        return None
+    try:
+        names = columns.likely_names([*record, *columns.asked_beside(record, wanted)], wanted, WrongValueError)
+    except WrongValueError:
+        return None
+    held = record.get(names.get("item", ""))
+    is_list = isinstance(held, list) and not any(isinstance(one, dict | list) for one in held)
+    has_numbers = {"score", "label"} & {*names, *record}
+    return replace(columns, items=names["item"]) if is_list and not has_numbers and "group" in names else None
+
+
+def is_lists(document: object, columns: Columns) -> bool:
+    """Return whether a document is ``{group: [item, ...]}``, be the items ids or objects of which the id is known.
+
+    >>> is_lists({"q": ["a", "b"], "r": []}, Columns()), is_lists({"q": [{"id": "a"}]}, Columns())
+    (True, False)
+    """
+    if not isinstance(document, dict) or not all(isinstance(held, list) for held in document.values()):
+        return False
+    first = next((held[0] for held in document.values() if held), None)
+    is_known = (
+        not isinstance(first, dict)
+        or columns.item
+        or first.keys() & {"item", "corpus_id"}
+        or conventional_names("item", first)
+    )
+    return first is not None and bool(is_known) and not is_frame_as_dict(document, ())
+
+
+def is_batch(record: Mapping[str, Any]) -> bool:
+    """Return whether a record has responses of a known tool, as those of ``_msearch`` have."""
+    given = record.get(BATCH)
+    return isinstance(given, list) and any(known_shape(response) for response in given)
+
+
+def _has_key(held: Sequence[object], key: str) -> bool:
+    return bool(held) and isinstance(held[0], dict) and key in held[0]
+
+
+def steps_of(sample: object, path: str) -> Steps:
+    """Return the keys of a dotted path; where the sample has a key with dots, that is one of them.
+
+    >>> steps_of({"a": {"b.c": 1}}, "a.b.c"), steps_of({}, "a.b")
+    (('a', 'b.c'), ('a', 'b'))
+    """
+    head, dot, rest = path.partition(".")
+    if not dot or (isinstance(sample, dict) and path in sample):
+        return (path,)
+    return head, *steps_of(value_at(sample, (head,)), rest)
+
+
+def value_at(value: object, steps: Steps) -> object:
+    """Return what stands under some keys, of an array under a place from 0; a mark of its own where nothing does."""
+    for step in steps:
+        if isinstance(value, dict):
+            if type(value) is _Doubled and step in value.doubled:
+                raise WrongValueError(f"key {shown(step)} stands twice", advice="keep one of the two")
+            value = value.get(step, NOTHING)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return NOTHING
+    return value
+
+
+class _Doubled(dict[str, Any]):
+    """A JSON object in which some keys stand twice: refused where one of them is asked for."""
+
+    doubled: frozenset[str]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) == len(pairs):
+        return record
+    doubled = _Doubled(record)
+    names = [name for name, _ in pairs]
+    doubled.doubled = frozenset(name for name in names if names.count(name) > 1)
+    return doubled
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=json_integer)
+
+
+def json_response(line: bytes) -> Any:
+    """Return the JSON value in a line of UTF-8 (WrongValueError for none)."""
+    try:
+        return _DECODER.decode(line.decode())
+    except json.JSONDecodeError as error:
+        advice = "write one response per line"
+        raise WrongValueError(f"no JSON ({error.msg}, column {error.colno})", advice=advice) from None
+    except RecursionError:
+        raise WrongValueError("JSON nested too deeply", advice="write one response per line") from None
+
+
+def first_record(source: Source) -> object:
+    """Return the JSON value in the first line of a source that is not blank, None where it is none."""
+    for n_bytes in _HEADS:
+        head = source.head(n_bytes)
+        line, newline, _ = head.removeprefix(BOM).lstrip(b" \t\r\n").partition(b"\n")
+        if newline or len(head) < n_bytes:
+            break
+    try:
+        return json_response(line)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a response has found: its group, and per item the id, the score and the label; None for what it has not."""
+
+    group: object
+    items: Sequence[object]
+    scores: Sequence[object] | None
+    labels: Sequence[object] | None
+    weight: object = NOTHING
+
+
+@dataclass(slots=True)
+class OfRecord:
+    """Where a record has what: ``group`` is None where a file has the ids."""
+
+    group: Steps | None
+    items: Steps
+    weight: Steps | None
+    shape: Shape | None
+
+
+@dataclass(slots=True)
+class OfElement:
+    """Where an element of a list has what; ``item`` is None where the element is the id itself.
+
+    ``has_scores``: whether the score is there; where it is not, or is not asked for, the order is the ranking.
+    """
+
+    item: Steps | None
+    score: Steps
+    label: Steps | None
+    has_scores: bool
+
+
+class Responses:
+    """The responses in one source: what they are called is taken from the first one, and from the first item.
+
+    Parameters: ``columns``: the paths, ``items`` that of the list; of a known tool none need be given.
+    """
+
+    def __init__(self, columns: Columns, wanted: Wanted) -> None:
+        self._columns = columns
+        self._wanted = wanted
+        self._of_runs = "score" in wanted.roles
+        self.number = "score" if self._of_runs else "label"
+        self._record: OfRecord | None = None
+        self._element: OfElement | None = None
+        self._names: dict[str, str] = {}
+        self.fractions: set[str] = set()
+
+    @cached_property
+    def ids(self) -> list[str] | None:
+        """The ids of the groups in the order of their responses, None where each response has its own."""
+        group = self._columns.asked("group", (), self._wanted)
+        if group is None or not group.startswith(OF_A_FILE):
+            return None
+        with Source(group.removeprefix(OF_A_FILE)) as source:
+            return [line.decode().partition("\t")[0].strip() for _, line in source.lines() if line.strip()]
+
+    def are_lists(self, document: Mapping[str, object]) -> bool:
+        """Return whether a document is a list per group, and not one response."""
+        return not self._columns.items and known_shape(document) is None and is_lists(document, self._columns)
+
+    def in_asked_order(self, rows: Rows) -> Rows:
+        """Return the rows of responses with what says their order: their scores, which theirs may contradict."""
+        columns = self._columns
+        rows = in_asked_order(rows, columns, self._names)
+        is_of_pairs = self._element is not None and self._element.item == _OF_PAIR  # no search has written these
+        if rows.scores is None or rows.in_order or is_of_pairs:
+            return rows
+        deciding: Any = "ranks" if columns.by_rank and columns.score is None else "order"
+        return replace(rows, ranks=places_in(rows.merged().span_lengths), deciding=deciding)
+
+    @property
+    def record(self) -> OfRecord | None:
+        """Where a record has what, None before the first one."""
+        return self._record
+
+    @property
+    def element(self) -> OfElement | None:
+        """Where an element of a list has what, None before the first one."""
+        return self._element
+
+    def found(self, response: object, place: int = 0, path: str = "") -> Found:
+        """Return what a response has found.
+
+        Parameters: ``response``: a record as JSON has it. ``place``: how many responses stand before it. ``path``: what
+        stands before its own paths in errors. Raises: WrongValueError naming the path.
+        """
+        if isinstance(response, list) and self.ids is not None:
+            return self.of_list(response, self._id_at(place), path)
+        if isinstance(response, list):
+            raise WrongValueError("the response does not say which query it is to", advice=_GROUP_ADVICE)
+        if not isinstance(response, dict):
+            raise WrongValueError(f"{self._called(path)} is a JSON {json_kind(response)}", advice="write an object")
+        if self._record is None:
+            self._record = self._record_of(response)
+        record, where = self._record, path + ".".join(self._record.items)
+        held = value_at(response, record.items)
+        if held is NOTHING:
+            self._refuse_failure(response, path)
+            if record.shape is None or value_at(response, record.items[:-1]) is NOTHING:
+                what = f"{self._called(path)} has no {shown('.'.join(record.items))}; {_keys(response)}"
+                raise WrongValueError(what, advice=f"name its list with {argument('items', 'PATH')}")
+        held = [] if held is NOTHING or held is None else held
+        if not isinstance(held, list):
+            what = f"{where} is a JSON {json_kind(held)}"
+            raise WrongValueError(what, advice=f"name a list with {argument('items', 'PATH')}")
+        if record.shape is not None:
+            self._refuse_part(response, record, held, path)
+        found = self.of_list(held, self._group_of(response, place, path), where, self._weight_of(response))
+        if found.items and self._element is not None and self._element.item is None:
+            self._refuse_numbers_beside(response, where)
+        return found
+
+    def of_list(self, held: list[Any], group: object, where: str, weight: object = NOTHING) -> Found:
+        """Return what a list holds: ids, or objects with an item, a score and a label each."""
+        if not held:
+            return Found(group, [], [], [], weight)
+        element = self._element = self._element or self._element_of(held, where)
+        if element.item is None:
+            for place, item in enumerate(held):
+                if isinstance(item, dict | list):
+                    what = f"{where}[{place}] is a JSON {json_kind(item)}, and those before are ids"
+                    raise WrongValueError(what, advice="write ids alone, or objects alone")
+            return Found(group, held, None, None, weight)
+        items = self._values(held, element.item, where, "item")
+        scores = self._values(held, element.score, where, "score") if element.has_scores else None
+        if not element.has_scores and self._of_runs:
+            for place, item in enumerate(held):
+                if isinstance(value_at(item, element.score), int | float):
+                    what = f"{where}[{place}] has a {shown('.'.join(element.score))}, and items before it have none"
+                    raise WrongValueError(what, advice="write one for every item, or for none")
+        labels = None if element.label is None else [value_at(item, element.label) for item in held]
+        return Found(group, items, scores, labels and [None if at is NOTHING else at for at in labels], weight)
+
+    def _values(self, held: list[Any], steps: Steps, where: str, role: str) -> list[object]:
+        """Return what each element has under a path (WrongValueError for one that has nothing there)."""
+        values = [value_at(element, steps) for element in held]
+        for place, value in enumerate(values):
+            if value is NOTHING or value is None:
+                what = f"{where}[{place}] has no {shown('.'.join(steps))}"
+                if role == "score":
+                    advice = "write one for every item, or for none"
+                    raise WrongValueError(f"{what}, and others have", advice=advice)
+                advice = f"name what has its item with {argument('item', 'PATH')}"
+                raise WrongValueError(f"{what}; {_keys(held[place])}", advice=advice)
+        return values
+
+    def _record_of(self, record: dict[str, Any]) -> OfRecord:
+        known, columns = known_shape(record), self._columns
+        path = columns.items or (known[1] if known else None)
+        shape = known[0] if known and path == known[1] else None
+        if shape is None and path is not None:
+            shape = next((one for one in SHAPES[:3] if path == one.items or path.endswith(f".{one.items}")), None)
+        if path is None:
+            what = f"the response has no list of a known tool; {_keys(record)}"
+            raise WrongValueError(what, advice=f"name its list with {argument('items', 'PATH')}")
+        weight = columns.given("weight") or (
+            "weight" if "weight" in record and "weight" in self._wanted.roles else None
+        )
+        return OfRecord(
+            None if self.ids is not None else self._group_steps(record, shape, path),
+            steps_of(record, path),
+            None if weight is None else steps_of(record, weight),
+            shape,
+        )
+
+    def _group_steps(self, record: dict[str, Any], shape: Shape | None, path: str) -> Steps:
+        given = self._columns.asked("group", record, self._wanted)
+        if given is not None:
+            return steps_of(record, given)
+        names = Columns().likely_names(list(record), Wanted(("group",), ("group",)), WrongValueError)
+        if "group" in names:
+            return (names["group"],)
+        if shape is not None and shape.group is not None:
+            before = path.removesuffix(shape.items)
+            steps = steps_of(record, before + shape.group)
+            if value_at(record, steps) is not NOTHING:
+                return steps
+        raise WrongValueError(f"the response does not say which query it is to; {_keys(record)}", advice=_GROUP_ADVICE)
+
+    def _group_of(self, response: dict[str, Any], place: int, path: str) -> object:
+        record = self._record
+        if record is None or record.group is None:
+            return self._id_at(place)
+        group = value_at(response, record.group)
+        if group is NOTHING or group is None:
+            what = f"{self._called(path)} has no {shown('.'.join(record.group))}; {_keys(response)}"
+            raise WrongValueError(what, advice=_GROUP_ADVICE)
+        return group
+
+    def _id_at(self, place: int) -> str:
+        ids = self.ids or []
+        if place >= len(ids):
+            file = shown_name(str(self._columns.group)[1:])
+            what = f"there are more responses than the {counted(len(ids), 'id')} in {file}"
+            raise WrongValueError(what, advice="write an id per line, in the order of the responses")
+        return ids[place]
+
+    def _weight_of(self, response: dict[str, Any]) -> object:
+        steps = None if self._record is None else self._record.weight
+        value = NOTHING if steps is None else value_at(response, steps)
+        return None if steps is not None and value is NOTHING else value
+
+    def _element_of(self, held: list[Any], where: str) -> OfElement:
+        """Return where the elements of a list have what, by the first list that has any."""
+        first, columns = held[0], self._columns
+        shape = None if self._record is None else self._record.shape
+        shape = shape or (SHAPES[-1] if _has_key(held, SHAPES[-1].item) else None)
+        item = columns.asked("item", (), self._wanted)
+        documents = columns.documents
+        if documents is not None and documents.is_column and _is_at(first, documents.rule):
+            item = self._names["item"] = documents.rule
+        if not isinstance(first, dict | list):
+            if item is not None and item != columns.items and not columns.is_shared:
+                what = f"{where}[0] is a JSON {json_kind(first)}, which has no {shown(item)}"
+                raise WrongValueError(what, advice=f"where the elements are ids, leave out {argument('item')}")
+            return OfElement(None, (), None, has_scores=False)
+        if item is None and isinstance(first, list):
+            [item] = _OF_PAIR
+        if item is None and shape is not None and value_at(first, (shape.item,)) is not NOTHING:
+            item = shape.item
+        if item is None:
+            item = Columns().likely_names(list(first), Wanted(("item",), ()), WrongValueError).get("item")
+        if item is None:
+            likely = next((key for key in ("id", "_id", "corpus_id") if key in first), "PATH")
+            what = f"{where}[0] has no 'item'; {_keys(first)}"
+            raise WrongValueError(what, advice=f"name what has its item with {argument('item', likely)}")
+        asked = columns.asked("score", (), self._wanted) if self._of_runs else None
+        score = asked or (shape.score if shape is not None else "1" if isinstance(first, list) else "score")
+        score_steps = steps_of(first, score)
+        self._names["score"] = score
+        has_scores = self._of_runs and any(value_at(one, score_steps) not in (None, NOTHING) for one in held)
+        if columns.score == "":  # the order is to be the ranking, whatever scores there are
+            score_steps, has_scores = (), False
+        if asked is not None and not has_scores:
+            what = f"{where}[0] has no {shown(score)}; {_keys(first)}"
+            raise WrongValueError(what, advice=f"name what has its score with {argument('score', 'PATH')}")
+        label = columns.asked("label", (), self._wanted) if "label" in self._wanted.roles else None
+        if label is None and "label" in self._wanted.roles and isinstance(first, dict) and "label" in first:
+            label = "label"
+        if label is None and not self._of_runs:
+            what = f"{where}[0] has no 'label'; {_keys(first)}"
+            raise WrongValueError(what, advice=f"name what has its label with {argument('label', 'PATH')}")
+        return OfElement(
+            steps_of(first, item), score_steps, None if label is None else steps_of(first, label), has_scores=has_scores
+        )
+
+    def _called(self, path: str) -> str:
+        return path.removesuffix(".") or "the response"
+
+    def _refuse_numbers_beside(self, response: Mapping[str, Any], where: str) -> None:
+        """Refuse a list of scores or labels beside one of ids, which is a row with lists."""
+        if isinstance(response.get(self.number), list):
+            what = f"{where} holds ids alone, and {shown(self.number)} is a list beside"
+            items = ".".join(self._record.items) if self._record is not None else ""
+            advice = f"name both lists in every line, with {argument('item', items)} and {argument(self.number)}"
+            raise WrongValueError(what, advice=advice)
+
+    def _refuse_failure(self, response: Mapping[str, Any], path: str) -> None:
+        """Refuse a response that tells of an error."""
+        error = response.get("error")
+        if error is not None:
+            reason = error.get("reason", error.get("msg", error.get("type"))) if isinstance(error, dict) else error
+            told = f" ({str(reason)[:_LONGEST_REASON]})" if reason else ""
+            raise WrongValueError(f"{self._called(path)} is an error{told}", advice="have it searched again")
+
+    def _refuse_part(self, response: Mapping[str, Any], record: OfRecord, held: list[Any], path: str) -> None:
+        """Refuse a response that lacks what some shards hold, or what took too long, and one of groups of documents."""
+        before = record.items[:-2]
+        whole, root = value_at(response, before), value_at(response, record.items[:-1])
+        whole, root = (value if isinstance(value, dict) else {} for value in (whole, root))
+        shards, errors = whole.get("_shards"), root.get("errors")
+        failed = shards.get("failed") if isinstance(shards, dict) else 0
+        if failed or whole.get("timed_out") is True:
+            what = f"{failed} of its shards failed" if failed else "it was timed out"
+            raise WrongValueError(f"{self._called(path)} is a part only: {what}", advice="have it searched again")
+        if record.shape is SHAPES[2] and errors:
+            reason = value_at(errors, ("0", "summary"))
+            told = f" ({reason[:_LONGEST_REASON]})" if isinstance(reason, str) else ""
+            raise WrongValueError(f"{self._called(path)} has errors{told}", advice="have it searched again")
+        ids = [value_at(one, ("id",)) for one in held] if record.shape is SHAPES[2] else []
+        for place, id_ in enumerate(ids):
+            if isinstance(id_, str) and id_.startswith("group:root"):
+                what = f"{path}{'.'.join(record.items)}[{place}] is a group of documents, and no document"
+                raise WrongValueError(what, advice="search without grouping")
+
+    def finish(self, n_responses: int) -> None:
+        """Refuse a file of ids that has more of them than there are responses, and tell how labels are read."""
+        if not self._of_runs and self._element is not None and self._element.item is None:
+            warn(ColumnWarning(_RELEVANT))
+        self._columns.warn_of_ranks()
+        warn_of_fractions(self.fractions)
+        if self.ids is not None and n_responses < len(self.ids):
+            n_ids, file = counted(len(self.ids), "id"), shown_name(str(self._columns.group)[1:])
+            what = f"it has {counted(n_responses, 'response')}, and {n_ids} in {file}"
+            raise WrongValueError(what, advice="write an id per line, in the order of the responses")
+
+
+def places_in(lengths: Index) -> Ranks:
+    """Return the places of elements in lists of these lengths, from 1: int32.
+
+    >>> places_in(np.array([2, 0, 1])).tolist()
+    [1, 2, 1]
+    """
+    starts = np.cumsum(lengths) - lengths
+    return (np.arange(1, int(lengths.sum()) + 1) - np.repeat(starts, lengths)).astype(np.int32)
+
+
+def _is_at(value: object, path: str) -> bool:
+    return value_at(value, steps_of(value, path)) is not NOTHING
+
+
+def _keys(value: object) -> str:
+    if not isinstance(value, dict):
+        return f"it is a JSON {json_kind(value)}"
+    names = [shown(key) for key in list(value)[:_MOST_LISTED]]
+    more = f" and {len(value) - _MOST_LISTED} more" if len(value) > _MOST_LISTED else ""
+    return f"its keys are {', '.join(names) if more else in_a_row(names)}{more}" if names else "it has no keys"
