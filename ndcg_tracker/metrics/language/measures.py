@@ -168,7 +168,7 @@ _ALL = (
         "1 if one of the {relevant} is among {first}, else 0",
         names=("hit", "hits", "hit_rate", "hit_ratio", "hr"),
         axes=("rel", *_OF_EMPTY),
-        cutoff="required",
+        cutoff="optional",
         is_share=True,
     ),
     Measure(
@@ -185,9 +185,9 @@ _ALL = (
     Measure(
         "ERR",
         "expected reciprocal rank of the item that satisfies a user",
-        "sum over {first} of 1/i * s(i) * product of 1 - s(j) over the ranks j before i, s = (2^l - 1)/16",
+        "sum over {first} of 1/i * s(i) * product of 1 - s(j) over the ranks j before i, s = (2^l - 1)/{scale}",
         names=("expected_reciprocal_rank",),
-        axes=(),
+        axes=("highest",),
         cutoff="optional",
     ),
     Measure(

@@ -267,7 +267,7 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
         raise MetricError(
             f"{measure} needs to know what is relevant; rel=any is for NumRet alone", advice="write rel=1", joint=", "
         )
-    if measure not in CUMULATED and settings.get("unjudged", "zero") not in ("zero", "drop"):
+    if measure not in (*CUMULATED, "ERR") and settings.get("unjudged", "zero") not in ("zero", "drop"):
         raise MetricError(
             f"{measure} has no gains, so an unjudged item cannot gain something", advice="use unjudged=drop"
         )
@@ -486,8 +486,13 @@ def _companion_formula(metric: Metric) -> str:
         if metric["graded"] == "True"
         else relevant,
         "cutoff": metric.cutoff,
+<<<<<<< HEAD
         "shown": divisors["achievable" if metric["relative"] == "True" else "cutoff"],
         "divisor": divisors["achievable" if metric["relative"] == "True" else metric["over"]],
+=======
+        "scale": 2 ** int(metric["highest"]),
+        "shown": f"min({shown}, R), R = {every}" if metric["relative"] == "True" else shown,
+>>>>>>> 3debede9 (Draft: dialects of ranx, Elasticsearch, OpenSearch, BEIR and MTEB, before their divisors are there)
         "recalls": metric["recalls"].strip("{}"),
     }
     axes = {axis.name: metric[axis.name] for axis in AXES}

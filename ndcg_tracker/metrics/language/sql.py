@@ -195,6 +195,9 @@ def _gain(metric: Metric, grade: str) -> str:
 
 def _discount(metric: Metric, place: str) -> str:
     name = "none" if metric.measure == "cg" else metric["discount"]
+    if name.startswith("rbp"):
+        share = float(name.removeprefix("rbp"))
+        return f"({1.0 - share!r} * POWER({share!r}, {place} - 1.0))"
     if name.startswith("jk"):
         base = float(name.removeprefix("jk"))
         return f"(CASE WHEN {place} <= {base!r} THEN 1.0 ELSE {_ln(base)} / LN({place}) END)"

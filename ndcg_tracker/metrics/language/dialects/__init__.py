@@ -11,8 +11,10 @@ from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects.boosting import CATBOOST, LIGHTGBM, XGBOOST
 from ndcg_tracker.metrics.language.dialects.calls import RANX, SKLEARN, SPARK, SPARK_GRADED, TORCHMETRICS
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
+from ndcg_tracker.metrics.language.dialects.embeddings import BEIR, MTEB
 from ndcg_tracker.metrics.language.dialects.ir_measures import IR_MEASURES
 from ndcg_tracker.metrics.language.dialects.recommenders import RECBOLE, RECTOOLS
+from ndcg_tracker.metrics.language.dialects.search import ELASTICSEARCH, OPENSEARCH
 from ndcg_tracker.metrics.language.dialects.trec import PYTREC_EVAL, TREC_EVAL, TREC_EVAL10
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
@@ -26,6 +28,10 @@ DIALECTS: dict[str, Dialect] = {
         TREC_EVAL10,
         PYTREC_EVAL,
         IR_MEASURES,
+        BEIR,
+        MTEB,
+        ELASTICSEARCH,
+        OPENSEARCH,
         SKLEARN,
         CATBOOST,
         LIGHTGBM,
