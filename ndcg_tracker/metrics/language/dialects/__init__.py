@@ -111,6 +111,16 @@ def are_by_rank(texts: str | Iterable[str]) -> bool:
     return any(name in DIALECTS and DIALECTS[name].is_by_rank for name in names)
 
 
+def dialect_of(metric: Metric) -> Dialect | None:
+    """Return the dialect that a metric was requested in, None where it was none.
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> [dialect and dialect.name for dialect in map(dialect_of, map(parse_metric, ("ranx:ndcg@5", "ndcg@5")))]
+    ['ranx', None]
+    """
+    return DIALECTS.get(re.split(r"\W", metric.requested_as)[0])
+
+
 def familiar_name(text: str, requested_as: str = "") -> str:
     """Return the shortest way to name a metric to people: a tool's own spelling where the canonical one is long.
 
