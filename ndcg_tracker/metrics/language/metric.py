@@ -486,13 +486,9 @@ def _companion_formula(metric: Metric) -> str:
         if metric["graded"] == "True"
         else relevant,
         "cutoff": metric.cutoff,
-<<<<<<< HEAD
         "shown": divisors["achievable" if metric["relative"] == "True" else "cutoff"],
         "divisor": divisors["achievable" if metric["relative"] == "True" else metric["over"]],
-=======
         "scale": 2 ** int(metric["highest"]),
-        "shown": f"min({shown}, R), R = {every}" if metric["relative"] == "True" else shown,
->>>>>>> 3debede9 (Draft: dialects of ranx, Elasticsearch, OpenSearch, BEIR and MTEB, before their divisors are there)
         "recalls": metric["recalls"].strip("{}"),
     }
     axes = {axis.name: metric[axis.name] for axis in AXES}

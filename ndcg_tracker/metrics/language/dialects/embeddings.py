@@ -32,6 +32,7 @@ def _beir(native: str) -> Metric:
     name, cutoff = native_cutoff(native)
     if name.lower() == "hole":
         raise MetricError("Hole asks whether an item has a label in any query, and the labels here are those of one")
+    name = {known.lower(): known for known in _BEIR}.get(name.lower(), name)
     if name not in _BEIR:
         raise MetricError(f"metric {name!r} is not known; it is one of {', '.join(_BEIR)}")
     if cutoff is None:

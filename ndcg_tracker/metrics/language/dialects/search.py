@@ -136,6 +136,7 @@ _WORKBENCH: dict[str, tuple[str, dict[str, str]]] = {
 
 def _opensearch(native: str) -> Metric:
     name, cutoff = native_cutoff(native)
+    name = {known.lower(): known for known in _WORKBENCH}.get(name.lower(), name)
     if name not in _WORKBENCH:
         raise MetricError(f"metric {name!r} is not known; it is one of {', '.join(_WORKBENCH)}")
     if cutoff is None:
