@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import ranx
-from cases import CASES, line
+from cases import CASES, Case, line
 
 _CUTOFFS = (1, 3, 10, 100)
 _WITH_CUTOFF = (
@@ -14,20 +13,39 @@ _WITH_CUTOFF = (
 _WHOLE = ("r-precision", "bpref", "rbp.95", "rbp.5")
 
 
+def bpref(case: Case, labels: dict[str, dict[str, int]], text: str) -> dict[str, float]:
+    """Return bpref of each query on its own, where it is a number.
+
+    A query with nothing relevant ends ranx's loop over the queries with a division by zero, and others stay at 0; with
+    nothing judged that is not relevant it is nan.
+    """
+    level = int(text.partition("-l")[2] or 1)
+    values = {}
+    for query in case.run.keys() & labels.keys():
+        if 0 < sum(grade >= level for grade in labels[query].values()) < len(labels[query]):
+            alone = ranx.Qrels({query: labels[query]}), ranx.Run({query: case.run[query]})
+            values[query] = float(ranx.evaluate(*alone, text))
+    return values
+
+
 def main() -> None:
     """Print the values of every case."""
     texts = [f"{name}@{cutoff}" for name in _WITH_CUTOFF for cutoff in _CUTOFFS]
     texts += [*_WITH_CUTOFF, *_WHOLE]
     for case in CASES:
         labels = {query: {item: int(grade) for item, grade in pool.items()} for query, pool in case.labels.items()}
-        for text in [*texts, *(f"{text}-l2" for text in texts if "ndcg" not in text or "@" in text)]:
+        of_level = (
+            [f"{text}-l2" for text in texts if text.endswith(("@3", "ndcg@10", *_WHOLE))]
+            if len(case.grades) > 2
+            else []
+        )
+        for text in [*texts, *of_level]:
+            if text.startswith("bpref"):
+                print(line(case, f"ranx:{text}", None, bpref(case, labels, text)))
+                continue
             qrels, run = ranx.Qrels(labels), ranx.Run(case.run)
-            with np.errstate(all="ignore"):
-                mean = ranx.evaluate(qrels, run, text, make_comparable=True)
+            mean = ranx.evaluate(qrels, run, text, make_comparable=True)
             per_query = {query: run.scores[text].get(query) for query in {*case.labels, *case.run}}
-            if np.isnan(mean):  # bpref, where there is nothing relevant, or nothing judged that is not
-                mean = None
-                per_query = {query: value for query, value in per_query.items() if value is None or value == value}
             print(line(case, f"ranx:{text}", mean, per_query))
 
 
