@@ -1,4 +1,4 @@
-# needs: --no-deps beir==2.2.0 pytrec-eval-terrier==0.5.11 numpy==2.4.6 scipy==1.17.1
+# needs: --no-deps beir==2.2.0 pytrec-eval-terrier==0.5.11 numpy==2.4.6 scipy==1.17.1 tqdm
 """Print what BEIR returns for every case: means alone, rounded to 5 decimals."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-# needs: --no-deps mteb==2.26.24 pytrec-eval-terrier==0.5.11 numpy==2.4.6 scipy==1.17.1 pandas==3.1.1 scikit-learn==1.9.1 typing_extensions pydantic pydantic_core annotated_types typing_inspection joblib threadpoolctl narwhals packaging python-dateutil six
+# needs: --no-deps mteb==2.26.24 pytrec-eval-terrier==0.5.11 numpy==2.4.6 scipy==1.17.1 pandas==3.1.1 scikit-learn==1.9.1 typing_extensions pydantic pydantic_core annotated_types typing_inspection joblib threadpoolctl narwhals packaging python-dateutil six tqdm cloudpickle
+# ruff: noqa: E501
 """Print what MTEB returns for every case. Only its metrics are loaded: all of it needs torch."""
 
 from __future__ import annotations
@@ -12,14 +13,19 @@ from cases import CASES, line
 
 _CUTOFFS = [1, 3, 10, 100]
 _OF_QUERIES = {
-    "ndcg_at_": "ndcg_cut_", "map_at_": "map_cut_", "recall_at_": "recall_", "precision_at_": "P_", "hit_rate_at_": "success_"
-}  # fmt: skip
+    "ndcg_at_": "ndcg_cut_",
+    "map_at_": "map_cut_",
+    "recall_at_": "recall_",
+    "precision_at_": "P_",
+    "hit_rate_at_": "success_",
+}
 
 
 def load() -> types.ModuleType:
     """Return the module of the metrics, without what the package imports when it is loaded as a whole."""
     spec = importlib.util.find_spec("mteb")
-    assert spec is not None and spec.submodule_search_locations
+    assert spec is not None
+    assert spec.submodule_search_locations
     folder = Path(next(iter(spec.submodule_search_locations)))
     for name, path in (("mteb", folder), ("mteb._evaluators", folder / "_evaluators")):
         package = types.ModuleType(name)

@@ -159,9 +159,9 @@ RANX = Dialect(
         "hits is the mean number of relevant items, hit_rate the share of queries that have one.",
         "map divides by all relevant items, whatever the cutoff; precision and f1 by the cutoff, in shorter lists too.",
         "rbp.95 adds up grades, not whether they are relevant: with grades above 1 its values go beyond 1.",
-        "bpref: a query without relevant item makes ranx return 0 for others as well, since a division by zero ends its "
-        "loop; one without a judged item that is not relevant is nan. Here the first counts 0, the second the share that "
-        "was found. A label below 0 counts there as judged, here as not.",
+        "bpref: a query without relevant item makes ranx return 0 for others as well, since a division by zero ends "
+        "its loop; one without a judged item that is not relevant is nan. Here the first counts 0, the second the "
+        "share that was found. A label below 0 counts there as judged, here as not.",
         "r-precision and bpref ignore a cutoff in ranx; it is refused here.",
     ),
     (
