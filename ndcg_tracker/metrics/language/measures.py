@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Summary = Literal["mean", "sum", "geometric_mean"]
+Work = Literal["search", "recommendations", "rankers", "trec"]
+"""What people rank for: each has a page of its own, ``docs/start-WORK.md``."""
 ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
 LEAST_OF_GEOMETRIC = 0.00001

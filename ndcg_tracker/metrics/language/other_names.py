@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES
+from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES, Work
 from ndcg_tracker.metrics.language.metric import parse_canonical
-
-Work = Literal["search", "recommendations", "rankers", "trec"]
-"""What people rank for: each has a page of its own, ``docs/start-WORK.md``."""
 
 _TOOLS: dict[Work, tuple[str, ...]] = {
     "search": ("elasticsearch", "opensearch", "beir", "mteb", "ranx", "ir_measures"),
@@ -76,7 +73,6 @@ _MEANT = dict.fromkeys(("mapk", "apk", "mapatk"), (_ACHIEVABLE, "AP(over=achieva
 
 _SUBTOPICS = "is about diversity, and needs the subtopics of each item"
 _CATALOGUE = "is about the catalogue, and needs every item and its history"
-_NO_RANKING = "is about each prediction, not about a ranking"
 _NOT_HERE = {
     **dict.fromkeys(
         ("erria", "ndcgia", "mapia", "pia", "precisionia", "mrria", "alphandcg", "αndcg", "alphadcg", "nerria", "nnrbp",
@@ -88,7 +84,6 @@ _NOT_HERE = {
          "intralistdiversity", "ild", "averagepopularity", "tailpercentage", "shannonentropy", "miuf", "arp"),
         _CATALOGUE,
     ),
-    **dict.fromkeys(("rmse", "mae", "logloss", "auc", "gauc", "mse"), _NO_RANKING),
     "hole": "asks whether an item has a label in any query (Unjudged@10 asks for one in its own query)",
     "nauc": "is about the confidence of a model",
 }  # fmt: skip

@@ -132,6 +132,8 @@ def _unprefixed(text: str) -> Metric:
         if len(words) > 1 and all(_first_that_parses([_in_our_words(word)]) for word in words):
             commas = f"put commas between metrics: {','.join(words)}"
             raise MetricError(f"{text!r} is not a metric", advice=commas) from None
+        if _plain(text) in _measures_by_name():  # ours, without what it needs
+            raise
         other = not_ours(text)
         if other is not None:
             raise other from None

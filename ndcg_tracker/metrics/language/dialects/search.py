@@ -122,7 +122,7 @@ ELASTICSEARCH = Dialect(
     ),
 )
 
-_ABOVE_0 = "0.000001"
+_ABOVE_0 = ">0"
 _WORKBENCH: dict[str, tuple[str, dict[str, str]]] = {
     "NDCG": ("ndcg", {"gain": "exp2", "negative": "keep"}),
     "DCG": ("dcg", {"gain": "exp2", "negative": "keep"}),
@@ -156,9 +156,8 @@ OPENSEARCH = Dialect(
         "Every value of a query is rounded to 2 decimals, halves upwards, before the mean is taken.",
         "NDCG and DCG gain 2^rating - 1; the ideal takes every rated document.",
         "Precision divides by the number of results where there are fewer than k.",
-        "Precision and MAP: relevant is every rating above 0 (from 0.000001 on), as in 3.1. Its later code asks for "
-        "half of the query's highest rating and its 90th percentile: the same for ratings of 0 and 1, and for no "
-        "others.",
+        "Precision and MAP: relevant is every rating above 0, as in 3.1. Its later code asks for half of the query's "
+        "highest rating and its 90th percentile: the same for ratings of 0 and 1, and for no others.",
         "Recall and MRR came with that later code, so they are known here for ratings of 0 and 1 alone. It calls MRR "
         "without a cutoff, and takes the size of the experiment.",
         "DCG came later too, and is the same for all ratings. Coverage is the share of rated results.",
