@@ -274,8 +274,11 @@ def _effects(both: JudgedRanking, metric: Metric, weights: GroupWeights | None) 
     step = Metric(metric.measure, metric.cutoff)
     before = _mean_or_none(both, step, weights)
     effects = []
+    waiting: dict[str, str] = {}  # a depth that is the cutoff changes nothing before an ideal that ends with the list
     for difference in differences(step, metric):
-        step = step.with_axes(**{difference.axis: difference.theirs})
+        waiting[difference.axis] = difference.theirs
+        step = step.with_axes(**waiting)
+        waiting = {axis: value for axis, value in waiting.items() if step[axis] != value}
         after = _mean_or_none(both, step, weights)
         if before is not None and after is not None and after != before:
             effects.append(Effect(difference.axis, difference.theirs, after - before))
