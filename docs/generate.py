@@ -188,7 +188,7 @@ def dialect_index() -> Iterator[str]:
     yield "## What your tool calls it"
     yield ""
     yield "`ndcg-track metrics list --for recommendations` prints these tables, for `search`, `rankers` and `trec` as"
-    yield "well. Coverage of a catalogue, diversity (ERR-IA, alpha-nDCG), novelty and nAUC are not computed here: values"
+    yield "well. Catalogue coverage, diversity (ERR-IA, alpha-nDCG), novelty and nAUC are not computed here: values"
     yield "of other tools are stored with `ndcg-track ingest --results` ([results of other tools](../external.md))."
     for work in get_args(Work):
         yield ""
