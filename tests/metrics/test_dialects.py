@@ -102,7 +102,7 @@ def test_every_dialect_describes_itself(name: str) -> None:
         ("ranx:rbp@95-l3", "dcg(discount=rbp0.95, gain=linear>=3, label_type=int, ties=input)"),
         ("ranx:precision", "SetP(label_type=int, ties=input)"),
         ("ranx:hits", "cg(gain=binary, label_type=int, ties=input)"),
-        ("beir:ndcg@10", "ndcg(label_domain=int, missing=skip, round=5, round_of=mean, score_type=f32)@10"),
+        ("beir:ndcg@10", "ndcg(label_domain=int, missing=skip, own=drop, round=5, round_of=mean, score_type=f32)@10"),
         ("mteb:accuracy", "R(label_domain=int, missing=skip, round=5, round_of=mean, score_type=f32)@1"),
         ("recbole:ndcg@10", "ndcg(gain=binary, round=4, round_of=mean, ties=input)@10"),
         ("rectools:Precision(k=5, r_precision=True)", "P(empty=skip, rel=>0, relative=True, ties=input)@5"),

@@ -360,6 +360,11 @@ AXES: tuple[Axis, ...] = (
         "1000000",
     ),
     Axis(
+        "own",
+        "an item whose id is that of its group, as where queries are documents",
+        {"keep": "stays in the list", "drop": "is taken out of the list, before anything else"},
+    ),
+    Axis(
         "depth",
         "how many ranks of each list are read, before anything else",
         {"all": "to its end"},

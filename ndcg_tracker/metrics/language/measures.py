@@ -18,7 +18,7 @@ LEAST_OF_GEOMETRIC = 0.00001
 CUMULATED = ("cg", "dcg", "idcg", "ndcg")
 """The measures of cumulated gain; the others are their companions."""
 
-_OF_LISTS = ("depth", "ties", "unjudged", "score_type")
+_OF_LISTS = ("own", "depth", "ties", "unjudged", "score_type")
 _OF_MEANS = ("weights", "weight_type")
 _IDEAL = ("ideal", "ideal_order", "ideal_cut")
 _OF_EMPTY = ("empty", "empty_weight", "clip")

@@ -34,6 +34,7 @@ _NOT_IN_SQL = {
     "extra=error": "SQL refuses no groups",
     "relative": "only plain precision is written",
     "over": "only plain precision, recall and average precision are written",
+    "own": "ids of groups and items may be of other types there",
     "ideal=constant": "only ideals of labelled or retrieved items are written",
 }
 

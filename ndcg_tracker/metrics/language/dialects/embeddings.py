@@ -11,12 +11,13 @@ from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
 _PYTREC = {"label_domain": "int", "score_type": "f32", "missing": "skip"}
 _ROUNDED = {"round": "5", "round_of": "mean"}
 _OF_PYTREC = {"ndcg": "ndcg", "map": "AP", "recall": "R", "precision": "P"}
+_WITHOUT_OWN = _PYTREC | {"own": "drop"}
 _IN_RUN = {"ties": "input", "label_domain": "int"}
 _BEIR: dict[str, tuple[str, dict[str, str]]] = {
-    "NDCG": ("ndcg", _PYTREC),
-    "MAP": ("AP", _PYTREC),
-    "Recall": ("R", _PYTREC),
-    "P": ("P", _PYTREC),
+    "NDCG": ("ndcg", _WITHOUT_OWN),
+    "MAP": ("AP", _WITHOUT_OWN),
+    "Recall": ("R", _WITHOUT_OWN),
+    "P": ("P", _WITHOUT_OWN),
     "MRR": ("RR", _IN_RUN),
     "R_cap": ("R", _IN_RUN | {"over": "achievable"}),
     "Accuracy": ("Success", _IN_RUN),
@@ -55,8 +56,6 @@ def _mteb(native: str) -> Metric:
     return Metric.of(measure, cutoff=cutoff_from(form["cutoff"]), **settings)
 
 
-_IDENTICAL = "an item whose id is that of the query (ArguAna, Quora): take these out before they are stored"
-
 BEIR = Dialect(
     "beir",
     "beir 2.2.0",
@@ -65,7 +64,9 @@ BEIR = Dialect(
     1e-12,
     "1e-12 per query; the mean to its 5 decimals",
     (
-        f"evaluate() drops {_IDENTICAL}; no metric here looks at ids.",
+        "NDCG, MAP, Recall and P leave an item whose id is that of the query out of the list, as evaluate() does "
+        "(ignore_identical_ids); it takes it out of the results for good, so that evaluate_custom() after it has none "
+        "either. MRR, R_cap and Accuracy keep it here.",
         "NDCG, MAP, Recall and P are pytrec_eval's: a query that is missing from the results is left out of the mean.",
         "MRR, R_cap and Accuracy (evaluate_custom) divide by all queries of the qrels, and break ties in the order of "
         "the results; the others by descending id.",
@@ -94,7 +95,8 @@ MTEB = Dialect(
     1e-12,
     "1e-12 per query; the mean to its 5 decimals, mrr_at_k unrounded",
     (
-        f"Tasks with ignore_identical_ids drop {_IDENTICAL}; no metric here looks at ids.",
+        "Tasks with ignore_identical_ids leave an item whose id is that of the query out of the list: take such items "
+        "out, or write beir:NDCG@10, which does.",
         "It keeps 1000 results of a query by default: cut your run there before you compare map_at_1000.",
         "A query that is missing from the results is left out of the mean.",
         "Ties go by descending id in all of them; mrr_at_k alone compares scores in double precision.",
