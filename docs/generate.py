@@ -9,7 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import Column, Table
 from sqlalchemy.dialects import postgresql, sqlite
@@ -17,8 +17,9 @@ from sqlalchemy.dialects import postgresql, sqlite
 from ndcg_tracker.cli.app import command_line
 from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects import DIALECTS, Dialect
-from ndcg_tracker.metrics.language.measures import MEASURES
+from ndcg_tracker.metrics.language.measures import MEASURES, Work
 from ndcg_tracker.metrics.language.metric import Setting, formula, settings
+from ndcg_tracker.metrics.language.other_names import other_names
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.storage.schema import metadata
 from ndcg_tracker.storage.views import VIEWS, View
@@ -181,7 +182,20 @@ def dialect_index() -> Iterator[str]:
     yield from _table(["dialect", "example", "agreement"], rows)
     yield ""
     yield "Agreement is how far a group's value here and there may differ; tests compare it with values that the"
-    yield "tools themselves returned. What the axes mean is on the page [Metrics](../metrics.md)."
+    yield "tools themselves returned, for search engines with the figures of their own unit tests. What the axes mean"
+    yield "is on the page [Metrics](../metrics.md)."
+    yield ""
+    yield "## What your tool calls it"
+    yield ""
+    yield "`ndcg-track metrics list --for recommendations` prints these tables, for `search`, `rankers` and `trec` as"
+    yield "well. Catalogue coverage, diversity (ERR-IA, alpha-nDCG), novelty and nAUC are not computed here: values"
+    yield "of other tools are stored with `ndcg-track ingest --results` ([results of other tools](../external.md))."
+    for work in get_args(Work):
+        yield ""
+        yield f"### {work.capitalize()}"
+        yield ""
+        names = ([name.measure, _prose(name.tool), _code(name.theirs), _code(name.ours)] for name in other_names(work))
+        yield from _table(["metric", "tool", "its name", "write here"], names)
 
 
 def dialect_page(dialect: Dialect) -> Iterator[str]:
@@ -196,6 +210,8 @@ def dialect_page(dialect: Dialect) -> Iterator[str]:
     if bracketed is not None:
         yield f"  Options of the tool go in brackets before the colon: {_code(bracketed)}."
     yield f"- **Agreement promised**: {_prose(dialect.agreement)}."
+    if dialect.unstable_from is not None:
+        yield f"- **Depends on the sort**: with equal scores in lists of {dialect.unstable_from} items or more."
     yield ""
     yield "## Examples"
     yield ""

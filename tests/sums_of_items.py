@@ -11,7 +11,7 @@ from ndcg_tracker.metrics.language.metric import Metric
 
 TIES = ("item_desc", "item_asc", "input", "pessimistic", "optimistic", "average")
 GAINS = ("linear", "exp2", "binary", "linear>=2", "exp2>=3", "{1:3.5, 2:9}", "{0:0.5, 2:1, 3:0}")
-DISCOUNTS = ("log2", "position", "ln", "jk2", "jk3", "jk1.5", "none")
+DISCOUNTS = ("log2", "position", "ln", "jk2", "jk3", "jk1.5", "rbp0.8", "none")
 ITEMS = [f"d{number}" for number in range(9)]
 
 some_run = st.dictionaries(

@@ -20,7 +20,7 @@ from ndcg_tracker.ingest.frames import NullScores, frame_blocks, read_label_fram
 from ndcg_tracker.ingest.reading import JUDGE, documents_given, in_blocks_or_whole, may_have_columns, read_labels
 from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.kernel.mean import DEFINED, GroupResults, GroupValues
-from ndcg_tracker.metrics.kernel.values import group_values
+from ndcg_tracker.metrics.kernel.values import group_values, values_with_bounds
 from ndcg_tracker.metrics.language.dialects import are_by_rank
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
@@ -34,8 +34,11 @@ from ndcg_tracker.runs.scoring import (
     GatheredValues,
     below_rel_notes,
     meeting_notes,
+    n_on_sort,
     n_unordered,
+    on_unstable_sort,
     unordered_notes,
+    unstable_sort_notes,
 )
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.texts import shown, shown_name
@@ -415,9 +418,14 @@ def evaluate_blocks(
             raise NoLabelsError
         yield from () if held is None else ((NO_ITEMS, rest) for rest in held.rest())
 
+    unstable = on_unstable_sort(parsed)
+
     def scored(pair: tuple[Run, LabelLists]) -> tuple[_Match, list[GroupValues]]:
         both: Judged = judged(*pair)
-        return _Match.of(both), group_values(both, parsed)
+        match = _Match.of(both)
+        if unstable:
+            match.on_sort = n_on_sort(values_with_bounds(both, unstable))
+        return match, group_values(both, parsed)
 
     for match, of_block in mapped(scored, pairs()):
         matches.add(match)
@@ -487,6 +495,7 @@ class _Match:
     whole_scores: bool = True
     highest: float = -math.inf
     unordered: list[int | None] = field(default_factory=list)
+    on_sort: dict[Metric, int] = field(default_factory=dict)
     meeting: Index = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
     of_run: list[str] = field(default_factory=list)
     of_labels: list[str] = field(default_factory=list)
@@ -503,6 +512,7 @@ class _Match:
             are_whole(both.ranking.scores),
             float(both.labels.grades.max(initial=-math.inf)),
             [n_unordered(both.ranking)],
+            {},
             np.array(meeting, dtype=np.int64),
             *(
                 keys.slice(0, min(len(keys), _N_SHOWN + 1)).to_list()
@@ -518,6 +528,7 @@ class _Match:
         self.whole_scores &= other.whole_scores
         self.highest = max(self.highest, other.highest)
         self.unordered += other.unordered
+        self.on_sort = {metric: n + self.on_sort.get(metric, 0) for metric, n in other.on_sort.items()}
         self.meeting += other.meeting
         for kept, some in ((self.of_run, other.of_run), (self.of_labels, other.of_labels)):
             kept += some[: _N_SHOWN + 1 - len(kept)]
@@ -527,7 +538,8 @@ class _Match:
         swapped = [Note("swapped")] if self.whole_scores and not self.whole_grades else []
         if self.any_item:
             meeting = meeting_notes(*self.meeting.tolist(), metrics=metrics)
-            return [*swapped, *meeting, *unordered_notes(self.unordered), *below_rel_notes(metrics, self.highest)]
+            of_ties = [*unordered_notes(self.unordered), *unstable_sort_notes(self.on_sort)]
+            return [*swapped, *meeting, *of_ties, *below_rel_notes(metrics, self.highest)]
         if not self.any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self.of_run)}, the labels have "

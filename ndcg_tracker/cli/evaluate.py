@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ndcg_tracker.cli import options
+from ndcg_tracker.metrics.language.measures import Work
 
 if TYPE_CHECKING:
     from ndcg_tracker.api.evaluation import Evaluation
@@ -161,8 +162,20 @@ metrics = options.command_group("The metrics: list, explain, sql.")
 
 
 @metrics.command("list")
-def list_metrics(format: options.Output = "text") -> None:
+def list_metrics(
+    work: Annotated[
+        Work | None,
+        typer.Option("--for", help="List what the tools of this work call their metrics, and what to write here."),
+    ] = None,
+    format: options.Output = "text",
+) -> None:
     """List the metrics, the values of their axes, the dialects."""
+    if work is not None:
+        from ndcg_tracker.metrics.language.other_names import other_names
+
+        names = [(name.measure, name.tool, name.theirs, name.ours) for name in other_names(work)]
+        options.show_rows(format, ["measure", "tool", "theirs", "ours"], names, cell_width=_LONGEST)
+        return
     from ndcg_tracker.metrics.language.axes import AXES
     from ndcg_tracker.metrics.language.dialects import DIALECTS
     from ndcg_tracker.metrics.language.measures import MEASURES
@@ -218,7 +231,7 @@ def explain_metric(
 
     Also show its canonical form and the axes that differ from the default.
     """
-    from ndcg_tracker.metrics.language.dialects import agreements
+    from ndcg_tracker.metrics.language.dialects import agreements, dialect_of
     from ndcg_tracker.metrics.language.metric import formula, meaning, settings
     from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.render.formats import rows_as
@@ -227,6 +240,7 @@ def explain_metric(
     metric = parse_metric(text)
     axes = [setting for setting in settings(metric) if every or not setting.is_default]
     tools = agreements(metric) if metric.measure == "ndcg" else []
+    dialect = dialect_of(metric)
     if format == "json":
         described = {
             "metric": str(metric),
@@ -234,6 +248,7 @@ def explain_metric(
             "meaning": meaning(metric),
             "formula": formula(metric),
             "axes": [asdict(setting) for setting in settings(metric)],
+            "unstable_from": None if dialect is None else dialect.unstable_from,
             "tools": [asdict(tool) for tool in tools],
         }
         options.show(json_text(described))
@@ -245,6 +260,12 @@ def explain_metric(
         return
     options.show_sentences(f"{metric}: {meaning(metric)}", formula(metric), "")
     options.show(table if rows else "All axes have their default.\n")
+    if dialect is not None and dialect.unstable_from is not None:
+        options.show_sentences(
+            "",
+            f"Depends on the sort of {dialect.name}, which may put equal scores in any order in lists of "
+            f"{dialect.unstable_from} items or more: its values of such lists may differ from those here.",
+        )
     if tools:
         told = [
             (

@@ -161,7 +161,7 @@ class Evaluated:
         """Whether the stored mean is that mean up to the decimals that the metric keeps."""
         metric = parse_metric(self.record.metric)
         is_rounded = metric["round"] != "none" and metric["round_of"] == "mean"
-        return self._agrees(10.0 ** -int(metric["round"]) if is_rounded else MEANS_AGREE)
+        return self._agrees(10.0 ** -int(metric["round"].removesuffix("up")) if is_rounded else MEANS_AGREE)
 
     def _agrees(self, within: float) -> bool:
         stored = self.record.mean

@@ -18,7 +18,7 @@ from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.grouping import group_codes
-from ndcg_tracker.rankings.join import Judged, JudgedRanking, matching_rows, places_of
+from ndcg_tracker.rankings.join import Judged, JudgedRanking, matching_rows, own_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupedItems
 
@@ -137,6 +137,8 @@ def gains_of(metric: Metric, grades: Floats) -> Floats:
 def _kept(judged: JudgedRanking, metric: Metric, grades: Floats) -> Index:
     """Return the rows of the ranking that the metric leaves in their lists."""
     kept = ~np.isnan(grades) if metric["unjudged"] == "drop" else np.ones(grades.size, dtype=np.bool_)
+    if metric["own"] == "drop":
+        kept[own_rows(judged.ranking)] = False
     if metric["negative"] == "drop":
         kept &= ~(grades < 0)
     return np.flatnonzero(kept)

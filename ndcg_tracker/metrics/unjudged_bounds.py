@@ -92,6 +92,7 @@ FIRSTS = ("RR", "Success")
 
 _AXES = {
     "unjudged": ("zero",),
+    "own": ("keep",),
     "depth": ("all",),
     "round": ("none",),
     "ties": ("item_desc", "item_asc", "input", "average"),

@@ -284,6 +284,18 @@ def matching_rows(items: GroupedItems, others: GroupedItems) -> tuple[Index, Ind
     return _matching_rows(items, others, places_of(items.group_keys, others.group_keys))
 
 
+def own_rows(items: GroupedItems) -> Index:
+    """Return the rows whose item has the id of its group: int64, ascending.
+
+    >>> from ndcg_tracker.rankings.keys import Keys
+    >>> groups = Keys.from_strings(["q1", "q2"])
+    >>> own_rows(GroupedItems(groups, np.array([0, 2, 4]), Keys.from_strings(["a", "q1", "q1", "b"]), np.zeros(4)))
+    array([1])
+    """
+    each = np.arange(items.n_groups + 1)
+    return matching_rows(items, GroupedItems(items.group_keys, each, items.group_keys, np.zeros(items.n_groups)))[0]
+
+
 def _matching_rows(items: GroupedItems, others: GroupedItems, other_groups: Index) -> tuple[Index, Index]:
     """Return what ``matching_rows`` does, given the number in ``others`` of each group of ``items``, -1 for none."""
     if _is_same_list(items, others):

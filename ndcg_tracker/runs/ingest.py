@@ -37,12 +37,15 @@ from ndcg_tracker.runs.scoring import (
     judged_share_notes,
     meeting_notes,
     met_labels_notes,
+    n_on_sort,
+    on_unstable_sort,
     restore,
     settle_weights,
     store_scores,
     stored_metric,
     stored_scores,
     unordered_notes,
+    unstable_sort_notes,
 )
 from ndcg_tracker.runs.staged import StagedBlocks
 from ndcg_tracker.storage.checks import checked_name, stored_time
@@ -414,6 +417,7 @@ def _stored(
             scores.n_judged, label_set.n_labels, scores.coverage(), dataset.name
         )
         notes += unordered_notes(scores.unordered)
+        notes += unstable_sort_notes(n_on_sort(scores.groups(on_unstable_sort(new))))
         n_missing = max((stored.n_missing for stored in done.values()), default=0)
         n_unlabelled = run.n_groups - (label_set.n_groups - n_missing)
         notes += meeting_notes(n_missing, label_set.n_groups, n_unlabelled, run.n_groups, metrics=wanted)

@@ -36,7 +36,7 @@ def is_chosen(name: str, key: str, share: float) -> bool:
     return int.from_bytes(hashed.digest(), "big") < share * 2**64
 
 
-_NEVER_REFUSED = frozenset({"rel", "p", "discount", "depth", "recall", "recalls", "recall_count", "round"})
+_NEVER_REFUSED = frozenset({"rel", "p", "discount", "depth", "highest", "recall", "recalls", "recall_count", "round"})
 """Axes whose numbers refuse no label; others, such as the gain of an unjudged item, may be as large as to overflow."""
 
 

@@ -16,6 +16,7 @@ from ndcg_tracker.errors import ConflictError, MetricError
 from ndcg_tracker.metrics.kernel.mean import REASONS, GroupResults, GroupValues, aggregated, plain_mean
 from ndcg_tracker.metrics.kernel.values import values_with_bounds
 from ndcg_tracker.metrics.language.axes import AXIS_OF
+from ndcg_tracker.metrics.language.dialects import dialect_of
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -284,6 +285,44 @@ def below_rel_notes(metrics: Iterable[Metric], highest: float) -> list[Note]:
     return [Note("below_rel", facts)]
 
 
+def depends_on_sort(own: GroupValues, worst: GroupValues, best: GroupValues, from_items: int) -> NDArray[np.bool_]:
+    """Return in which groups the value is left to a sort that is unstable from a number of items on.
+
+    Parameters: the values, and those with every tie broken for the worst and for the best.
+    """
+    return np.asarray((own.n_items >= from_items) & (worst.values < best.values))
+
+
+def on_unstable_sort(metrics: Iterable[Metric]) -> list[Metric]:
+    """Return the metrics that were asked for in the dialect of a tool with an unstable sort."""
+    return [metric for metric in metrics if (of := dialect_of(metric)) is not None and of.unstable_from is not None]
+
+
+def n_on_sort(values: Iterable[tuple[GroupValues, GroupValues, GroupValues]]) -> dict[Metric, int]:
+    """Return for each metric on an unstable sort in how many groups its value is left to that."""
+    counts = {}
+    for own, worst, best in values:
+        of = dialect_of(own.metric)
+        if of is not None and of.unstable_from is not None:
+            counts[own.metric] = int(depends_on_sort(own, worst, best, of.unstable_from).sum())
+    return counts
+
+
+def unstable_sort_notes(counts: Mapping[Metric, int]) -> list[Note]:
+    """Return a note on the metric whose value is left to a tool's unstable sort in most groups (see ``n_on_sort``)."""
+    metric = max(counts, key=counts.__getitem__, default=None)
+    of = None if metric is None else dialect_of(metric)
+    if metric is None or of is None or not counts[metric]:
+        return []
+    facts: dict[str, Fact] = {
+        "tool": of.name,
+        "metric": metric.requested_as,
+        "from_items": of.unstable_from,
+        "n": counts[metric],
+    }
+    return [Note("unstable_sort", facts)]
+
+
 def unordered_notes(counts: Iterable[int | None]) -> list[Note]:
     """Return a note where no list of a run has two scores that differ; ``counts``: of its parts (see ``n_unordered``).
 
@@ -356,10 +395,15 @@ class Scores:
 
         return mapped(of_metric, list(range(len(self._metrics))))
 
-    def groups(self) -> Iterator[tuple[GroupValues, GroupValues, GroupValues]]:
-        """Yield per metric the values of all groups, and those with every tie broken for the worst and for the best."""
+    def groups(self, only: Sequence[Metric] | None = None) -> Iterator[tuple[GroupValues, GroupValues, GroupValues]]:
+        """Yield per metric the values of all groups, and those with every tie broken for the worst and for the best.
+
+        ``only``: of which metrics, None for all.
+        """
         joined = _Joined(self.values, self._order)
-        for number in range(len(self._metrics)):
+        for number, metric in enumerate(self._metrics):
+            if only is not None and metric not in only:
+                continue
             worst, best = (joined.of_metric(number, gathered) for gathered in (self.worst, self.best))
             yield joined.of_metric(number), worst, best
 

@@ -36,8 +36,8 @@ Kind = Literal[
     # ingest, evaluate and import
     "rank_conflict", "scores_like_ranks", "order_of_lists", "no_score", "no_label", "no_group_label",
     "far_fewer_judged", "few_labels_met",
-    "some_groups_missing", "one_score", "all_one", "below_rel",
     "sampled", "documents_in_ten", "runs_of_other_samples", "history_of_samples",
+    "some_groups_missing", "one_score", "all_one", "below_rel", "unstable_sort",
     "swapped", "same_content", "alias_moved", "new_labels", "labels_gone", "new_groups", "nothing_to_extend",
     "other_version", "not_verifiable", "alias_kept", "suite_kept", "designs_kept",
     # MLflow
@@ -568,6 +568,10 @@ _WORDS: Mapping[Kind, str | Callable[..., str]] = {
     ).format,
     "sampled": _sampled,
     "documents_in_ten": _documents_in_ten,
+    "unstable_sort": lambda tool, metric, from_items, n: (
+        f"{tool} leaves equal scores to a sort that may put them in any order in lists of {from_items} items or more: "
+        f"in {counted(n, 'group')} {metric} depends on the sort, and what {tool} prints may be another number"
+    ),
     "swapped": "its scores are whole numbers and the labels are not: are the run and the labels exchanged?",
     "same_content": "its content equals that of run {run!r}".format,
     "alias_moved": "alias @{alias} now points at the new content (run {run_id})".format,

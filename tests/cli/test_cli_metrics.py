@@ -66,3 +66,24 @@ def test_explain(metrics: CommandLine) -> None:
 def test_a_text_that_is_no_metric(metrics: CommandLine) -> None:
     assert metrics.refused("metrics", "explain", "ndgc@10") == "ndgc is not a metric; did you mean ndcg@10?"
     assert metrics.refused("metrics", "explain", "auc").startswith("auc is not a metric; it is one of ")
+
+
+def test_what_the_tools_of_a_work_call_a_metric(metrics: CommandLine) -> None:
+    rows = metrics.rows("metrics", "list", "--for", "recommendations")
+    assert {"measure": "AP", "tool": "ml_metrics", "theirs": "mapk(k=10)", "ours": "AP(over=achievable)@10"} in rows
+    assert {"measure": "ndcg", "tool": "rectools", "theirs": "NDCG(k=10)", "ours": "rectools:NDCG(k=10)"} in rows
+    table = metrics.done("metrics", "list", "--for", "search").splitlines()
+    assert table[0].split() == ["measure", "tool", "theirs", "ours"]
+    assert len(table) == len(metrics.rows("metrics", "list", "--for", "search")) + 1
+
+
+def test_a_metric_that_depends_on_the_sort_of_its_tool_says_so(metrics: CommandLine) -> None:
+    said = (
+        "Depends on the sort of ranx, which may put equal scores in any order in lists of 16 items or more: its values "
+        "of such lists may differ from those here."
+    )
+    assert said in metrics.done("metrics", "explain", "ranx:map@10")
+    assert metrics.rows("metrics", "explain", "ranx:map@10")["unstable_from"] == 16
+    for text in ("AP@10", "beir:MAP@10"):
+        assert "Depends on the sort" not in metrics.done("metrics", "explain", text)
+        assert metrics.rows("metrics", "explain", text)["unstable_from"] is None

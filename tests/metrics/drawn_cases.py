@@ -17,7 +17,7 @@ REFUSALS = ("error", "error_above_1", "ge0", "int", "int_ge0", "int0to30")
 SUMMED = ("gain", "discount", "ties", "ideal", "ideal_order", "ideal_cut", "unjudged", "negative", "label_type")
 FURTHER = {
     "gain": ["{1:3.5, 2:9}", "{0:0.5, 2:-1, 3:0}", "exp2>=2"],
-    "discount": ["jk1.5", "jk3"],
+    "discount": ["jk1.5", "jk3", "rbp0.7"],
     "unjudged": ["0.3", "-0.7"],
 }
 NOT_BY_GAIN = ("G", "infAP")

@@ -57,6 +57,15 @@ GRADES = [0.0, 1.0, 0.0, 2.0]
         ("AP(over=list)", (1 / 2 + 2 / 4) / 4),
         ("AP(ideal=retrieved)@10", (1 / 2 + 2 / 4) / 2),
         ("AP(ideal=retrieved, over=achievable)@1", 0.0),
+        ("ERR", 1 / 16 / 2 + 15 / 16 * 3 / 16 / 4),
+        ("ERR(highest=2)", 1 / 4 / 2 + 3 / 4 * 3 / 4 / 4),
+        ("ERR(highest=2)@3", 1 / 4 / 2),
+        ("dcg(discount=rbp0.8)", 0.2 * (0.8 + 2 * 0.8**3)),
+        ("dcg(discount=rbp0.8, gain=exp2)@3", 0.2 * 0.8),
+        ("Success", 1.0),
+        ("Success(rel=3)", 0.0),
+        ("P(round=2up)@8", 0.25),
+        ("AP(round=3up)", 0.333),
         ("SetR", 2 / 3),
         ("SetAP", 4 / 12),
         ("SetF", 2 * 0.5 * (2 / 3) / (0.5 + 2 / 3)),
@@ -192,3 +201,36 @@ def test_ties_say_which_items_a_depth_keeps(ties: str, kept: str) -> None:
     labels = {"q": {"a": 1.0, "b": 0.0, "c": 1.0}, "r": {"b": 1.0}}
     found = results(f"NumRet(depth=2, rel=1, ties={ties})", run, labels)
     assert found.values.tolist() == [float(len(set(kept) & {"a", "c"})), 1.0]
+
+
+def test_an_unjudged_item_may_satisfy_a_user() -> None:
+    run, labels = (
+        {"q": {"x": 4.0, "a": 3.0, "y": 2.0, "b": 1.0}, "r": {"z": 1.0}},
+        {"q": {"a": 1.0, "b": 2.0, "c": 2.0}},
+    )
+    by_hand = 1 / 4 + 3 / 4 * 1 / 4 / 2 + (3 / 4) ** 2 * 1 / 4 / 3 + (3 / 4) ** 3 * 3 / 4 / 4
+    found = results("ERR(highest=2, unjudged=1)", run, labels)
+    assert found.values[0] == pytest.approx(by_hand, rel=0, abs=1e-15)
+    assert np.isnan(found.values[1])  # no label at all
+    assert results("ERR(highest=2, unjudged=1)@1", run, labels).values[0] == 1 / 4
+    assert results("ERR(highest=2, unjudged=drop)", run, labels).values[0] == 1 / 4 + 3 / 4 * 3 / 4 / 2
+    tied = {"q": dict.fromkeys(run["q"], 1.0)}
+    worst, best = (
+        results(f"ERR(highest=2, ties={ties}, unjudged=1)", tied, labels) for ties in ("pessimistic", "optimistic")
+    )
+    assert worst.values[0] == pytest.approx(by_hand, rel=0, abs=1e-15)
+    assert best.values[0] == pytest.approx(
+        3 / 4 + (1 / 4) ** 2 / 2 + 1 / 4 * 3 / 4 / 4 / 3 + 1 / 4 * (3 / 4) ** 2 / 4 / 4
+    )
+    with pytest.raises(MetricError, match="AP has no gains, so an unjudged item cannot gain something"):
+        parse_metric("AP(unjudged=1)")
+
+
+@pytest.mark.parametrize(
+    ("share", "up"), [((1, 8), 0.13), ((3, 8), 0.38), ((1, 3), 0.33), ((2, 3), 0.67), ((0, 8), 0.0), ((8, 8), 1.0)]
+)
+def test_halves_are_rounded_upwards(share: tuple[int, int], up: float) -> None:
+    n_relevant, cutoff = share
+    grades = [1.0] * n_relevant + [0.0] * (cutoff - n_relevant)
+    assert value(f"P(round=2up)@{cutoff}", grades) == up
+    assert results(f"P(round=2up, round_of=mean)@{cutoff}", {"q": {"a": 1.0}}, {"q": {"a": 0.0}}).mean == 0.0

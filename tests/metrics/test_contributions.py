@@ -123,7 +123,18 @@ def test_every_dialect_on_the_recorded_cases(case: str) -> None:
 
 def test_every_dialect_is_recorded() -> None:
     texts = {result["metric"].partition(":")[0].partition("(")[0] for result in RESULTS}
-    assert set(DIALECTS) - texts <= {"pytrec_eval"}
+    assert set(DIALECTS) - texts <= {"pytrec_eval", "beir", "mteb", "elasticsearch", "opensearch"}
+
+
+@pytest.mark.parametrize("text", ["beir:NDCG@3", "mteb:ndcg_at_3", "elasticsearch:dcg(k=3, normalize=true)",
+                                  "elasticsearch:dcg(k=3, unknown_doc_rating=2)", "opensearch:NDCG@3", "ranx:dcg@3",
+                                  "ranx:rbp.5", "ranx:hits@3"])  # fmt: skip
+def test_sums_of_dialects_that_no_case_is_recorded_of(text: str) -> None:
+    run, labels = random_case(4)
+    metric = parse_metric(text)
+    found = contributions(joined(run, labels), metric)
+    is_rounded = metric["round"] != "none" and metric["round_of"] == "group"
+    assert np.abs(np.nan_to_num(remainders(found))).max() <= (5e-3 if is_rounded else EXACT)
 
 
 def test_rank_grade_and_contribution_of_every_item() -> None:

@@ -97,6 +97,13 @@ def test_every_dialect_describes_itself(name: str) -> None:
         ("spark:ndcgAt(10)", "ndcg(empty_when=ideal_eq_0, extra=empty, gain=binary, negative=keep, ties=input)@10"),
         ("spark_graded:ndcgAt(1)", "ndcg(empty_when=ideal_eq_0, extra=empty, gain=exp2, negative=keep, ties=input)@1"),
         ("rectools:NDCG(10, log_base=3)", "ndcg(empty=skip, gain=binary, ideal=constant, ties=input)@10"),
+        ("ranx:ndcg@10-l2", "ndcg(gain=linear>=2, label_type=int, ties=input)@10"),
+        ("ranx:map-l2", "AP(label_type=int, rel=2, ties=input)"),
+        ("ranx:rbp@95-l3", "dcg(discount=rbp0.95, gain=linear>=3, label_type=int, ties=input)"),
+        ("ranx:precision", "SetP(label_type=int, ties=input)"),
+        ("ranx:hits", "cg(gain=binary, label_type=int, ties=input)"),
+        ("beir:ndcg@10", "ndcg(label_domain=int, missing=skip, own=drop, round=5, round_of=mean, score_type=f32)@10"),
+        ("mteb:accuracy", "R(label_domain=int, missing=skip, round=5, round_of=mean, score_type=f32)@1"),
         ("recbole:ndcg@10", "ndcg(gain=binary, round=4, round_of=mean, ties=input)@10"),
         ("rectools:Precision(k=5, r_precision=True)", "P(empty=skip, rel=>0, relative=True, ties=input)@5"),
         ("rectools:F1Beta(5, beta=0.3)", "F1(beta=0.09, empty=skip, rel=>0, ties=input)@5"),
@@ -126,8 +133,8 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("xgbost:ndcg", "xgbost is not a dialect; did you mean xgboost:ndcg?"),
         ("?:ndcg", "'?:ndcg' is not a metric; write it like ndcg@10 or ndcg(gain=exp2, ties=average)@10"),
         ("minitab:x", "minitab is not a dialect; the dialects are trec_eval, trec_eval10, pytrec_eval, ir_measures, "
-         "sklearn, "
-         "catboost, lightgbm, xgboost, torchmetrics, ranx, spark, spark_graded, rectools, recbole"),
+         "beir, mteb, elasticsearch, opensearch, sklearn, catboost, lightgbm, xgboost, torchmetrics, "
+         "ranx, spark, spark_graded, rectools, recbole"),
         ("sklearn:ndcg_score(k=10, ignore_ties=True)", "sklearn: ignore_ties=True leaves ties to NumPy's unstable "
          "sort, whose order depends on the processor; write it like sklearn:ndcg_score(k=10, ignore_ties=False)"),
         ("sklearn:ndcg_score(k=0)", "sklearn: k=0 is not a cutoff; give a whole number from 1; write it like "
@@ -194,12 +201,33 @@ def test_native_texts(text: str, canonical: str) -> None:
          "rectools:MRR(k=10)"),
         ("rectools:Accuracy(k=10)", "rectools: Accuracy is not known; it is NDCG or Recall or Precision or HitRate or "
          "F1Beta or MAP or MRR; write it like rectools:MAP(k=10)"),
-        ("ranx:mrr", "ranx: metric 'mrr' is not known; it is ndcg or ndcg_burges; its NDCG alone is known here; "
-         "write it like ranx:ndcg"),
         ("rectools:map@10", "'rectools:map@10' is not its spelling; did you mean rectools:MAP(k=10)?"),
         ("rectools:mrr@5", "'rectools:mrr@5' is not its spelling; did you mean rectools:MRR(k=5)?"),
         ("catboost:map@5", "'catboost:map@5' is not its spelling; did you mean catboost:MAP:top=5?"),
         ("sklearn:map@5", "sklearn: cannot read 'map@5'; write it like sklearn:ndcg_score()"),
+        ("ranx:rbp", "ranx: metric 'rbp' is not known; it is one of hits, dcg, dcg_burges, ndcg, ndcg_burges, rbp.95, "
+         "hit_rate, precision, recall, f1, mrr, map, r-precision, bpref, with @10 and -l2 behind it; write it like "
+         "ranx:rbp.95"),
+        ("ranx:bpref@10", "ranx: ranx reads no cutoff of bpref: it is of whole lists; write it like ranx:bpref"),
+        ("elasticsearch:precision(window=3)", "elasticsearch: precision has no option window; it has k, "
+         "relevant_rating_threshold, ignore_unlabeled; write it like elasticsearch:precision(k=10)"),
+        ("elasticsearch:precision(k=0)", "elasticsearch: k=0 is not a cutoff; give a whole number from 1; write it "
+         "like elasticsearch:precision(k=10)"),
+        ("elasticsearch:expected_reciprocal_rank(k=3)", "elasticsearch: maximum_relevance=null is not a whole number "
+         "from 1 to 30; write it like elasticsearch:expected_reciprocal_rank(maximum_relevance=3, k=10)"),
+        ('elasticsearch:{"dcg": 3}', "elasticsearch: cannot read '{\"dcg\": 3}'; write it like "
+         "elasticsearch:dcg(k=10)"),
+        ('{"precision": {"k": 20}}', "'{\"precision\": {\"k\": 20}}' is another tool's spelling; did you mean "
+         'elasticsearch:{"precision": {"k": 20}}?'),
+        ("opensearch:NDCG", "opensearch: NDCG needs the size of the experiment; write NDCG@10; write it like "
+         "opensearch:NDCG@10"),
+        ("opensearch:RBO@50", "opensearch: metric 'RBO' is not known; it is one of NDCG, DCG, Precision, MAP, Recall, "
+         "MRR, Coverage; write it like opensearch:MRR@10"),
+        ("beir:Hole@10", "beir: Hole asks whether an item has a label in any query, and the labels here are those of "
+         "one; write it like beir:P@1"),
+        ("mteb:nauc_ndcg_at_10_max", "mteb: nAUC is about confidence, not about a list, and is not computed here; "
+         "write it like mteb:ndcg_at_10"),
+        ("ndcg_at_10", "'ndcg_at_10' is another tool's spelling; did you mean mteb:ndcg_at_10?"),
         ("trec_eval:ndcg@10", "trec_eval: measure 'ndcg@10' is not known; write it like trec_eval:ndcg_cut_10"),
         ("trec_eval:mrr", "'trec_eval:mrr' is not its spelling; did you mean trec_eval:recip_rank?"),
         ("trec-eval:map", "'trec-eval:map' is another tool's spelling; did you mean trec_eval:map?"),

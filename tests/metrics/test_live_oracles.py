@@ -126,6 +126,30 @@ def test_ir_measures(seed: int, native: str) -> None:
     assert found.mean == pytest.approx(mean, rel=0, abs=tolerance("ir_measures"))
 
 
+RANX = [f"{name}{at}{level}" for at in ("@1", "@10", "@100", "") for level in ("", "-l2")
+        for name in ("hits", "hit_rate", "precision", "recall", "f1", "mrr", "map", "dcg", "dcg_burges", "ndcg",
+                     "ndcg_burges")]  # fmt: skip
+
+
+@pytest.mark.nightly  # compiling itself takes ranx half a minute
+@seeded
+def test_ranx(seed: int) -> None:
+    import ranx
+
+    run, labels = random_case(seed, grades=(0, 4))
+    run = {group: dict(zip(items, np.random.default_rng(seed).permutation(len(items)) / 8, strict=True))
+           for group, items in run.items()}  # without ties: beyond 15 items ranx's sort is unstable  # fmt: skip
+    qrels = {group: {item: int(grade) for item, grade in pool.items()} for group, pool in labels.items()}
+    judged = joined(run, labels)
+    for native in [*RANX, "r-precision", "r-precision-l3", "rbp.95", "rbp.5-l2"]:
+        theirs = ranx.Run(run)
+        mean = ranx.evaluate(ranx.Qrels(qrels), theirs, native, make_comparable=True)
+        found = ours(judged, f"ranx:{native}")
+        assert found.mean == pytest.approx(mean, rel=0, abs=tolerance("ranx")), native
+        expected = {group: values for group, values in theirs.scores[native].items() if group in labels}
+        assert values_of(found) == pytest.approx(expected, rel=0, abs=tolerance("ranx")), native
+
+
 @seeded
 @pytest.mark.parametrize("weighted", [False, True])
 def test_scikit_learn(seed: int, weighted: bool) -> None:

@@ -106,6 +106,20 @@ def test_a_list_of_any_metrics_is_taken_apart_again(texts: list[str]) -> None:
         ("map,ndgc@10", "ndgc is not a metric; did you mean ndcg@10?"),
         ("ndcg_cut", "ndcg_cut needs a cutoff; write ndcg_cut_10"),
         ("recall", "R needs a cutoff; write R@10"),
+        ("mapk@10", "mapk divides by the relevant items or the cutoff, whichever is less; write "
+         "AP(over=achievable)@10"),
+        ("MAPK", "MAPK divides by the relevant items or the cutoff, whichever is less; write AP(over=achievable)"),
+        ("ERR-IA@10", "ERR-IA is about diversity, and needs the subtopics of each item: it is not computed here; store "
+         "another tool's values with: ndcg-track ingest --results FILE --metric external:ERR-IA@10"),
+        ("α-nDCG@5", "α-nDCG is about diversity, and needs the subtopics of each item: it is not computed here; store "
+         "another tool's values with: ndcg-track ingest --results FILE --metric external:α-nDCG@5"),
+        ("hole@10", "hole asks whether an item has a label in any query (Unjudged@10 asks for one in its own query): "
+         "it is not computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
+         "external:hole@10"),
+        ("nauc_ndcg@10_max", "nauc_ndcg is about the confidence of a model: it is not computed here; store another "
+         "tool's values with: ndcg-track ingest --results FILE --metric external:nauc_ndcg@10_max"),
+        ("Coverage@10", "Coverage is about the catalogue, and needs every item and its history: it is not computed "
+         "here; store another tool's values with: ndcg-track ingest --results FILE --metric external:Coverage@10"),
         ("mrrr@10", "mrrr is not a metric; did you mean RR@10?"),
         ("AP(ties=averag)", "ties=averag is not a value of ties; it is one of item_desc, item_asc, input, pessimistic, "
          "optimistic, average"),

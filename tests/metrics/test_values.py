@@ -30,6 +30,7 @@ DISCOUNTS: dict[str, Callable[[int], float]] = {
     "ln": lambda rank: 1 / math.log(rank + 1),
     "jk2": lambda rank: 1.0 if rank <= 2 else 1 / math.log2(rank),
     "jk3": lambda rank: 1.0 if rank <= 3 else math.log(3) / math.log(rank),
+    "rbp0.8": lambda rank: 0.2 * 0.8 ** (rank - 1),
     "none": lambda rank: 1.0,
 }
 TIES = ("item_desc", "item_asc", "input", "pessimistic", "optimistic", "average")

@@ -504,3 +504,22 @@ def test_exchanged_run_and_labels_are_told(tracker: nt.Tracker, as_blocks: bool)
     told = tracker.ingest(run if as_blocks else grades, name="run", labels=scores).notes
     assert told == ("its scores are whole numbers and the labels are not: are the run and the labels exchanged?",)
     assert tracker.ingest(scores, name="right", dataset="other", labels=grades).notes == ()
+
+
+def test_a_value_that_is_left_to_a_tools_sort_is_told_once(tracker: nt.Tracker) -> None:
+    long = {"q": {f"d{place:02}": 1.0 - (place > 15) for place in range(18)}, "r": {"a": 2.0, "b": 1.0}}
+    labels = {"q": {"d03": 2}, "r": {"b": 1}}
+    said = (
+        "ranx leaves equal scores to a sort that may put them in any order in lists of 16 items or more: in 1 group {} "
+        "depends on the sort, and what ranx prints may be another number"
+    )
+    asked = ["ndcg@10", "ranx:map", "ranx:ndcg@10"]
+    with pytest.warns(NdcgTrackerWarning, match="leaves equal scores to a sort"):
+        assert nt.evaluate(long, asked, labels=labels).notes == (said.format("ranx:map"),)
+    found = tracker.ingest(long, name="tied", labels=labels, metrics=asked)
+    assert found.notes == (said.format("ranx:map"),)
+    assert nt.evaluate(long, ["ndcg@10", "map"], labels=labels).notes == ()
+    untied = {"q": {f"d{place:02}": place / 7 for place in range(18)}}
+    short = {"q": {f"d{place:02}": 1.0 + (place > 7) for place in range(15)}}
+    for run in (untied, short):
+        assert nt.evaluate(run, "ranx:ndcg@10", labels={"q": labels["q"]}).notes == ()

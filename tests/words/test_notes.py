@@ -350,6 +350,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         {},
         "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?",
     ),
+    "unstable_sort": (
+        {"tool": "ranx", "metric": "ranx:ndcg@10", "from_items": 16, "n": 2},
+        "ranx leaves equal scores to a sort that may put them in any order in lists of 16 items or more: in 2 groups "
+        "ranx:ndcg@10 depends on the sort, and what ranx prints may be another number",
+    ),
     "one_score": ({}, "the scores of each list are all equal, so the order is that of ties, not of a model"),
     "groups_lacking": (
         {"runs": [("a", 5), ("b", 25)], "n_groups": 30, "metric": "ndcg@10"},

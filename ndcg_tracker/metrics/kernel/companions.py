@@ -22,8 +22,6 @@ from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_sums
 from ndcg_tracker.rankings.sorting import group_columns
 
-ERR_GRADES = 4
-"""ERR takes grade 4 as the highest, as gdeval does."""
 INFAP_EPSILON = 0.00001
 """What smooths infAP: trec_eval.h, INFAP_EPSILON."""
 
@@ -39,8 +37,8 @@ def companion(lists: Lists, metric: Metric) -> Floats:
     relevant rank.
     ``Success`` = 1 if r > 0. ``Judged`` = labelled items / min(k, n). ``RBP`` = (1 - p) x the sum of p**(i - 1) over
     relevant ranks i. ``ERR`` = the sum over ranks i of 1/i x s(i) x the product of 1 - s(j) over j < i, with s =
-    (2**grade - 1) / 16. ``SetP`` = r / n; the other measures: see the functions that compute them. A ratio whose
-    divisor is 0 is 0. Source: ir_measures 0.4, through trec_eval (P, R, AP, RR, Success, SetP), gdeval (ERR),
+    (2**grade - 1) / 2**highest. ``SetP`` = r / n; the other measures: see the functions that compute them. A ratio
+    whose divisor is 0 is 0. Source: ir_measures 0.4, through trec_eval (P, R, AP, RR, Success, SetP), gdeval (ERR),
     cwl_eval (RBP) and its own Judged; ERR: Chapelle et al., CIKM 2009, eq. 4; RBP: Moffat and Zobel, TOIS 27(1),
     2008; all others: trec_eval 9.0.8 and 10.0, the file ``m_*.c`` that each function names.
     """
@@ -249,12 +247,29 @@ def _first_relevant(lists: Lists, metric: Metric) -> Floats:
 def _err(lists: Lists, metric: Metric) -> Floats:
     """Return ERR: every item that gains something may end the search."""
     hits = _relevant_items(lists, metric)
-    satisfied = hits.gains / 2.0**ERR_GRADES
+    if metric["unjudged"] not in ("zero", "drop"):
+        hits = _with_unjudged(hits, lists, metric)
+    satisfied = hits.gains / 2.0 ** float(metric["highest"])
     reached = np.ones(hits.ranks.size)  # the probability that a user is still looking: one factor per round, for all
     for nth in range(2, int(hits.nth.max(initial=0)) + 1):
         at = np.flatnonzero(hits.nth == nth)
         reached[at] = reached[at - 1] * (1 - satisfied[at - 1])
     return lists.of_axis(hits.sums(reached * satisfied / hits.ranks))
+
+
+def _with_unjudged(hits: RelevantItems, lists: Lists, metric: Metric) -> RelevantItems:
+    """Return the items that gain something, and those without label, which gain what ``unjudged`` says."""
+    lengths = lists.graded(metric).lengths
+    if metric.cutoff is not None:
+        lengths = np.minimum(lengths, metric.cutoff)
+    begins = np.concatenate([[0], np.cumsum(lengths)])
+    gains = np.full(int(begins[-1]), float(metric["unjudged"]))
+    labelled = ranked_gains(lists, metric, worth_of_levels(lists, metric), every=True)
+    labelled = _only(labelled, labelled.ranks <= lengths[labelled.groups])
+    gains[begins[labelled.groups] + labelled.ranks - 1] = labelled.gains
+    groups = np.repeat(np.arange(lengths.size), lengths)
+    ranks = np.arange(gains.size) - begins[groups] + 1
+    return RelevantItems(groups, ranks, ranks, gains, lengths.astype(np.float64))
 
 
 def _bin_g(lists: Lists, metric: Metric) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -200,11 +201,15 @@ def rounded(metric: Metric, number: float, what: str) -> float:
     """Return a number rounded as the metric says, if ``what`` (``group`` or ``mean``) is what it rounds."""
     if metric["round"] == "none" or metric["round_of"] != what:
         return number
-    return float(f"{number:.{metric['round']}f}")
+    digits, halves, _ = metric["round"].partition("up")
+    if halves:
+        scaled, unit = number * 10.0 ** int(digits), 10.0 ** int(digits)
+        return (math.floor(scaled) + (scaled % 1.0 >= 0.5)) / unit  # Math.round of Java: x + 0.5 itself would round
+    return float(f"{number:.{digits}f}")
 
 
 def rounded_values(metric: Metric, values: Floats) -> Floats:
-    """Return the values of the groups, rounded where the metric rounds them: exactly, as printing does."""
+    """Return the values of the groups, rounded where the metric rounds them, exactly."""
     if metric["round"] == "none" or metric["round_of"] != "group":
         return values
     return np.array([rounded(metric, value, "group") for value in values.tolist()], dtype=np.float64)

@@ -26,9 +26,9 @@ from ndcg_tracker.metrics.kernel.mean import (
 from ndcg_tracker.metrics.kernel.ties import BY_GAIN, TieSpans, spans_around
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
-from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.grouping import group_codes, segment_rows
-from ndcg_tracker.rankings.join import Judged, JudgedRanking
+from ndcg_tracker.rankings.join import Judged, JudgedRanking, own_rows
 from ndcg_tracker.rankings.ranking import GroupWeights, Ranking
 from ndcg_tracker.rankings.sorting import id_order
 
@@ -51,6 +51,23 @@ def read_to_depth(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
         return Lists(judged, [each.with_axes(depth="all") for each in alike])
 
     return lists.once(key, cut), metric.with_axes(depth="all")
+
+
+def without_own(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
+    """Return the lists without the items that have their group's id, and the metric that asks for no more of it.
+
+    Source: BEIR, ``ignore_identical_ids``. The labels stay, so that such an item counts in an ideal.
+    """
+
+    def dropped() -> Lists:
+        judged = lists.judged.in_order
+        rows = own_rows(judged.ranking)
+        kept = np.ones(judged.ranking.n_items, dtype=np.bool_)
+        kept[rows] = False
+        alike = [each.with_axes(own="keep") for each in lists.metrics if each["own"] == "drop"]
+        return Lists(_only(judged, kept) if rows.size else judged, alike or [metric.with_axes(own="keep")])
+
+    return lists.once("without own", dropped), metric.with_axes(own="keep")
 
 
 def _worth(lists: Lists, metric: Metric) -> Floats:
@@ -77,6 +94,12 @@ def _cut(judged: JudgedRanking, metric: Metric, worth: Floats | None) -> JudgedR
     n_read = ends[np.searchsorted(ranking.offsets, first, "right") - 1] - first
     ordered = members[_order(judged, metric, spans, worth)]
     kept[ordered[segment_rows(spans.bounds[:-1], n_read)]] = True
+    return _only(judged, kept)
+
+
+def _only(judged: JudgedRanking, kept: Mask) -> JudgedRanking:
+    """Return a run with some of its items, joined with its labels."""
+    ranking = judged.ranking
     rows = np.flatnonzero(kept)
     places = None if ranking.input_places is None else ranking.input_places[rows]
     offsets = np.searchsorted(rows, ranking.offsets)
@@ -155,6 +178,9 @@ def values_of(lists: Lists, metric: Metric) -> GroupValues:
 
 
 def _values_of(lists: Lists, metric: Metric) -> GroupValues:
+    if metric["own"] == "drop":
+        lists, kept = without_own(lists, metric)
+        return replace(values_of(lists, kept), metric=metric)
     if metric["depth"] != "all":
         lists, cut = read_to_depth(lists, metric)
         return replace(values_of(lists, cut), metric=metric)

@@ -120,6 +120,9 @@ def canonical_gain(value: str) -> str | None:
 
 
 def _canonical_discount(value: str) -> str | None:
+    if value.startswith("rbp"):
+        share = _canonical_share(value.removeprefix("rbp"))
+        return None if share is None else f"rbp{share}"
     if not re.fullmatch(r"jk\d+(\.\d+)?", value, re.ASCII):
         return None
     base = float(value.removeprefix("jk"))
@@ -210,8 +213,13 @@ def numbers_of(value: str) -> list[float]:
 ELEVEN_RECALLS = "{" + ", ".join(number_text(tenth / 10) for tenth in range(11)) + "}"
 
 
+def _canonical_grade(value: str) -> str | None:
+    return str(int(value)) if re.fullmatch(r"0*[1-9]\d?", value, re.ASCII) else None
+
+
 def _canonical_digits(value: str) -> str | None:
-    return str(int(value)) if re.fullmatch(r"\d{1,2}", value, re.ASCII) and int(value) <= 15 else None
+    form = re.fullmatch(r"(?P<digits>\d{1,2})(?P<halves>up)?", value, re.ASCII)
+    return f"{int(form['digits'])}{form['halves'] or ''}" if form is not None and int(form["digits"]) <= 15 else None
 
 
 def _gain_meaning(value: str) -> str:
@@ -221,7 +229,10 @@ def _gain_meaning(value: str) -> str:
     return f"{AXIS_OF['gain'].values[name]} if l >= {least}, else 0"
 
 
-def _jk_meaning(value: str) -> str:
+def _discount_meaning(value: str) -> str:
+    if value.startswith("rbp"):
+        share = value.removeprefix("rbp")
+        return f"(1 - {share}) * {share}^(i-1)"
     base = value.removeprefix("jk")
     return f"1 up to rank {base}, then 1/log{base}(i)"
 
@@ -247,7 +258,7 @@ AXES: tuple[Axis, ...] = (
         },
         _canonical_discount,
         "jk10",
-        _jk_meaning,
+        _discount_meaning,
     ),
     Axis(
         "rel",
@@ -270,6 +281,14 @@ AXES: tuple[Axis, ...] = (
         "whether grades count",
         {"False": "1 if relevant, else 0", "True": "the grade / the highest grade of the group where that is above 1"},
         _canonical_yes_or_no,
+    ),
+    Axis(
+        "highest",
+        "the highest grade that labels can have",
+        {"4": "grade 4"},
+        _canonical_grade,
+        "3",
+        lambda value: f"grade {value}",
     ),
     Axis(
         "relative",
@@ -339,6 +358,11 @@ AXES: tuple[Axis, ...] = (
         {"0": "not known"},
         _canonical_count,
         "1000000",
+    ),
+    Axis(
+        "own",
+        "an item whose id is that of its group, as where queries are documents",
+        {"keep": "stays in the list", "drop": "is taken out of the list, before anything else"},
     ),
     Axis(
         "depth",
@@ -485,7 +509,7 @@ AXES: tuple[Axis, ...] = (
         {"none": "all"},
         _canonical_digits,
         "4",
-        lambda value: f"{value} decimals",
+        lambda value: f"{value.removesuffix('up')} decimals{', halves upwards' if value.endswith('up') else ''}",
     ),
     Axis(
         "round_of",

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Summary = Literal["mean", "sum", "geometric_mean"]
+Work = Literal["search", "recommendations", "rankers", "trec"]
+"""What people rank for: each has a page of its own, ``docs/start-WORK.md``."""
 ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
 LEAST_OF_GEOMETRIC = 0.00001
@@ -16,7 +18,7 @@ LEAST_OF_GEOMETRIC = 0.00001
 CUMULATED = ("cg", "dcg", "idcg", "ndcg")
 """The measures of cumulated gain; the others are their companions."""
 
-_OF_LISTS = ("depth", "ties", "unjudged", "score_type")
+_OF_LISTS = ("own", "depth", "ties", "unjudged", "score_type")
 _OF_MEANS = ("weights", "weight_type")
 _IDEAL = ("ideal", "ideal_order", "ideal_cut")
 _OF_EMPTY = ("empty", "empty_weight", "clip")
@@ -168,7 +170,7 @@ _ALL = (
         "1 if one of the {relevant} is among {first}, else 0",
         names=("hit", "hits", "hit_rate", "hit_ratio", "hr"),
         axes=("rel", *_OF_EMPTY),
-        cutoff="required",
+        cutoff="optional",
         is_share=True,
     ),
     Measure(
@@ -185,9 +187,9 @@ _ALL = (
     Measure(
         "ERR",
         "expected reciprocal rank of the item that satisfies a user",
-        "sum over {first} of 1/i * s(i) * product of 1 - s(j) over the ranks j before i, s = (2^l - 1)/16",
+        "sum over {first} of 1/i * s(i) * product of 1 - s(j) over the ranks j before i, s = (2^l - 1)/{scale}",
         names=("expected_reciprocal_rank",),
-        axes=(),
+        axes=("highest",),
         cutoff="optional",
     ),
     Measure(

@@ -267,7 +267,7 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
         raise MetricError(
             f"{measure} needs to know what is relevant; rel=any is for NumRet alone", advice="write rel=1", joint=", "
         )
-    if measure not in CUMULATED and settings.get("unjudged", "zero") not in ("zero", "drop"):
+    if measure not in (*CUMULATED, "ERR") and settings.get("unjudged", "zero") not in ("zero", "drop"):
         raise MetricError(
             f"{measure} has no gains, so an unjudged item cannot gain something", advice="use unjudged=drop"
         )
@@ -488,6 +488,7 @@ def _companion_formula(metric: Metric) -> str:
         "cutoff": metric.cutoff,
         "shown": divisors["achievable" if metric["relative"] == "True" else "cutoff"],
         "divisor": divisors["achievable" if metric["relative"] == "True" else metric["over"]],
+        "scale": 2 ** int(metric["highest"]),
         "recalls": metric["recalls"].strip("{}"),
     }
     axes = {axis.name: metric[axis.name] for axis in AXES}

@@ -34,6 +34,7 @@ _NOT_IN_SQL = {
     "extra=error": "SQL refuses no groups",
     "relative": "only plain precision is written",
     "over": "only plain precision, recall and average precision are written",
+    "own": "ids of groups and items may be of other types there",
     "ideal=constant": "only ideals of labelled or retrieved items are written",
 }
 
@@ -195,6 +196,9 @@ def _gain(metric: Metric, grade: str) -> str:
 
 def _discount(metric: Metric, place: str) -> str:
     name = "none" if metric.measure == "cg" else metric["discount"]
+    if name.startswith("rbp"):
+        share = float(name.removeprefix("rbp"))
+        return f"({1.0 - share!r} * POWER({share!r}, {place} - 1.0))"
     if name.startswith("jk"):
         base = float(name.removeprefix("jk"))
         return f"(CASE WHEN {place} <= {base!r} THEN 1.0 ELSE {_ln(base)} / LN({place}) END)"

@@ -14,6 +14,7 @@ from ndcg_tracker.metrics.language.dialects.dialect import Dialect
 from ndcg_tracker.metrics.language.dialects.trec import all_trec
 from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, external_metric, parse_canonical
+from ndcg_tracker.metrics.language.other_names import not_ours
 
 NAMES = {typed: name for name, measure in MEASURES.items() for typed in measure.names} | {
     "num_rel_ret": "NumRet(rel=1)"
@@ -131,6 +132,11 @@ def _unprefixed(text: str) -> Metric:
         if len(words) > 1 and all(_first_that_parses([_in_our_words(word)]) for word in words):
             commas = f"put commas between metrics: {','.join(words)}"
             raise MetricError(f"{text!r} is not a metric", advice=commas) from None
+        if _plain(text) in _measures_by_name():  # ours, without what it needs
+            raise
+        other = not_ours(text)
+        if other is not None:
+            raise other from None
         foreign = _first_that_parses([text.replace("-", "_", 1), *(f"{dialect}:{text}" for dialect in DIALECTS)])
         if foreign is not None:
             raise MetricError(f"{text!r} is another tool's spelling", advice=f"did you mean {foreign}?") from None

@@ -34,7 +34,7 @@ from ndcg_tracker.questions.show.decide import (
 from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.ranking import GroupWeights
 from ndcg_tracker.runs.labels import numbered_labels
-from ndcg_tracker.runs.scoring import stored_weights
+from ndcg_tracker.runs.scoring import depends_on_sort, stored_weights
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE
 from ndcg_tracker.words.notes import command_line
 from ndcg_tracker.words.texts import judge_words
@@ -259,7 +259,7 @@ def _convention(both: JudgedRanking, text: str, weights: GroupWeights | None, un
 def _open_ties(both: JudgedRanking, metric: Metric, weights: GroupWeights | None, from_items: int) -> OpenTies | None:
     """Return between which means the order of equal scores leaves a metric in lists of ``from_items`` or more."""
     own, worst, best = values_with_bounds(both, [metric])[0]
-    is_open = (own.n_items >= from_items) & (worst.values < best.values)
+    is_open = depends_on_sort(own, worst, best, from_items)
     if not is_open.any():
         return None
     low, high = (
@@ -274,8 +274,11 @@ def _effects(both: JudgedRanking, metric: Metric, weights: GroupWeights | None) 
     step = Metric(metric.measure, metric.cutoff)
     before = _mean_or_none(both, step, weights)
     effects = []
+    waiting: dict[str, str] = {}  # a depth that is the cutoff changes nothing before an ideal that ends with the list
     for difference in differences(step, metric):
-        step = step.with_axes(**{difference.axis: difference.theirs})
+        waiting[difference.axis] = difference.theirs
+        step = step.with_axes(**waiting)
+        waiting = {axis: value for axis, value in waiting.items() if step[axis] != value}
         after = _mean_or_none(both, step, weights)
         if before is not None and after is not None and after != before:
             effects.append(Effect(difference.axis, difference.theirs, after - before))

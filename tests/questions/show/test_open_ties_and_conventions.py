@@ -71,11 +71,12 @@ def test_a_verdict_that_hangs_on_ties_is_told(tmp_path: Path) -> None:
     assert found.to_dict()["notes"] == [note]
 
 
-def test_every_dialect_stands_beside_the_default_with_its_causes(tracker: nt.Tracker) -> None:
+@pytest.mark.parametrize("cutoff", [1, 2])
+def test_every_dialect_stands_beside_the_default_with_its_causes(tracker: nt.Tracker, cutoff: int) -> None:
     with tracker:
-        found = tracker.conventions("clear", cutoff=2)
+        found = tracker.conventions("clear", cutoff=cutoff)
         values = nt.evaluate(CLEAR, [convention.text for convention in found]).mean
-    assert [convention.text for convention in found] == ["ndcg@2", *(d.text(2) for d in DIALECTS.values())]
+    assert [convention.text for convention in found] == [f"ndcg@{cutoff}", *(d.text(cutoff) for d in DIALECTS.values())]
     for convention in found:
         assert convention.mean == pytest.approx(values[convention.text], abs=1e-15)
         assert convention.mean is not None

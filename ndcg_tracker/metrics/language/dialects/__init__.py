@@ -11,8 +11,10 @@ from ndcg_tracker.metrics.language.axes import AXES
 from ndcg_tracker.metrics.language.dialects.boosting import CATBOOST, LIGHTGBM, XGBOOST
 from ndcg_tracker.metrics.language.dialects.calls import RANX, SKLEARN, SPARK, SPARK_GRADED, TORCHMETRICS
 from ndcg_tracker.metrics.language.dialects.dialect import Dialect
+from ndcg_tracker.metrics.language.dialects.embeddings import BEIR, MTEB
 from ndcg_tracker.metrics.language.dialects.ir_measures import IR_MEASURES
 from ndcg_tracker.metrics.language.dialects.recommenders import RECBOLE, RECTOOLS
+from ndcg_tracker.metrics.language.dialects.search import ELASTICSEARCH, OPENSEARCH
 from ndcg_tracker.metrics.language.dialects.trec import PYTREC_EVAL, TREC_EVAL, TREC_EVAL10
 from ndcg_tracker.metrics.language.measures import EXTERNAL
 from ndcg_tracker.metrics.language.metric import Metric, parse_canonical
@@ -26,6 +28,10 @@ DIALECTS: dict[str, Dialect] = {
         TREC_EVAL10,
         PYTREC_EVAL,
         IR_MEASURES,
+        BEIR,
+        MTEB,
+        ELASTICSEARCH,
+        OPENSEARCH,
         SKLEARN,
         CATBOOST,
         LIGHTGBM,
@@ -103,6 +109,16 @@ def are_by_rank(texts: str | Iterable[str]) -> bool:
     """
     names = (re.split(r"\W", text.strip())[0] for text in ([texts] if isinstance(texts, str) else texts))
     return any(name in DIALECTS and DIALECTS[name].is_by_rank for name in names)
+
+
+def dialect_of(metric: Metric) -> Dialect | None:
+    """Return the dialect that a metric was requested in, None where it was none.
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> [dialect and dialect.name for dialect in map(dialect_of, map(parse_metric, ("ranx:ndcg@5", "ndcg@5")))]
+    ['ranx', None]
+    """
+    return DIALECTS.get(re.split(r"\W", metric.requested_as)[0])
 
 
 def familiar_name(text: str, requested_as: str = "") -> str:

@@ -88,13 +88,50 @@ TORCHMETRICS = Dialect(
 )
 
 
+_RANX = re.compile(
+    r"(?P<name>rbp[.@](?P<p>\d+)|r-precision|[a-z_1]+)(?:-l(?P<first>\d+))?(?:@(?P<cutoff>\d+))?(?:-l(?P<last>\d+))?",
+    re.ASCII,
+)
+_RANX_GAINS = {
+    "hits": ("cg", "binary"),
+    "dcg": ("dcg", "linear"),
+    "dcg_burges": ("dcg", "exp2"),
+    "ndcg": ("ndcg", "linear"),
+    "ndcg_burges": ("ndcg", "exp2"),
+    "rbp": ("dcg", "linear"),
+}
+_RANX_COUNTS = {
+    "hit_rate": ("Success", "Success"),
+    "precision": ("P", "SetP"),
+    "recall": ("R", "SetR"),
+    "f1": ("F1", "SetF"),
+    "mrr": ("RR", "RR"),
+    "map": ("AP", "AP"),
+    "r-precision": ("Rprec", "Rprec"),
+    "bpref": ("Bpref", "Bpref"),
+}
+"""What ranx calls a measure, and ours: with a cutoff, and of whole lists."""
+_WHOLE_LISTS = ("r-precision", "bpref", "rbp")
+
+
 def _ranx(native: str) -> Metric:
-    name, cutoff = native_cutoff(native)
-    form = re.fullmatch(r"(ndcg|ndcg_burges)(?:-l([1-9]\d*))?", name, re.ASCII)
-    if form is None:
-        raise MetricError(f"metric {name!r} is not known; it is ndcg or ndcg_burges")
-    gain = {"ndcg": "linear", "ndcg_burges": "exp2"}[form[1]] + (f">={form[2]}" if form[2] else "")
-    return Metric.of("ndcg", cutoff=cutoff, gain=gain, label_type="int", ties="input")
+    form = _RANX.fullmatch(native)
+    name = "" if form is None else "rbp" if form["p"] else form["name"]
+    if form is None or name not in {**_RANX_GAINS, **_RANX_COUNTS} or (name == "rbp" and not form["p"]):
+        names = ", ".join([*_RANX_GAINS, *_RANX_COUNTS]).replace("rbp", "rbp.95")
+        raise MetricError(f"metric {native!r} is not known; it is one of {names}, with @10 and -l2 behind it")
+    if form["cutoff"] is not None and name in _WHOLE_LISTS:
+        raise MetricError(f"ranx reads no cutoff of {name}: it is of whole lists")
+    cutoff = native_cutoff(f"{name}@{form['cutoff']}")[1] if form["cutoff"] is not None else None
+    level = form["last"] or form["first"]
+    settings = {"label_type": "int", "ties": "input"}
+    if name in _RANX_GAINS:
+        measure, gain = _RANX_GAINS[name]
+        discount = {} if name != "rbp" else {"discount": f"rbp0.{form['p']}"}
+        least = "" if level is None else f">={int(level)}"
+        return Metric.of(measure, cutoff=cutoff, gain=gain + least, **discount, **settings)
+    measure = _RANX_COUNTS[name][cutoff is None]
+    return Metric.of(measure, cutoff=cutoff, rel=str(int(level or 1)), **settings)
 
 
 def _spark(native: str, gain: str) -> Metric:
@@ -114,11 +151,38 @@ RANX = Dialect(
     1e-12,
     "1e-12 where no scores tie: its sort is unstable for 16 items or more",
     (
-        "Ties are left to an unstable sort: values of tied lists differ from machine to machine.",
+        "Ties are left to an unstable sort in lists of 16 items or more: there every value depends on the sort, and "
+        "differs from machine to machine. Here such items stay in the order in which they came.",
+        "A query that is missing from the run counts 0, as with make_comparable=True.",
         "Labels are cut to whole numbers; a negative one gains nothing.",
-        "-l2 after the name counts only grades from 2.",
+        "-l2 at the end counts only grades from 2.",
+        "hits is the mean number of relevant items, hit_rate the share of queries that have one.",
+        "map divides by all relevant items, whatever the cutoff; precision and f1 by the cutoff, in shorter lists too.",
+        "rbp.95 adds up grades, not whether they are relevant: with grades above 1 its values go beyond 1.",
+        "bpref: a query without relevant item makes ranx return 0 for others as well, since a division by zero ends "
+        "its loop; one without a judged item that is not relevant is nan. Here the first counts 0, the second the "
+        "share that was found. A label below 0 counts there as judged, here as not.",
+        "r-precision and bpref ignore a cutoff in ranx; it is refused here.",
     ),
-    ("ranx:ndcg@10", "ranx:ndcg_burges@10", "ranx:ndcg-l2@10", "ranx:ndcg"),
+    (
+        "ranx:ndcg@10",
+        "ranx:ndcg_burges@10",
+        "ranx:ndcg@10-l2",
+        "ranx:ndcg",
+        "ranx:dcg@10",
+        "ranx:dcg_burges@10",
+        "ranx:hits@10",
+        "ranx:hit_rate@10",
+        "ranx:precision@10",
+        "ranx:recall@100",
+        "ranx:f1@10",
+        "ranx:mrr@10",
+        "ranx:map@100",
+        "ranx:map",
+        "ranx:r-precision",
+        "ranx:bpref",
+        "ranx:rbp.95",
+    ),
     unstable_from=16,
 )
 

@@ -1,0 +1,115 @@
+"""BEIR and MTEB: the names that their evaluations print, of pytrec_eval's measures with averages of their own."""
+
+from __future__ import annotations
+
+import re
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.dialects.dialect import Dialect, native_cutoff, without_options
+from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
+
+_PYTREC = {"label_domain": "int", "score_type": "f32", "missing": "skip"}
+_ROUNDED = {"round": "5", "round_of": "mean"}
+_OF_PYTREC = {"ndcg": "ndcg", "map": "AP", "recall": "R", "precision": "P"}
+_WITHOUT_OWN = _PYTREC | {"own": "drop"}
+_IN_RUN = {"ties": "input", "label_domain": "int"}
+_BEIR: dict[str, tuple[str, dict[str, str]]] = {
+    "NDCG": ("ndcg", _WITHOUT_OWN),
+    "MAP": ("AP", _WITHOUT_OWN),
+    "Recall": ("R", _WITHOUT_OWN),
+    "P": ("P", _WITHOUT_OWN),
+    "MRR": ("RR", _IN_RUN),
+    "R_cap": ("R", _IN_RUN | {"over": "achievable"}),
+    "Accuracy": ("Success", _IN_RUN),
+}
+_MTEB: dict[str, tuple[str, dict[str, str]]] = {
+    **{name: (measure, _PYTREC | _ROUNDED) for name, measure in _OF_PYTREC.items()},
+    "hit_rate": ("Success", _PYTREC | _ROUNDED),
+    "mrr": ("RR", {"label_domain": "int", "missing": "skip", "ties": "item_desc"}),
+}
+
+
+def _beir(native: str) -> Metric:
+    name, cutoff = native_cutoff(native)
+    if name.lower() == "hole":
+        raise MetricError("Hole asks whether an item has a label in any query, and the labels here are those of one")
+    name = {known.lower(): known for known in _BEIR}.get(name.lower(), name)
+    if name not in _BEIR:
+        raise MetricError(f"metric {name!r} is not known; it is one of {', '.join(_BEIR)}")
+    if cutoff is None:
+        raise MetricError(f"{name} needs a cutoff", advice=f"write {name}@10")
+    measure, settings = _BEIR[name]
+    return Metric.of(measure, cutoff=cutoff, **settings, **_ROUNDED)
+
+
+def _mteb(native: str) -> Metric:
+    if "nauc" in native.lower():
+        raise MetricError("nAUC is about confidence, not about a list, and is not computed here")
+    form = re.fullmatch(r"(?P<name>\w+)_at_(?P<cutoff>[1-9]\d*)", native, re.ASCII)
+    if native == "accuracy":
+        return _mteb("recall_at_1")
+    if form is None or form["name"] not in _MTEB:
+        raise MetricError(
+            f"metric {native!r} is not known; it is one of {', '.join(f'{name}_at_10' for name in _MTEB)}"
+        )
+    measure, settings = _MTEB[form["name"]]
+    return Metric.of(measure, cutoff=cutoff_from(form["cutoff"]), **settings)
+
+
+BEIR = Dialect(
+    "beir",
+    "beir 2.2.0",
+    without_options(_beir),
+    lambda cutoff: f"NDCG@{cutoff}",
+    1e-12,
+    "1e-12 per query; the mean to its 5 decimals",
+    (
+        "NDCG, MAP, Recall and P leave an item whose id is that of the query out of the list, as evaluate() does "
+        "(ignore_identical_ids); it takes it out of the results for good, so that evaluate_custom() after it has none "
+        "either. MRR, R_cap and Accuracy keep it here.",
+        "NDCG, MAP, Recall and P are pytrec_eval's: a query that is missing from the results is left out of the mean.",
+        "MRR, R_cap and Accuracy (evaluate_custom) divide by all queries of the qrels, and break ties in the order of "
+        "the results; the others by descending id.",
+        "R_cap divides by the relevant items or the cutoff, whichever is less; it fails on a query without any, which "
+        "counts 0 here.",
+        "Means are rounded to 5 decimals.",
+        "Hole is not known here: it counts items that have no label in any query. Unjudged@10 counts those without one "
+        "in their own.",
+    ),
+    (
+        "beir:NDCG@10",
+        "beir:MAP@100",
+        "beir:Recall@100",
+        "beir:P@1",
+        "beir:MRR@10",
+        "beir:R_cap@100",
+        "beir:Accuracy@1",
+    ),
+)
+
+MTEB = Dialect(
+    "mteb",
+    "mteb 2.26.24",
+    without_options(_mteb),
+    lambda cutoff: f"ndcg_at_{cutoff}",
+    1e-12,
+    "1e-12 per query; the mean to its 5 decimals, mrr_at_k unrounded",
+    (
+        "Tasks with ignore_identical_ids leave an item whose id is that of the query out of the list: take such items "
+        "out, or write beir:NDCG@10, which does.",
+        "It keeps 1000 results of a query by default: cut your run there before you compare map_at_1000.",
+        "A query that is missing from the results is left out of the mean.",
+        "Ties go by descending id in all of them; mrr_at_k alone compares scores in double precision.",
+        "Means are rounded to 5 decimals, that of mrr_at_k is not.",
+        "accuracy is recall_at_1. nauc_... is about the confidence of a model and is not computed here.",
+    ),
+    (
+        "mteb:ndcg_at_10",
+        "mteb:map_at_100",
+        "mteb:recall_at_100",
+        "mteb:precision_at_1",
+        "mteb:mrr_at_10",
+        "mteb:hit_rate_at_10",
+        "mteb:accuracy",
+    ),
+)

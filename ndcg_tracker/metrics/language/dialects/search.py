@@ -1,0 +1,176 @@
+"""Search engines: the metrics of Elasticsearch's ``_rank_eval``, and of OpenSearch's search relevance workbench."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.axes import number_text
+from ndcg_tracker.metrics.language.dialects.dialect import (
+    Call,
+    Dialect,
+    choice_of,
+    cutoff_of,
+    native_cutoff,
+    parse_call,
+    without_options,
+)
+from ndcg_tracker.metrics.language.metric import Metric
+
+_OPTIONS: dict[str, dict[str, Any]] = {
+    "dcg": {"k": 10, "normalize": False, "unknown_doc_rating": None},
+    "ndcg": {"k": 10, "normalize": True, "unknown_doc_rating": None},
+    "precision": {"k": 10, "relevant_rating_threshold": 1, "ignore_unlabeled": False},
+    "recall": {"k": 10, "relevant_rating_threshold": 1},
+    "mean_reciprocal_rank": {"k": 10, "relevant_rating_threshold": 1},
+    "expected_reciprocal_rank": {"maximum_relevance": None, "k": 10, "unknown_doc_rating": None},
+}
+"""The metrics of ``_rank_eval`` with their options and defaults; ``ndcg`` is its ``dcg`` with ``normalize``."""
+_LITERALS = {"true": "True", "false": "False", "null": "None"}
+_HITS = {"ties": "input", "label_type": "int", "extra": "empty"}
+_MOST = 30
+
+
+def _elasticsearch(native: str) -> Metric:
+    call = _of_json(native) if native.startswith(("{", '"')) else _of_call(native)
+    if call.name not in _OPTIONS:
+        raise MetricError(f"metric {call.name!r} is not known; it is one of {', '.join(_OPTIONS)}")
+    given = call.settle((), _OPTIONS[call.name])
+    cutoff = cutoff_of(given["k"], "k")
+    if cutoff is None:
+        raise MetricError("k=null is not a cutoff", advice="give a whole number from 1")
+    if call.name in ("dcg", "ndcg"):
+        settings = _HITS | {"gain": "exp2", "negative": "keep", "unjudged": _gain_of_unknown(given)}
+        if not choice_of(given["normalize"], "normalize", (True, False)):
+            return Metric.of("dcg", cutoff=cutoff, **settings)
+        ideal = {"depth": str(cutoff), "ideal_cut": "retrieved", "empty_when": "ideal_eq_0"}
+        return Metric.of("ndcg", cutoff=cutoff, **settings, **ideal)
+    if call.name == "expected_reciprocal_rank":
+        highest = _whole(given["maximum_relevance"], "maximum_relevance", least=1)
+        return Metric.of("ERR", cutoff=cutoff, highest=highest, unjudged=_gain_of_unknown(given), **_HITS)
+    relevant = {"rel": _whole(given["relevant_rating_threshold"], "relevant_rating_threshold"), **_HITS}
+    if call.name != "precision":
+        return Metric.of({"recall": "R"}.get(call.name, "RR"), cutoff=cutoff, **relevant)
+    if choice_of(given["ignore_unlabeled"], "ignore_unlabeled", (True, False)):
+        relevant |= {"depth": str(cutoff), "unjudged": "drop"}
+    return Metric.of("P", cutoff=cutoff, over="list", **relevant)
+
+
+def _of_call(native: str) -> Call:
+    """Return what ``precision(k=10, ignore_unlabeled=true)`` spells."""
+    return parse_call(re.sub(r"\b(true|false|null)\b", lambda word: _LITERALS[word[0]], native))
+
+
+def _of_json(native: str) -> Call:
+    """Return what ``{"precision": {"k": 10}}`` spells, also with ``"metric":`` around it, as the request has it."""
+    try:
+        told = json.loads(native if native.startswith("{") else "{" + native + "}")
+        told = told.get("metric", told)
+        ((name, options),) = told.items()
+        return Call(name, (), dict(options))
+    except (ValueError, TypeError, AttributeError, RecursionError):
+        raise MetricError(f"cannot read {native!r}") from None
+
+
+def _whole(value: Any, name: str, least: int = 0) -> str:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST:
+        raise MetricError(f"{name}={json.dumps(value, default=str)} is not a whole number from {least} to {_MOST}")
+    return str(value)
+
+
+def _gain_of_unknown(given: dict[str, Any]) -> str:
+    """Return what an item without rating gains."""
+    rating = 0 if given["unknown_doc_rating"] is None else _whole(given["unknown_doc_rating"], "unknown_doc_rating")
+    return number_text(2.0 ** int(rating) - 1) if int(rating) else "zero"
+
+
+ELASTICSEARCH = Dialect(
+    "elasticsearch",
+    "Elasticsearch 8 (_rank_eval)",
+    without_options(_elasticsearch),
+    lambda cutoff: f"dcg(k={cutoff}, normalize=true)",
+    1e-12,
+    "1e-12 with its public source and the figures of its own unit tests; no server was asked",
+    (
+        "Without k it looks at the first 10 hits, whatever the search returns.",
+        "dcg and ndcg gain 2^rating - 1; a hit without rating takes a rank and gains nothing, or what "
+        "unknown_doc_rating says.",
+        "The ideal of dcg with normalize takes every rated document, but no more ranks than there were hits: a search "
+        "that returns two hits is divided by the two best ratings.",
+        "precision divides by the number of hits where there are fewer than k; with ignore_unlabeled by the rated hits "
+        "among the first k.",
+        "expected_reciprocal_rank needs maximum_relevance, here as there; ratings above it make it meaningless.",
+        "A request without ratings counts 0, one without hits as well.",
+        "Ratings are whole numbers; decimals are cut off.",
+        "ndcg is no name of its own in _rank_eval: it is dcg with normalize.",
+        "OpenSearch's _rank_eval is the same code, so this is its dialect too; opensearch: is the workbench.",
+    ),
+    (
+        "elasticsearch:dcg(k=10, normalize=true)",
+        "elasticsearch:dcg(k=10)",
+        "elasticsearch:ndcg(k=10)",
+        "elasticsearch:dcg(k=10, unknown_doc_rating=1)",
+        "elasticsearch:precision(k=10, relevant_rating_threshold=1, ignore_unlabeled=true)",
+        "elasticsearch:precision(k=10)",
+        "elasticsearch:recall(k=100)",
+        "elasticsearch:mean_reciprocal_rank(k=10, relevant_rating_threshold=2)",
+        "elasticsearch:expected_reciprocal_rank(maximum_relevance=3, k=10)",
+        'elasticsearch:{"precision": {"k": 20, "relevant_rating_threshold": 1}}',
+        'elasticsearch:{"metric": {"dcg": {"k": 20, "normalize": true}}}',
+    ),
+)
+
+_ABOVE_0 = ">0"
+_WORKBENCH: dict[str, tuple[str, dict[str, str]]] = {
+    "NDCG": ("ndcg", {"gain": "exp2", "negative": "keep"}),
+    "DCG": ("dcg", {"gain": "exp2", "negative": "keep"}),
+    "Precision": ("P", {"rel": _ABOVE_0, "over": "list"}),
+    "MAP": ("AP", {"rel": _ABOVE_0}),
+    "Recall": ("R", {"label_domain": "int0to1"}),
+    "MRR": ("RR", {"label_domain": "int0to1"}),
+    "Coverage": ("Judged", {}),
+}
+
+
+def _opensearch(native: str) -> Metric:
+    name, cutoff = native_cutoff(native)
+    name = {known.lower(): known for known in _WORKBENCH}.get(name.lower(), name)
+    if name not in _WORKBENCH:
+        raise MetricError(f"metric {name!r} is not known; it is one of {', '.join(_WORKBENCH)}")
+    if cutoff is None:
+        raise MetricError(f"{name} needs the size of the experiment", advice=f"write {name}@10")
+    measure, settings = _WORKBENCH[name]
+    return Metric.of(measure, cutoff=cutoff, ties="input", extra="empty", round="2up", **settings)
+
+
+OPENSEARCH = Dialect(
+    "opensearch",
+    "OpenSearch's search relevance workbench 3.1",
+    without_options(_opensearch),
+    lambda cutoff: f"NDCG@{cutoff}",
+    1e-12,
+    "1e-12 with its public source and the figures of its own unit tests; no server was asked",
+    (
+        "Every value of a query is rounded to 2 decimals, halves upwards, before the mean is taken.",
+        "NDCG and DCG gain 2^rating - 1; the ideal takes every rated document.",
+        "Precision divides by the number of results where there are fewer than k.",
+        "Precision and MAP: relevant is every rating above 0, as in 3.1. Its later code asks for half of the query's "
+        "highest rating and its 90th percentile: the same for ratings of 0 and 1, and for no others.",
+        "Recall and MRR came with that later code, so they are known here for ratings of 0 and 1 alone. It calls MRR "
+        "without a cutoff, and takes the size of the experiment.",
+        "DCG came later too, and is the same for all ratings. Coverage is the share of rated results.",
+        "Jaccard, RBO and frequency-weighted similarity compare two lists without ratings: ndcg-track diff has them.",
+        "Its _rank_eval is Elasticsearch's: write elasticsearch: for that.",
+    ),
+    (
+        "opensearch:NDCG@10",
+        "opensearch:Precision@10",
+        "opensearch:MAP@10",
+        "opensearch:Recall@10",
+        "opensearch:MRR@10",
+        "opensearch:DCG@10",
+        "opensearch:Coverage@10",
+    ),
+)

@@ -1,0 +1,114 @@
+"""What other tools call a metric: by the work that they are for, and the names that mean something else than ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import get_args
+
+from ndcg_tracker.errors import MetricError
+from ndcg_tracker.metrics.language.dialects import DIALECTS
+from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES, Work
+from ndcg_tracker.metrics.language.metric import parse_canonical
+
+_TOOLS: dict[Work, tuple[str, ...]] = {
+    "search": ("elasticsearch", "opensearch", "beir", "mteb", "ranx", "ir_measures"),
+    "recommendations": ("rectools", "recbole", "spark", "ranx", "torchmetrics"),
+    "rankers": ("lightgbm", "xgboost", "catboost", "sklearn", "torchmetrics", "spark_graded"),
+    "trec": ("trec_eval", "trec_eval10", "pytrec_eval", "ir_measures", "ranx"),
+}
+"""The dialects of each work."""
+
+_WITHOUT_DIALECT: dict[Work, tuple[tuple[str, str, str], ...]] = {
+    "search": (
+        ("sentence-transformers", "cosine_ndcg@10", "ndcg(gain=binary, ties=item_asc)@10"),
+        ("sentence-transformers", "cosine_map@100", "AP(over=achievable, ties=item_asc)@100"),
+        ("sentence-transformers", "cosine_mrr@10", "RR@10"),
+        ("sentence-transformers", "cosine_accuracy@1", "Success(ties=item_asc)@1"),
+        ("sentence-transformers", "cosine_precision@10", "P(ties=item_asc)@10"),
+        ("sentence-transformers", "cosine_recall@10", "R(ties=item_asc)@10"),
+    ),
+    "recommendations": (
+        ("ml_metrics", "mapk(k=10)", "AP(over=achievable)@10"),
+        ("Kaggle", "MAP@12", "AP(over=achievable)@12"),
+    ),
+}
+"""Tools whose names are those of others: tool, its name, the text to type here."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherName:
+    """A metric as a tool calls it: our ``measure``, the ``tool``, its own name, and the text that is typed here."""
+
+    measure: str
+    tool: str
+    theirs: str
+    ours: str
+
+
+def other_names(work: Work) -> list[OtherName]:
+    """Return what the tools of a work call their metrics, measure by measure. Raises: MetricError for another work.
+
+    >>> next(name for name in other_names("search") if name.tool == "beir")
+    OtherName(measure='ndcg', tool='beir', theirs='NDCG@10', ours='beir:NDCG@10')
+    """
+    if work not in _TOOLS:
+        raise MetricError(f"there is no table for {work!r}", advice=f"give one of {', '.join(get_args(Work))}")
+    return sorted(_names(work), key=lambda name: list(MEASURES).index(name.measure))
+
+
+def _names(work: Work) -> Iterator[OtherName]:
+    for dialect in (DIALECTS[name] for name in _TOOLS[work]):
+        for text in dialect.examples:
+            options, _, native = text.removeprefix(dialect.name).partition(":")
+            measure = dialect.metric(options.strip("()"), native).measure
+            yield OtherName(measure, dialect.name, f"{native} {options}".strip(), text)
+    for tool, theirs, ours in _WITHOUT_DIALECT.get(work, ()):
+        yield OtherName(parse_canonical(ours).measure, tool, theirs, ours)
+
+
+_ACHIEVABLE = "divides by the relevant items or the cutoff, whichever is less"
+_MEANT = dict.fromkeys(("mapk", "apk", "mapatk"), (_ACHIEVABLE, "AP(over=achievable)"))
+"""Names of other numbers than the one that is spelled alike here: what they do, and the metric that they are."""
+
+_SUBTOPICS = "is about diversity, and needs the subtopics of each item"
+_CATALOGUE = "is about the catalogue, and needs every item and its history"
+_NOT_HERE = {
+    **dict.fromkeys(
+        ("erria", "ndcgia", "mapia", "pia", "precisionia", "mrria", "alphandcg", "αndcg", "alphadcg", "nerria", "nnrbp",
+         "nrbp", "strec", "strecall", "srecall"),
+        _SUBTOPICS,
+    ),
+    **dict.fromkeys(
+        ("coverage", "catalogcoverage", "cataloguecoverage", "itemcoverage", "novelty", "serendipity", "giniindex",
+         "intralistdiversity", "ild", "averagepopularity", "tailpercentage", "shannonentropy", "miuf", "arp"),
+        _CATALOGUE,
+    ),
+    "hole": "asks whether an item has a label in any query (Unjudged@10 asks for one in its own query)",
+    "nauc": "is about the confidence of a model",
+}  # fmt: skip
+"""Names of numbers that are not computed here, without case and separators, and why."""
+
+
+def not_ours(text: str) -> MetricError | None:
+    """Return why a text that is no metric must not be taken for one with a similar name, None if nothing is known.
+
+    >>> str(not_ours("mapk@10"))
+    'mapk divides by the relevant items or the cutoff, whichever is less; write AP(over=achievable)@10'
+    >>> str(not_ours("ERR-IA@10")).partition("; ")[0]
+    'ERR-IA is about diversity, and needs the subtopics of each item: it is not computed here'
+    """
+    name, at, cutoff = text.partition("@")
+    name = name.partition("(")[0].strip()
+    plain = "".join(sign for sign in name.lower() if sign not in "-_ ")
+    if plain in _MEANT:
+        does, ours = _MEANT[plain]
+        return MetricError(f"{name} {does}", advice=f"write {ours}{at}{cutoff}")
+    plain = next((known for known in _NOT_HERE if plain == known or (known == "nauc" and plain.startswith(known))), "")
+    if not plain:
+        return None
+    stored = EXTERNAL + "".join(text.split())
+    return MetricError(
+        f"{name} {_NOT_HERE[plain]}: it is not computed here",
+        advice=f"store another tool's values with: ndcg-track ingest --results FILE --metric {stored}",
+    )
