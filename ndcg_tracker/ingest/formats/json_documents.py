@@ -37,7 +37,7 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
     and the group and the item for a key that appears twice and for a value that is not a finite number.
     """
     try:
-        document = _parsed(source)
+        document = json_value(source)
         if isinstance(document, list):
             if chosen:
                 raise _nothing_to_choose("is an array of records", chosen)
@@ -56,7 +56,7 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
 # JSON itself
 
 
-def _parsed(source: Source) -> Any:
+def json_value(source: Source) -> Any:
     """Return the one JSON value of a source. Raises: InputError naming the line, WrongValueError for a key twice."""
     content = source.content().removeprefix(BOM)
     try:
