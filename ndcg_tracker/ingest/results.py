@@ -16,6 +16,9 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import LinePlaces, RowPlaces, WrongValueError, number
 from ndcg_tracker.ingest.columns import column_about
+from ndcg_tracker.ingest.detection import detect_reader
+from ndcg_tracker.ingest.formats.json_documents import json_value
+from ndcg_tracker.ingest.formats.jsonl import json_record
 from ndcg_tracker.ingest.records import (
     Records,
     Row,
@@ -26,16 +29,18 @@ from ndcg_tracker.ingest.records import (
     opened_records,
     place_of,
 )
-from ndcg_tracker.ingest.source import Progress, Source
+from ndcg_tracker.ingest.source import BOM, Progress, Source
 from ndcg_tracker.ingest.table import no_row
 from ndcg_tracker.rankings import Floats
 from ndcg_tracker.rankings.keys import Keys, joined_digest
 from ndcg_tracker.statistics.summary import PairedSums, SliceSummary, Summary
 from ndcg_tracker.words.texts import shown
 
-READERS = ("csv", "tsv", "jsonl", "parquet", "trec_eval")
+READERS = ("csv", "tsv", "json", "jsonl", "parquet", "trec_eval")
 _HEAD = 1 << 16
-_WHOLE = "all"  # how trec_eval calls the summary over the groups
+_WHOLE = "all"  # how trec_eval calls the summary over the groups, and nuggetizer its last row
+_UNNAMED = ""  # the column of an index, as pandas writes it
+_PRINTED = 1e-4  # how far the mean of printed digits may lie from the printed mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +48,9 @@ class ResultColumns:
     """The names of the columns of a table of results; None is the default.
 
     By default the groups stand in ``group``, in ``group_key``, as in what ``metrics sql`` computes, or in what a
-    convention calls them, such as ``qid``, and the values in ``value``. ``measure``: which of the measures to take
-    where a file has several, in its column ``measure``.
+    convention calls them, such as ``qid``, and the values in ``value``, or in the only other column, as in a Series
+    that pandas has written. ``measure``: which of the measures to take where a file has several, in its column
+    ``measure``.
     """
 
     group: str | None = None
@@ -76,18 +82,19 @@ def read_results(
 
     Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``limits``: between which numbers all
     values lie. ``reader``: one of ``READERS``, None to tell from the file's name and content; ``trec_eval`` is what
-    ``trec_eval -q`` prints. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    ``trec_eval -q`` prints. A last row of a group ``all`` whose value is the mean of the others is none of a group.
+    Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
     columns = columns or ResultColumns()
     if reader is not None and reader not in READERS:
         raise InputError(f"no reader {shown(reader)} for results", advice=f"choose one of {' '.join(READERS)}")
-    if reader in (None, "trec_eval") and path != "-":
-        with Source(path) as source:
-            if reader == "trec_eval" or _is_trec_eval(source.head(_HEAD)):
-                return _trec_eval(source, limits, columns.measure)
-    elif reader == "trec_eval":
+    if reader in ("trec_eval", "json") or (reader is None and path != "-"):
         with Source(path, stdin=stdin, progress=progress) as source:
-            return _trec_eval(source, limits, columns.measure)
+            head = source.head(_HEAD)
+            if reader == "trec_eval" or (reader is None and _is_trec_eval(head)):
+                return _trec_eval(source, limits, columns.measure)
+            if reader == "json" or _is_json(path, head, columns):
+                return _of_records(_json_records(source), limits, columns)
     with opened_records(path, "results", reader=reader, stdin=stdin, progress=progress) as records:
         return _of_records(records, limits, columns)
 
@@ -108,8 +115,12 @@ def result_frame(results: object, limits: tuple[float, float], columns: ResultCo
 def _of_records(records: Records, limits: tuple[float, float], columns: ResultColumns) -> ResultTable:
     header, refused = records.header, records.refused
     given = columns.group or ("group_key" if "group_key" in header and "group" not in header else None)
-    wanted = [place_of(header, column_about("group", given, header, refused) or "group", "group", refused)]
-    wanted.append(place_of(header, columns.value or "value", "value", refused))
+    group = column_about("group", given, header, refused)
+    if group is None:
+        group = _UNNAMED if len(header) == 2 and header[0] == _UNNAMED else "group"
+    others = [name for name in header if name not in (group, "measure")]
+    only = others[0] if "value" not in header and len(others) == 1 else "value"
+    wanted = [place_of(header, group, "group", refused), place_of(header, columns.value or only, "value", refused)]
     if columns.measure is not None or "measure" in header:
         wanted.append(place_of(header, "measure", "measure", refused))
     return _table(records.rows(wanted), records.places, limits, columns.measure)
@@ -145,7 +156,17 @@ def _table(
             choices = ", ".join(map(shown, measures))
             raise places.whole(f"there is no measure {shown(measure or '')}", advice=f"choose one of {choices}")
         raise no_row(places.whole)
+    if _ends_with_the_mean(first_row, values):
+        del first_row[_WHOLE], values[-1]
     return ResultTable(Keys.from_strings(first_row), np.array(values, dtype=np.float64))
+
+
+def _ends_with_the_mean(groups: Iterable[str], values: Sequence[float]) -> bool:
+    """Return whether the last row is that of all groups before it, as some tools write it."""
+    before = [value for value in values[:-1] if not math.isnan(value)]
+    if not before or [*groups][-1] != _WHOLE:
+        return False
+    return math.isclose(values[-1], math.fsum(before) / len(before), rel_tol=1e-9, abs_tol=_PRINTED)
 
 
 def _value(cell: object, limits: tuple[float, float]) -> float:
@@ -171,6 +192,51 @@ def _value(cell: object, limits: tuple[float, float]) -> float:
             advice=f"give the range that all values lie in with {argument('range')}",
         )
     return value
+
+
+def _is_json(path: str, head: bytes, columns: ResultColumns) -> bool:
+    """Return whether a file is one JSON value, and no lines with a row each, of which there may be one alone."""
+    name = detect_reader(path, head)
+    if name != "jsonl" or b"\n" in head.strip():
+        return name == "json"
+    try:
+        return (columns.value or "value") not in json_record(head.removeprefix(BOM))
+    except WrongValueError:
+        return False  # the reader of lines says where
+
+
+def _json_records(source: Source) -> Records:
+    """Return the records of one JSON value: ``{group: value}``, ``{group: {measure: value}}`` or an array of rows."""
+    try:
+        document = json_value(source)
+    except WrongValueError as error:
+        raise error.at(source.name) from None
+    except RecursionError:
+        raise source.error("JSON nested too deeply", advice="check that this is the right file") from None
+    rows: list[Any] = []
+    if isinstance(document, list):
+        rows = document
+    elif isinstance(document, dict):
+        if column_about("group", None, document, source.error) and all(
+            isinstance(of, dict) for of in document.values()
+        ):
+            raise source.error(
+                "this is a table written by its columns", advice="write it with to_json(orient='records')"
+            )
+        for group, value in document.items():
+            by_measure = value.items() if isinstance(value, dict) else ()
+            rows += [{"group": group, "measure": measure, "value": inner} for measure, inner in by_measure]
+            rows += [] if isinstance(value, dict) else [{"group": group, "value": value}]
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise source.error(
+            "this JSON has no value per group", advice="write {group: value}, {group: {measure: value}} or [{...}, ...]"
+        )
+    header = list(dict.fromkeys(name for row in rows for name in row))
+
+    def cells(wanted: Sequence[int]) -> Iterator[Row]:
+        return ([row.get(header[place]) for place in wanted] for row in rows)
+
+    return Records(header, cells, RowPlaces(source.name), source.error)
 
 
 def _is_trec_eval(head: bytes) -> bool:

@@ -1,5 +1,7 @@
 """Results of groups that another engine computed, read from files and frames."""
 
+import io
+import json
 import math
 from pathlib import Path
 
@@ -33,12 +35,96 @@ def known(table: ResultTable) -> dict[str, float]:
             '{"query_id": "q1", "value": 0.5}\n{"query_id": "q2", "value": 1}\n{"query_id": "007", "value": 0}\n',
         ),
         ("perquery.csv", "name,qid,measure,value\nbm25,q1,nDCG,0.5\nbm25,q2,nDCG,1\nbm25,007,nDCG,0.0\n"),
+        ("series of RecTools.csv", "user_id,0\nq1,0.5\nq2,1.0\n007,0.0\n"),
+        ("series without a name.csv", ",0\nq1,0.5\nq2,1.0\n007,0.0\n"),
+        ("named.tsv", "qid\tmeasure\tndcg\nq1\tn\t.5\nq2\tn\t1\n007\tn\t0\n"),
+        ("series.json", '{"q1":0.5,"q2":1.0,"007":0.0}'),
+        ("dumped.json", '{\n "q1": 0.5,\n "q2": 1,\n "007": 0\n}\n'),
+        ("of one measure.json", '{"q1": {"ndcg": 0.5}, "q2": {"ndcg": 1}, "007": {"ndcg": 0}}'),
+        (
+            "records.json",
+            '[{"user_id": "q1", "0": 0.5}, {"user_id": "q2", "0": 1}, {"user_id": "007", "0": 0}]',
+        ),
+        (
+            "lines.json",
+            '{"query_id": "q1", "value": 0.5}\n{"query_id": "q2", "value": 1}\n{"query_id": "007", "value": 0}\n',
+        ),
     ],
 )
 def test_files(tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     assert known(read_results(str(path), SHARES)) == EXPECTED
+
+
+def test_measures_by_group_as_pytrec_eval_returns_them(tmp_path: Path) -> None:
+    path = tmp_path / "evaluated.json"
+    path.write_text('{"q1": {"map": 0.25, "ndcg": 0.5}, "q2": {"map": 0.5, "ndcg": null}}', encoding="utf-8")
+    assert known(read_results(str(path), SHARES, columns=ResultColumns(measure="map"))) == {"q1": 0.25, "q2": 0.5}
+    assert math.isnan(known(read_results(str(path), SHARES, columns=ResultColumns(measure="ndcg")))["q2"])
+    with pytest.raises(InputError, match=r": row 2: there are measures 'map' and 'ndcg'; choose one with measure=$"):
+        read_results(str(path), SHARES)
+
+
+def test_one_row_is_no_object_of_groups(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"qid": 7, "value": 0.5}\n', encoding="utf-8")
+    assert known(read_results(str(path), SHARES)) == {"7": 0.5}
+    path.write_text('{"qid": 7, "ndcg": 0.5}\n', encoding="utf-8")
+    assert known(read_results(str(path), SHARES, columns=ResultColumns(value="ndcg"))) == {"7": 0.5}
+    text = '{"q1": 0.5, "q2": 1}'
+    (tmp_path / "no ending").write_text(text, encoding="utf-8")
+    assert known(read_results(str(tmp_path / "no ending"), SHARES)) == {"q1": 0.5, "q2": 1.0}
+    assert known(read_results("-", SHARES, reader="json", stdin=io.BytesIO(text.encode()))) == {"q1": 0.5, "q2": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("rows", "groups"),
+    [
+        ([("q1", 0.5), ("q2", 0.25), ("all", 0.375)], ["q1", "q2"]),
+        ([("q1", 0.3333), ("q2", 0.6667), ("q3", 0.6667), ("all", 0.5555)], ["q1", "q2", "q3"]),  # printed digits
+        ([("q1", 0.5), ("q2", None), ("all", 0.5)], ["q1", "q2"]),
+        ([("q1", 0.5), ("q2", 0.25), ("all", 0.5)], ["q1", "q2", "all"]),  # not their mean: a group of that name
+        ([("all", 0.375), ("q1", 0.5), ("q2", 0.25)], ["all", "q1", "q2"]),
+        ([("all", 0.5)], ["all"]),
+    ],
+)
+def test_a_last_row_of_all_is_no_group_where_it_is_the_mean(
+    tmp_path: Path, rows: list[tuple[str, float | None]], groups: list[str]
+) -> None:
+    path = tmp_path / "metrics.jsonl"  # as nuggetizer writes it
+    lines = [{"qid": qid, "strict_vital_score": 0.0, "vital_score": value} for qid, value in rows]
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    assert read_results(str(path), SHARES, columns=ResultColumns(value="vital_score")).group_keys.to_list() == groups
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[]", ": this JSON has no value per group; write {group: value}, {group: {measure: value}} or [{...}, ...]"),
+        ("[0.5]", ": this JSON has no value per group; write {group: value}"),
+        ('{"q1": [0.5]}', ": row 1: the value is an array; write a number"),
+        ('{"q1": 0.5, "q1": 1}', ": key 'q1' stands twice; keep one of the two"),
+        ('{"q1": 0.5, "q2": NaN}', ": row 2: the value is not finite; where there is none, write null or nothing"),
+        ('{"q1": 0.5,', ":1: no JSON (Expecting property name enclosed in double quotes, column 12); write it again"),
+        ('{"q1": 0.5, "q2": 1.5}', ": row 2: the value 1.5 lies outside of the range 0 to 1; give the range that all"),
+        (
+            '{"user_id": {"0": 1, "1": 2}, "value": {"0": 0.5, "1": 1}}',
+            ": this is a table written by its columns; write it with to_json(orient='records')",
+        ),
+        ("[" * 100_000, ": JSON nested too deeply; check that this is the right file"),
+        (
+            '[{"user_id": "u1", "a": 1, "b": 0}]',
+            ": no column 'value'; the columns are 'user_id', 'a', 'b': name the value column with value=",
+        ),
+    ],
+)
+def test_what_is_refused_of_json(tmp_path: Path, text: str, message: str) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        read_results(str(path), SHARES, reader="json")
+    assert str(caught.value).startswith(f"{path}{message}")
 
 
 def test_parquet_and_frames(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
     and the group and the item for a key that appears twice and for a value that is not a finite number.
     """
     try:
-        document = _parsed(source)
+        document = json_value(source)
         first = document[0] if isinstance(document, list) and document else document
         if _are_responses(document, first, columns, wanted):
             if chosen:
@@ -79,7 +79,7 @@ def _are_responses(document: Any, first: object, columns: Columns, wanted: Wante
 # JSON itself
 
 
-def _parsed(source: Source) -> Any:
+def json_value(source: Source) -> Any:
     """Return the one JSON value of a source. Raises: InputError naming the line, WrongValueError for a key twice."""
     content = source.content().removeprefix(BOM)
     try:
