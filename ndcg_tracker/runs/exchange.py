@@ -438,11 +438,8 @@ class _Import:
             "parameters": self.reader.facts("runs", row["parameters"]),
             "tags": self.reader.facts("runs", row["tags"]),
             "created_at_utc": row["created_at_utc"],
-            "sampled": row["sampled"],
-            "sample_digest": row["sample_digest"],
-            "collapsed": row["collapsed"],
-            "documents_in_ten": row["documents_in_ten"],
         }
+        details |= {name: row[name] for name in ("sampled", "sample_digest", "collapsed", "documents_in_ten")}  # type: ignore[typeddict-item]
         if gone is None or groups is None:
             return self.tx.write.runs.insert(dataset.id, row["run"], ranking, **details), "stored", ranking
         run_id = self.tx.write.runs.begin(dataset.id, row["run"], **details)

@@ -14,18 +14,20 @@ from ndcg_tracker.compare.gather_suite import by_system, suite_metric
 from ndcg_tracker.errors import ReferenceNotFoundError
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import (
-    FoundStep,
     History,
     HistoryFilter,
+    history_row,
+    judged_shares_of,
+    under_labels,
+)
+from ndcg_tracker.questions.history.steps import (
+    FoundStep,
     differences,
     different_labels,
     found_steps,
-    history_row,
-    judged_shares_of,
     lacking_groups,
     mark_judged,
     scatter_notes,
-    under_labels,
 )
 from ndcg_tracker.questions.leaderboard.decide import SuiteCell, SuiteRow, suite_row
 from ndcg_tracker.questions.leaderboard.gather_suite import cell_of
