@@ -120,8 +120,8 @@ def test_one_spelling_per_metric(text: str, canonical: str) -> None:
         ("ndcg(ties=random)", "ties=random is not a value of ties; it is one of item_desc, item_asc, input, "
          "pessimistic, optimistic, average"),
         ("cg(discount=log2)", "cg has no parameter discount; it has gain, own, depth, ties, unjudged, negative, "
-         "label_type, label_domain, missing, extra, weights, weight_type, score_type, arithmetic, round, round_of, "
-         "all_skipped"),
+         "label_type, label_domain, missing, extra, weights, weight_type, score_type, arithmetic, round, "
+         "round_of, all_skipped"),
         ("P", "P needs a cutoff; write P@10"),
         ("SetP@5", "SetP has no cutoff; write SetP, or P@5"),
         ("Bpref@10", "Bpref has no cutoff; write Bpref, or Bpref(depth=10) to read 10 ranks alone"),
