@@ -141,10 +141,10 @@ BAD = {
     "no item": (lines(Q1, {"query_id": "q2", "results": [{"id": "a", "score": 1}, {"name": "b", "score": 1}]}),
                 "2: results[1] has no 'id'; its keys are 'name' and 'score'; name what has its item with item=PATH"),
     "no group": (lines(Q1, {"results": []}, {"results": [{"id": "a", "score": 1}]}),
-                 "2: the response has no 'query_id'; its keys are 'results'; name what has the query's id with "
+                 "3: the response has no 'query_id'; its keys are 'results'; name what has the query's id with "
                  "group=PATH, or give a file with an id per line, in the order of the responses, with group=@FILE"),
-    "no group at all": (lines({"results": []}), "1: the response does not say which query it is to; its keys are "
-                        "'results'; name what has the query's id with group=PATH, or give a file with an id per "
+    "no group at all": (lines({"results": [{"id": "a"}]}), "1: the response does not say which query it is to; its "
+                        "keys are 'results'; name what has the query's id with group=PATH, or give a file with an id per "
                         "line, in the order of the responses, with group=@FILE"),
     "an empty group": (lines(Q1 | {"query_id": ""}), "1: the group id is empty; every row needs one"),
     "a fraction as item": (lines(Q1 | {"results": [{"id": 1.5, "score": 1}]}),
@@ -167,7 +167,7 @@ BAD = {
         "2: group 'q' has a response in line 1 already, and without scores no joint order; "
         "keep one response per query",
     ),
-    "a key twice": ('{"query_id": "q", "query_id": "r", "results": []}\n',
+    "a key twice": ('{"query_id": "q", "query_id": "r", "results": [{"id": "a"}]}\n',
                     "1: key 'query_id' stands twice; keep one of the two"),
 }  # fmt: skip
 
@@ -376,6 +376,16 @@ def test_a_batch_of_searches_has_an_id_for_each(tmp_path: Path) -> None:
     assert run(lines(response), reader="jsonl", group=f"@{ids}") == (
         f"it has 1 response, and 2 ids in {ids}; write an id per line, in the order of the responses"
     )
+
+
+def test_the_name_of_a_query_comes_back_with_its_hits() -> None:
+    hits = [{"_id": item, "_score": score, "matched_queries": ["q7"]} for item, score in (("a", 2), ("b", 1))]
+    records = [{"hits": {"hits": hits}}, {"hits": {"hits": []}}]
+    name = "hits.hits.0.matched_queries.0"
+    assert run(lines(*records), group=name) == run(records, group=name) == [("q7", "a", 2.0), ("q7", "b", 1.0)]
+    quick, exact = both_ways([Q1, {"results": []}, Q2], Columns(**PATHS))  # type: ignore[arg-type]
+    assert quick == exact
+    assert exact[0] == RANKED
 
 
 def test_hits_sorted_by_a_field_have_their_order() -> None:

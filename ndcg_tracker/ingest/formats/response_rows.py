@@ -223,9 +223,11 @@ def _arrow_rows(
         groups = (
             pa.array(ids[n_before : n_before + counts.size]) if ids is not None else _column(batch, record.group or ())
         )
-        if len(groups) < counts.size or groups.null_count or elements.null_count:
+        has_group = groups.is_valid().to_numpy(zero_copy_only=False)
+        if len(groups) < counts.size or counts[~has_group].any() or elements.null_count:
             raise DoubtfulError("a response without a group, or an element that is null")
         is_text = groups.type == pa.string()
+        groups = groups.fill_null("" if is_text else 0)  # of empty lists
         columns = {"group": pa.DictionaryArray.from_arrays(codes, groups) if is_text else groups.take(codes)}
         columns["item"] = elements if element.item is None else _column(elements, element.item)
         for role in in_element.keys() - {"item"}:

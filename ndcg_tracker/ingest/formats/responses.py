@@ -327,7 +327,8 @@ class Responses:
             raise WrongValueError(what, advice=f"name a list with {argument('items', 'PATH')}")
         if record.shape is not None:
             self._refuse_part(response, record, held, path)
-        found = self.of_list(held, self._group_of(response, place, path), where, self._weight_of(response))
+        group = self._group_of(response, place, path) if held else None  # nobody misses that of an empty list
+        found = self.of_list(held, group, where, self._weight_of(response))
         if found.items and self._element is not None and self._element.item is None:
             self._refuse_numbers_beside(response, where)
         return found
