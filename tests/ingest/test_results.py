@@ -138,6 +138,10 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
     renamed = frame.rename(columns={"qid": "session", "value": "score"})
     assert known(result_frame(renamed, SHARES, ResultColumns("session", "score"))) == EXPECTED
     assert known(result_frame({1: 0.5, 2: 1.0}, SHARES)) == {"1": 0.5, "2": 1.0}
+    series = pd.Series(EXPECTED).rename_axis("user_id")
+    series.to_frame().to_parquet(tmp_path / "series.parquet")
+    assert known(result_frame(series.reset_index(), SHARES)) == EXPECTED
+    assert known(read_results(str(tmp_path / "series.parquet"), SHARES)) == EXPECTED
 
 
 def test_groups_without_a_value(tmp_path: Path) -> None:
