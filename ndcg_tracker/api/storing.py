@@ -134,11 +134,12 @@ def log_results(
 
     They are paired with results of the same name only, whatever labels there are, and cannot be computed again or
     explained. Parameters: ``results``: a dict of a value per group; a table with a row per group, such as
-    PyTerrier's ``perquery``; or a file (CSV, TSV, JSON lines, Parquet, or what ``trec_eval -q`` prints).
+    PyTerrier's ``perquery``; or a file (CSV, TSV, JSON, JSON lines, Parquet, or what ``trec_eval -q`` prints).
     ``metric``: its name, such as "latency"; the metric is then ``external:latency``. ``direction``: "higher" or
     "lower", whichever is better. ``range``: between which numbers all values lie; a side may be infinite.
-    ``name``: of the run, a stored one or a new one. ``group``, ``value``: the columns. ``measure``: which one to
-    take where there are several. ``replace``: other results of this run and name. The rest as ``ingest``. Raises:
+    ``name``: of the run, a stored one or a new one. ``group``, ``value``: the columns; a column that is the only
+    other needs no name. ``measure``: which one to take where there are several. ``replace``: other results of this
+    run and name. The rest as ``ingest``. Raises:
     InputError for what is no such table; ConflictError where run or dataset know the name otherwise.
 
     >>> import tempfile, ndcg_tracker as nt

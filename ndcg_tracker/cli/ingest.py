@@ -93,7 +93,9 @@ def ingest(
     range: Annotated[
         str | None, typer.Option(metavar="LOW,HIGH", help="Between which numbers they lie, such as 0,1 or 0,inf.")
     ] = None,
-    value: Annotated[str | None, typer.Option(help="Column of the values of --results.", show_default="value")] = None,
+    value: Annotated[
+        str | None, typer.Option(help="Column of the values of --results.", show_default="value, or the only other")
+    ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(

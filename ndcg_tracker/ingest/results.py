@@ -93,7 +93,7 @@ def read_results(
             head = source.head(_HEAD)
             if reader == "trec_eval" or (reader is None and _is_trec_eval(head)):
                 return _trec_eval(source, limits, columns.measure)
-            if reader == "json" or _is_json(path, head, columns):
+            if reader == "json" or (head and _is_json(path, head, columns)):
                 return _of_records(_json_records(source), limits, columns)
     with opened_records(path, "results", reader=reader, stdin=stdin, progress=progress) as records:
         return _of_records(records, limits, columns)
@@ -201,7 +201,7 @@ def _is_json(path: str, head: bytes, columns: ResultColumns) -> bool:
         return name == "json"
     try:
         return (columns.value or "value") not in json_record(head.removeprefix(BOM))
-    except WrongValueError:
+    except (WrongValueError, UnicodeDecodeError):
         return False  # the reader of lines says where
 
 

@@ -1,4 +1,4 @@
-"""The Python of the page on coverage, diversity and more, run with the real tools: it writes what examples keep."""
+"""The Python of the page beyond accuracy, run with the real tools: it writes what is kept in examples."""
 
 import re
 import subprocess

@@ -127,6 +127,26 @@ def test_what_is_refused_of_json(tmp_path: Path, text: str, message: str) -> Non
     assert str(caught.value).startswith(f"{path}{message}")
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a", b"", ": is empty; give a file that has rows"),
+        ("a.json", b"", ": is empty; give a file that has rows"),
+        ("a.jsonl", b'{"q1": "\xff"}', ":1: byte 0xff is not UTF-8"),
+        ("a.jsonl", b'{"q1": 0.5', ":1: no JSON ("),
+        ("a.jsonl", b'{"q1": 0.5, "q1": 1}', ":1: key 'q1' stands twice"),
+    ],
+)
+def test_what_is_no_json_value_is_refused_by_its_own_reader(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_results(str(path), SHARES)
+    assert str(caught.value).startswith(f"{path}{message}")
+
+
 def test_parquet_and_frames(tmp_path: Path) -> None:
     table = pa.table({"qid": ["q1", "q2", "007"], "value": [0.5, 1.0, 0.0]})
     pq.write_table(table, tmp_path / "a.parquet")
@@ -138,6 +158,10 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
     renamed = frame.rename(columns={"qid": "session", "value": "score"})
     assert known(result_frame(renamed, SHARES, ResultColumns("session", "score"))) == EXPECTED
     assert known(result_frame({1: 0.5, 2: 1.0}, SHARES)) == {"1": 0.5, "2": 1.0}
+    series = pd.Series(EXPECTED).rename_axis("user_id")
+    series.to_frame().to_parquet(tmp_path / "series.parquet")
+    assert known(result_frame(series.reset_index(), SHARES)) == EXPECTED
+    assert known(read_results(str(tmp_path / "series.parquet"), SHARES)) == EXPECTED
 
 
 def test_groups_without_a_value(tmp_path: Path) -> None:
