@@ -64,11 +64,12 @@ def _blocks(
     with opened_parquet(file, source, **options) as opened:
         header = opened.schema_arrow.names
         likely = columns.likely_names(header, wanted, source.error)
-        number = "label" if wanted is LABEL_TABLE else "score"
+        in_order: str | None = None  # the role of the numbers that the order of lists gives
         if "item" in likely and has_lists([opened.schema_arrow.field(likely["item"]).type]):
-            wanted = by_order(header, wanted, likely, number)
+            number = "label" if wanted is LABEL_TABLE else "score"
+            relaxed = by_order(header, wanted, likely, number)
+            in_order, wanted = None if relaxed is wanted else number, relaxed
         names = columns.names(header, wanted, source.error)
-        in_order = number if number not in names else None
         batches = _batches(opened, file, names, source, places, n_rows or _BATCH, in_order)
         for rows, n_before in [_whole(batches, places)] if n_rows is None else _parts(batches, places, n_rows):
             ordered = in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
