@@ -168,18 +168,21 @@ def evaluate(
 
     Parameters: ``frame``: a path to a file that the command reads, or a table with one row per (group, item), in any
     order: a pandas or polars DataFrame, anything else that speaks Arrow's C stream interface or the DataFrame
-    interchange protocol, a dict of arrays, a nested dict ``{group: {item: score}}``, ranx's ``Run`` or ir_measures'
-    ``ScoredDoc`` tuples. A row whose score is null was judged but not retrieved, one whose label is null is unjudged.
+    interchange protocol, a dict of arrays, a nested dict ``{group: {item: score}}``, ranx's ``Run``, ir_measures'
+    ``ScoredDoc`` tuples, a data set of Hugging Face, or a list per group: of ids, of ids with scores, or of what
+    retrievers return (see "What you hold" on this page).
+    A row whose score is null was judged but not retrieved, one whose label is null is unjudged.
     ``metrics``: one text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were
     given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; a column that is not named may also
     have the name that a convention gives it, such as ``qid`` and ``docno``; of both, one must be named.
     ``score="-position"``: a column in which the lowest is the best. ``group="uid,user"``: ``uid`` in the run and
-    ``user`` in the labels; so may ``item``.
+    ``user`` in the labels; so may ``item``. In objects they are paths: ``item="metadata.source"``.
     ``items``: of responses in JSON (a file, a dict, a list of dicts) where each has its list, as ``"response.docs"``;
     the other names are then dotted paths, such as ``"document.id"``. ``item``: without such a column an item is
     known by its row's number within the group, if scores and labels are in one table; False asks for that.
     ``labels``: a second table or path, with the labels (group, item, label); the label column of ``frame`` is then
-    not read. ``item_to_document``: items are chunks of documents, and which: a pattern of what
+    not read; or the relevant items of each group, ``{group: {items}}``.
+    ``item_to_document``: items are chunks of documents, and which: a pattern of what
     their ids have behind the document's, such as ``"#.*"``, a column, a file with a row per item and its document, or a
     dict; the label of a document is the highest of its chunks'. ``collapse``: its score is the ``"max"`` of theirs (the
     default), that of the ``"first"`` row, or the ``"sum"``. ``null_scores``: what a NaN score of a table means,
@@ -187,7 +190,7 @@ def evaluate(
     the columns of a CSV or TSV file that has no header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a
     label/qid file, one per line. Returns: an ``Evaluation``. Raises: InputError for what cannot be taken, naming the
     row, and where no group of the run has labels; MetricError for an unknown metric. Warns where no item has a
-    label, and of columns that a convention newly reads. The input is never changed.
+    label, of lists without scores, and of columns that a convention newly reads. The input is never changed.
 
     >>> import ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}

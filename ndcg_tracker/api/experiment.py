@@ -19,6 +19,7 @@ from ndcg_tracker.compare.options import Missing
 from ndcg_tracker.compare.pair import pair
 from ndcg_tracker.compare.results import LabelSetRef, RunRef
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.ingest.objects import array_of
 from ndcg_tracker.metrics.language.metric import Direction, named_external
 from ndcg_tracker.metrics.language.text import metric_texts
 from ndcg_tracker.storage.checks import checked_name
@@ -344,11 +345,13 @@ def _by_group(given: Any) -> dict[str, object] | None:
 
 def _values(given: object) -> Floats:
     try:
-        values = np.asarray(given, dtype=np.float64)
+        values = np.asarray(array_of(given, "one side"), dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(
             f"a {type(given).__name__} is not an array of numbers", advice="give one number per group"
         ) from None
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
     if values.ndim != 1:
         raise InputError(f"the values have {values.ndim} dimensions", advice="give one number per group")
     return values

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
+from ndcg_tracker.errors import warn
 from ndcg_tracker.ingest.cells import (
     DoubtfulError,
     NoPlaces,
@@ -21,7 +22,7 @@ from ndcg_tracker.ingest.cells import (
     rank_of,
     whole_ranks,
 )
-from ndcg_tracker.ingest.columns import IDS, Refused
+from ndcg_tracker.ingest.columns import IDS, ColumnWarning, Refused
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM
 from ndcg_tracker.rankings import Floats, Index
@@ -239,18 +240,71 @@ def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
             return array.cast(pa.string())
     if pa.types.is_null(kind):
         return array.cast(pa.string())
+    if pa.types.is_floating(kind):
+        return _whole_numbers(array, name, places, first_row)
+    if str(kind) == "extension<arrow.uuid>":
+        return _uuid_texts(array.storage)
     if kind in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
         text = array
     elif str(kind) in ("string_view", "binary_view") or pa.types.is_fixed_size_binary(kind):
         text = array.cast(pa.large_binary())
     else:
-        advice = "write them as text" if not pa.types.is_floating(kind) else "convert it to whole numbers or text"
         what = f"column {shown(name)} holds {kind}; ids are text or whole numbers"
-        raise places.whole(what, advice=advice, joint=": ")
+        raise places.whole(what, advice="write them as text", joint=": ")
     data = text.buffers()[2]
     if data is not None and (np.frombuffer(data, dtype=np.uint8) > _ASCII).any():
         _check_utf8(text, places, first_row)
     return text
+
+
+def _whole_numbers(array: Any, name: str, places: Places, first_row: int) -> Any:
+    """Return ids that came as doubles, as whole numbers do that were joined with nulls, as 64-bit whole numbers."""
+    import pyarrow as pa
+
+    is_there = array.is_valid().to_numpy(zero_copy_only=False)
+    values = array.fill_null(0).to_numpy(zero_copy_only=False)
+    gap = 2.0 ** (np.finfo(values.dtype).nmant + 1)  # from here on such numbers are skipped
+    wrong = is_there & ~((values == np.floor(values)) & (np.abs(values) < gap))
+    if not wrong.any():
+        return pa.array(values.astype(np.int64), mask=~is_there)
+    row = int(np.argmax(wrong))
+    value = float(values[row])
+    if value.is_integer():
+        why, advice = f", and from {gap:.0f} on {array.type} skips whole numbers", "give whole numbers or text"
+    else:
+        why, advice = "; ids are text or whole numbers", "convert it"
+    raise places.error(first_row + row, f"{shown(name)} holds {value!r}{why}", advice=advice)
+
+
+def warn_of_floats(kinds: Mapping[str, Any]) -> None:
+    """Warn of ids that came as doubles and were whole numbers; ``kinds``: the Arrow types of columns of ids."""
+    for name, kind in kinds.items():
+        kind = getattr(kind, "value_type", kind)
+        if str(kind) in ("halffloat", "float", "double"):
+            what = f"the ids in column {shown(name)} came as {kind} and are all whole numbers: 7.0 is read as 7"
+            warn(ColumnWarning(what, advice="convert the column to whole numbers or text"))
+
+
+_HEXADECIMAL = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+_DASHES = (8, 13, 18, 23)
+_UUID_BYTES, _UUID_LETTERS = 16, 36
+
+
+def _uuid_texts(array: Any) -> Any:
+    """Return UUIDs, 16 bytes each, as they are written."""
+    import pyarrow as pa
+
+    n = len(array)
+    first = array.offset * _UUID_BYTES
+    data = np.frombuffer(array.buffers()[1], dtype=np.uint8, count=first + n * _UUID_BYTES)[first:]
+    letters = np.full((n, _UUID_LETTERS), ord("-"), dtype=np.uint8)
+    places = np.setdiff1d(np.arange(_UUID_LETTERS), _DASHES)
+    letters[:, places] = _HEXADECIMAL[np.stack([data >> 4, data & 15], axis=1)].reshape(n, -1)
+    ends = np.arange(n + 1, dtype=np.int64) * _UUID_LETTERS
+    texts = pa.LargeStringArray.from_buffers(n, pa.py_buffer(ends), pa.py_buffer(letters))
+    if not array.null_count:
+        return texts
+    return pa.array(texts.to_pylist(), pa.large_string(), mask=array.is_null().to_numpy(zero_copy_only=False))
 
 
 def number_array(array: Any, name: str, role: str, places: Places) -> Any:
@@ -338,8 +392,11 @@ def list_array(values: Any) -> Any | None:
     """
     import pyarrow as pa
 
-    if getattr(values, "ndim", 1) == 1 and getattr(values, "dtype", _OBJECT) != _OBJECT:
-        return None
+    if getattr(values, "dtype", _OBJECT) != _OBJECT:
+        if getattr(values, "ndim", 1) == 1:
+            return None
+        if isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] and values.dtype.kind in "iuf":
+            return pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), values.shape[1])
     first = next((value for value in values if isinstance(value, _LISTS) or not _is_null(value)), None)
     if not isinstance(first, _LISTS) or not all(isinstance(value, _LISTS) or _is_null(value) for value in values):
         return None
@@ -360,6 +417,21 @@ def _is_null(value: object) -> bool:
 def has_lists(kinds: Iterable[Any]) -> bool:
     """Return whether some of the Arrow types is one of lists."""
     return any(_is_list(kind) for kind in kinds)
+
+
+def values_of_lists(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns with the values of lists in their place, where every list of each has one: shape (n, 1)."""
+    import pyarrow.compute as pc
+
+    of_lists = {role: array for role, array in arrays.items() if role != "rank" and _is_list(array.type)}
+    for array in of_lists.values():
+        if (
+            not len(array)
+            or array.null_count
+            or pc.min_max(pc.list_value_length(array)).as_py() != {"min": 1, "max": 1}
+        ):
+            return dict(arrays)
+    return {**arrays, **{role: pc.list_flatten(array) for role, array in of_lists.items()}}
 
 
 def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places) -> tuple[dict[str, Any], Index]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -409,6 +409,31 @@ def is_frame_as_dict(outer: Collection[object], inner: Collection[object]) -> bo
     return any(_GROUPS & {*keys} and _NUMBERS & {*keys} for keys in (outer, inner))
 
 
+_STRICT = {
+    *(*IDS, *NUMBERS, *_RANK_NAMES),
+    *(name for convention in CONVENTIONS for name in (convention.group, convention.item, *convention.label)),
+}
+_MOST_COLUMNS = 9  # of a table that may be taken for a dict of a list per query
+
+
+def looks_like_columns(keys: Collection[object], columns: Columns, *, may_be: bool = False) -> bool:
+    """Return whether the keys of a dict of lists are names of columns, and not ids of groups.
+
+    One name that columns often have may be that of a query; ``may_be``: whether the lists are of one length.
+
+    >>> looks_like_columns(["qid", "docs"], Columns()), looks_like_columns(["user", "doc"], Columns())
+    (True, True)
+    >>> looks_like_columns(["q1", "target"], Columns()), looks_like_columns(["q1", "target"], Columns(), may_be=True)
+    (False, True)
+    """
+    given = {columns.asked(role, (), wanted) for wanted in (RUN_TABLE, LABEL_TABLE) for role in wanted.roles}
+    texts = [key for key in keys if isinstance(key, str)]
+    often = {name for names in _OFTEN.values() for name in names}
+    n_often = sum(text.lower().replace("_", "").replace("-", "") in often for text in texts)
+    least = 1 if may_be and 1 < len(keys) <= _MOST_COLUMNS else 2
+    return n_often >= least or any(text in _STRICT or text in given for text in texts)
+
+
 FRAME_AS_DICT = "this is a table written as nested objects, by its columns or its rows, and no {group: {item: number}}"
 
 
@@ -430,6 +455,17 @@ def conventional_names(role: str, header: Collection[str]) -> list[str]:
         elif {convention.group, convention.item} <= set(header) and {*convention.label, "score", "rank"} & {*header}:
             whole |= there
     return list(plain or whole)
+
+
+def by_order(header: Sequence[str], wanted: Wanted, names: Mapping[str, str], number: str) -> Wanted:
+    """Return what is wanted of a table with a list of items per row, which may do without the numbers of a role.
+
+    ``names``: the columns whose roles are known. A column that may hold the numbers, by its name, has to be named.
+    """
+    others = [name for name in header if name not in names.values()]
+    if number in names or _often_called(number, others) or (number == "score" and {*others} & {*_RANK_NAMES}):
+        return wanted
+    return replace(wanted, required=tuple(role for role in wanted.required if role != number))
 
 
 def column_about(role: str, given: str | None, header: Collection[str], refused: Refused) -> str | None:

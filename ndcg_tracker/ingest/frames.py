@@ -1,12 +1,13 @@
-"""Runs and labels in memory: frames of any library, dicts of arrays, nested dicts, rows of named tuples."""
+"""Runs and labels in memory: frames of any library, dicts of arrays or of lists, nested dicts, named tuples."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal
+from uuid import UUID
 
 import numpy as np
 
@@ -23,12 +24,25 @@ from ndcg_tracker.ingest.columns import (
     RUN_TABLE,
     Columns,
     Wanted,
+    by_order,
     column_name,
     is_frame_as_dict,
     refuse_single,
 )
 from ndcg_tracker.ingest.formats.response_rows import document_rows
 from ndcg_tracker.ingest.formats.responses import holds_responses
+from ndcg_tracker.ingest.objects import (
+    Lists,
+    OneListEach,
+    array_of,
+    falling,
+    lists_of,
+    numbers_by_order,
+    numbers_of,
+    refuse_no_lists,
+    refuse_one_list,
+    table_in,
+)
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
 from ndcg_tracker.rankings.ranking import LabelLists
@@ -38,7 +52,10 @@ NullScores = Literal["error", "not_retrieved"]
 """What a NaN score is: an error, or the score of an item that was judged and not retrieved."""
 
 _BATCH = 1 << 20  # rows converted at a time
-_TAKEN = "a path, a frame (pandas, polars, Arrow and others), a dict of arrays or {query: {document: number}}"
+_TAKEN = (
+    "a path, a frame (pandas, polars, Arrow and others), a dict of arrays, {query: {document: number}} or "
+    "{query: [documents]}"
+)
 
 
 def read_frame(
@@ -51,11 +68,11 @@ def read_frame(
     """Return the run, labels and weights that a frame holds.
 
     Parameters: ``frame``, one row per (group, item), never changed: a pandas DataFrame, what speaks Arrow's C stream
-    interface (pyarrow, polars, DuckDB) or the DataFrame interchange protocol, a dict of arrays, a nested dict
-    ``{group: {item: score}}`` (pytrec_eval, BEIR), a ranx ``Run``, or an iterable of named tuples or dicts
-    (ir_measures). ``labels_apart``: whether the labels stand in another table, so that none are read here and items
-    need ids. ``null_scores``: what a NaN score is. A null score means judged but not retrieved, a null label
-    unjudged; None is null, and in pandas and Python a NaN label is, too. Raises: InputError naming the row or the
+    interface (pyarrow, polars, DuckDB) or the DataFrame interchange protocol, a dict of arrays, a nested dict ``{group:
+    {item: score}}`` (pytrec_eval, BEIR), a ranx ``Run``, an iterable of named tuples or dicts (ir_measures), or a list
+    per group (see ``lists_of``). ``labels_apart``: whether the labels stand in another table, so that none are read
+    here and items need ids. ``null_scores``: what a NaN score is. A null score means judged but not retrieved, a null
+    label unjudged; None is null, and in pandas and Python a NaN label is, too. Raises: InputError naming the row or the
     column.
 
     >>> table = read_frame({"group": ["q", "q"], "item": ["a", "b"], "score": [1.0, 2.0]})
@@ -87,7 +104,7 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
     wanted = RUN_APART if labels_apart else RUN_TABLE
     if holds_responses(frame, columns):
         return document_rows(None, frame, columns, wanted)
-    opened = _opened(frame, "score")
+    opened = _opened(frame, columns, wanted)
     return _rows(opened, columns, wanted, null_scores).with_documents(columns.documents), opened.places
 
 
@@ -102,8 +119,10 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_a
     try:
         if holds_responses(frame, columns):
             return label_lists(*document_rows(None, frame, columns, LABEL_TABLE), are_answers=are_answers)
-        opened = _opened(frame, "label")
+        opened = _opened(frame, columns, LABEL_TABLE)
         rows = _rows(opened, columns, LABEL_TABLE).with_documents(columns.documents)
+        if rows.in_order and are_answers:
+            raise InputError("the answers are items without grades", advice="give {group: {item: grade}}")
         return label_lists(rows, opened.places, are_answers=are_answers)
     except InputError as error:
         raise error.at("labels") from None
@@ -125,7 +144,8 @@ class _Opened:
     """A frame with access to its columns: ``column`` returns the Arrow array of a place, for a role.
 
     ``nan_is_null``: the roles in which NaN is null. ``is_plain``: whether the columns are ours, whatever others are
-    called. ``dictionaries_are_distinct``: whether this is known of those in the columns.
+    called. ``dictionaries_are_distinct``: whether this is known of those in the columns. ``lists``: what it was
+    made of, if it was lists.
     """
 
     header: list[str]
@@ -134,27 +154,37 @@ class _Opened:
     places: Places = field(default_factory=RowPlaces)
     is_plain: bool = False
     dictionaries_are_distinct: bool = False
+    lists: Lists | None = None
 
 
 _NOT_SCORES = frozenset(NUMBERS) - {"score"}
 _OBJECT = np.dtype(object)
 _HOLDERS = (list, tuple, dict)
+_RELEVANT = "relevant"  # the role of items without grades, of which it does not matter in which order they are
 
 
 def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
     import pyarrow as pa
 
-    from ndcg_tracker.ingest.arrow import Collected, converted, has_lists
+    from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, values_of_lists, warn_of_floats
 
     places = frame.places
-    names = (DEFAULT_COLUMNS if frame.is_plain else columns).names(frame.header, wanted, places.whole)
-    arrays = {}
+    by_rank = columns.by_rank and columns.score is None
+    columns = DEFAULT_COLUMNS if frame.is_plain else columns
+    number = "label" if wanted is LABEL_TABLE else "score"
+    wanted, arrays = _by_order(frame, columns, wanted, number)
+    names = columns.names(frame.header, wanted, places.whole)
     for role, name in names.items():
         try:
-            arrays[role] = frame.column(frame.header.index(name), role)
+            if role not in arrays:
+                arrays[role] = frame.column(frame.header.index(name), role)
         except InputError:
             if role != "rank":  # which may be some other thing that is called so
                 raise
+    in_order = number in arrays and number not in names
+    names |= {number: number} if in_order else {}
+    if not in_order and has_lists(array.type for array in arrays.values()):
+        arrays = values_of_lists(arrays)
     _refuse_lengths(names, arrays, places)
     if null_scores == "error" and "score" in arrays:
         _refuse_nan_scores(arrays["score"], places)
@@ -166,8 +196,31 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     for batch in table.to_batches(max_chunksize=_BATCH if of_lists else None):
         parts = {role: batch.column(role) for role in arrays}
         collected.add(converted(parts, names, places, collected.n_rows))
+    warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
     rows = collected.rows()
-    return in_asked_order(rows, columns, names)
+    in_order |= frame.lists is not None and frame.lists.numbers is None
+    if frame.lists is not None and frame.lists.are_found and not in_order:  # a search has its best item first
+        deciding: Any = "ranks" if by_rank else "order"
+        ranks = (-falling(frame.lists.lengths)).astype(np.int32)
+        return replace(rows, ranks=ranks, deciding=deciding)
+    return in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
+
+
+def _by_order(frame: _Opened, columns: Columns, wanted: Wanted, number: str) -> tuple[Wanted, dict[str, Any]]:
+    """Return what is wanted of a frame, and the numbers that the order of its lists gives, if it has lists alone."""
+    from ndcg_tracker.ingest.arrow import has_lists
+
+    names = columns.likely_names(frame.header, wanted, frame.places.whole)
+    relaxed = by_order(frame.header, wanted, names, number)
+    if relaxed is wanted or not {"group", "item"} <= names.keys():
+        return wanted, {}
+    groups = frame.column(frame.header.index(names["group"]), "group")
+    items = frame.column(frame.header.index(names["item"]), "item" if number == "score" else _RELEVANT)
+    if not has_lists([items.type]) or len(groups) != len(items):
+        return wanted, {}
+    if number == "score":
+        OneListEach(frame.places).check(groups)
+    return relaxed, {"group": groups, "item": items, number: numbers_by_order(items, number)}
 
 
 def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places: Places) -> None:
@@ -221,15 +274,15 @@ def _refuse_nan_scores(column: Any, places: Places) -> None:
         )
 
 
-def _opened(frame: object, number: str) -> _Opened:
-    """Return a frame with its columns at hand; ``number``: what the numbers of a nested dict are."""
+def _opened(frame: object, columns: Columns, wanted: Wanted) -> _Opened:
+    """Return a frame with its columns at hand."""
     pandas: Any = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
-        columns: Any = frame
-        header = [column_name(column) for column in columns.columns]
+        held: Any = frame
+        header = [column_name(column) for column in held.columns]
         return _Opened(
             header,
-            lambda place, role: _array(columns.iloc[:, place], header[place], role),
+            lambda place, role: _array(held.iloc[:, place], header[place], role),
             _NOT_SCORES,
             dictionaries_are_distinct=True,
         )
@@ -237,10 +290,18 @@ def _opened(frame: object, number: str) -> _Opened:
         frame = frame.to_dict()  # a Run or Qrels: its own dict is one of numba, slow to go through
     if type(frame).__name__ == "LazyFrame":
         raise _unreadable(frame)
+    is_series = pandas is not None and isinstance(frame, pandas.Series)
+    frame = _lists_by_group(frame) if is_series else table_in(frame)
     if isinstance(frame, Mapping):
         values = list(frame.values())
+        if any(isinstance(value, Mapping) and value for value in values):
+            values = [{} if isinstance(value, list | tuple | Set) and not value else value for value in values]
         if values and all(isinstance(value, Mapping) for value in values):
-            return _opened_nested([*frame], values, number)
+            return _opened_nested([*frame], values, "label" if wanted is LABEL_TABLE else "score")
+        lists = lists_of(frame, columns, wanted)
+        if lists is not None:
+            return _opened_lists(lists, wanted)
+        refuse_no_lists(frame, columns)
         names = [column_name(key) for key in frame]
         if pandas is not None:
             _refuse_other_indexes([value for value in values if isinstance(value, pandas.Series)])
@@ -250,8 +311,22 @@ def _opened(frame: object, number: str) -> _Opened:
     if hasattr(frame, "__dataframe__"):
         return _opened_interchange(frame.__dataframe__())
     if isinstance(frame, Iterable) and not isinstance(frame, str | bytes) and _lazy_advice(frame) is None:
-        return _opened_records(frame)
+        return _opened_records(frame, columns, wanted)
     raise _unreadable(frame)
+
+
+def _lists_by_group(series: Any) -> Any:
+    """Return a pandas Series of lists as a dict of them by the ids of its index, any other as it is."""
+    if series.index.nlevels > 1:
+        what = "a Series with an index of several levels is no table"
+        raise InputError(what, advice="call its .reset_index(), and name its column with score=")
+    values = series.tolist()
+    if not values or not isinstance(values[0], list | tuple | Set | np.ndarray):
+        raise _unreadable(series)
+    if not series.index.is_unique:
+        group = series.index[series.index.duplicated()][0]
+        raise InputError(f"group {shown(str(group))} stands twice in the index", advice="give one list per group")
+    return dict(zip(series.index.tolist(), values, strict=True))
 
 
 def _opened_arrow(frame: object, places: Places | None = None) -> _Opened:
@@ -338,8 +413,33 @@ def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, obj
     return _Opened(["group", "item", number], column, _NOT_SCORES, _NestedPlaces(groups, lists), is_plain=True)
 
 
-def _opened_records(frame: Iterable[Any]) -> _Opened:
-    """Return rows that are named tuples of one kind, or dicts, as a table of their fields."""
+def _opened_lists(lists: Lists, wanted: Wanted) -> _Opened:
+    """Return lists as a table of group, item and score or grade: where they have none, the order says, or being there.
+
+    >>> frame = {"q": [("a", 0.5), ("b", 0.7)]}
+    >>> _rows(_opened(frame, DEFAULT_COLUMNS, RUN_APART), DEFAULT_COLUMNS, RUN_APART).scores.tolist()
+    [0.5, 0.7]
+    """
+    import pyarrow as pa
+
+    is_labels = wanted is LABEL_TABLE
+
+    def column(place: int, role: str) -> Any:
+        if role == "group":
+            codes = np.repeat(np.arange(len(lists.groups), dtype=np.int32), lists.lengths)
+            return pa.DictionaryArray.from_arrays(pa.array(codes), _array(lists.groups, role, role))
+        if role == "item":
+            return _array(lists.items, role, role)
+        if lists.numbers is not None:
+            return _array(lists.numbers, role, role)
+        return pa.array(np.ones(len(lists.items)) if is_labels else falling(lists.lengths))
+
+    header = ["group", "item", "label" if is_labels else "score"]
+    return _Opened(header, column, _NOT_SCORES, lists.places, is_plain=True, lists=lists)
+
+
+def _opened_records(frame: Iterable[Any], columns: Columns, wanted: Wanted) -> _Opened:
+    """Return rows that are named tuples of one kind, or dicts, as a table of their fields; or a list per group."""
     records = list(frame)
     if not records:
         raise InputError("there are no rows", advice="give at least one")
@@ -354,6 +454,10 @@ def _opened_records(frame: Iterable[Any]) -> _Opened:
             raise InputError(f"row 1 is {kinds}", advice="give rows of one kind")
         header, values = first._fields, list(zip(*records, strict=True))
     else:
+        lists = lists_of(records, columns, wanted)
+        if lists is not None:
+            return _opened_lists(lists, wanted)
+        refuse_one_list(records)
         raise _unreadable(frame)
     names = [column_name(key) for key in header]
     return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
@@ -378,6 +482,9 @@ def _array(values: Any, name: str, role: str) -> Any:
     import pyarrow as pa
 
     refuse_single(values, name)
+    values = array_of(values, f"column {shown(name)}")
+    if role == _RELEVANT:
+        values = [list(value) if isinstance(value, Set) else value for value in values]
     if isinstance(values, Set):
         raise InputError(f"column {shown(name)} is a {type(values).__name__}, which has no order", advice="give a list")
     _refuse_kinds(values, name, role)
@@ -387,6 +494,9 @@ def _array(values: Any, name: str, role: str) -> Any:
     except (pa.ArrowException, UnicodeError, OverflowError, TypeError, ValueError) as error:
         if role in IDS:
             return pa.array(_ids(values, name), type=pa.string())
+        plain = numbers_of(values)
+        if plain is not None:
+            return _array(plain, name, role)
         reason = " ".join(str(error).split())
         raise InputError(f"column {shown(name)} holds no plain numbers ({reason})", advice="convert it") from None
 
@@ -404,6 +514,10 @@ def _refuse_kinds(values: Any, name: str, role: str) -> None:
             advice = "give one value, or one list of values, per row"
             raise InputError(f"column {shown(name)} holds values nested in values", advice=advice)
         kinds |= within
+    unordered = next((kind for kind in kinds if issubclass(kind, Set)), None)
+    if unordered is not None and role != _RELEVANT:
+        what = f"column {shown(name)} holds a {unordered.__name__}, which has no order"
+        raise InputError(what, advice="give lists")
     if role in ("score", "weight") and kinds.intersection((bool, np.bool_)):
         what = f"column {shown(name)} holds bool; the {role} column needs numbers"
         raise InputError(what, advice="convert it", joint=": ")
@@ -420,6 +534,8 @@ def _ids(values: Any, name: str) -> list[str | None]:
             continue
         if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
             value = str(int(value))
+        if isinstance(value, UUID):
+            value = str(value)
         if not isinstance(value, str):
             kind = type(value).__name__
             raise InputError(f"{shown(name)} holds a {kind}; ids are text or whole numbers", where=f"row {row + 1}")

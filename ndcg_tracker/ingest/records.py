@@ -11,6 +11,7 @@ from functools import partial
 from itertools import repeat
 from math import isnan
 from typing import Any, BinaryIO
+from uuid import UUID
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from ndcg_tracker.ingest.detection import detect_delimited, detect_reader
 from ndcg_tracker.ingest.formats.delimited import cells_of
 from ndcg_tracker.ingest.formats.jsonl import json_record
 from ndcg_tracker.ingest.formats.parquet import opened_parquet
+from ndcg_tracker.ingest.objects import table_in
 from ndcg_tracker.ingest.source import Progress, Source
 from ndcg_tracker.ingest.table import LONGEST_ID
 from ndcg_tracker.unpacking import parquet_batches
@@ -265,6 +267,7 @@ def by_group(given: object, name: str) -> object | None:
 
 def _opened(frame: object) -> tuple[list[str], Callable[[int], Sequence[object]], bool]:
     """Return a frame's column names, a function from a column's place to its values, and whether NaN is null."""
+    frame = table_in(frame)
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         return [column_name(label) for label in frame.columns], lambda place: frame.iloc[:, place].tolist(), True
@@ -316,7 +319,7 @@ def cell_id(value: object, role: str) -> str:
             raise WrongValueError(
                 f"byte 0x{value[error.start]:02x} is not UTF-8", advice="write ids as UTF-8"
             ) from None
-    if type(value) is int:
+    if type(value) is int or isinstance(value, UUID):
         value = str(value)
     if value is None or value == "":
         raise WrongValueError(f"the {role} id is empty; every row needs one")

@@ -28,6 +28,7 @@ from ndcg_tracker.errors import (
     warn,
 )
 from ndcg_tracker.ingest.frames import read_frame
+from ndcg_tracker.ingest.objects import array_of
 from ndcg_tracker.integrations import library
 from ndcg_tracker.integrations.stored_run import metric_name
 from ndcg_tracker.rankings.keys import mixed
@@ -154,7 +155,9 @@ def checked_scores(scores: Any, n_rows: int) -> NDArray[np.float64]:
     Traceback (most recent call last):
     ndcg_tracker.errors.InputError: the model gives row 2 the score nan; a ranking needs finite scores
     """
-    given = np.asarray(scores)
+    given = np.asarray(array_of(scores, "what the model gives"))
+    if given.ndim == 2 and given.shape[1] == 1:  # a network with one output
+        given = given[:, 0]
     if given.ndim != 1:
         raise InputError(
             f"the model gives scores of shape {given.shape}; a ranking needs one score per row, from a ranking, "

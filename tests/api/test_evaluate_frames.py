@@ -261,7 +261,7 @@ def test_a_second_row_for_an_item_is_refused(kind: Callable[[Frame], Any]) -> No
         (
             [("q", "a", 1.0)],
             {},
-            "cannot read a list; give a path, a frame (pandas, polars, Arrow and others), a dict of arrays or {query: ",
+            "cannot read a list; give a path, a frame (pandas, polars, Arrow and others), a dict of arrays, {query: ",
         ),
         (
             {"group": ["q"], "item": ["a"], "score": [1.0, 2.0], "label": [1]},

@@ -22,6 +22,7 @@ from small_shop import BM25, DENSE, LABELS, Run, frame_of, joint_frame, labels_f
 from thorough import LONG
 
 import ndcg_tracker as nt
+from ndcg_tracker.errors import NdcgTrackerWarning
 from ndcg_tracker.ingest.frames import read_frame, read_label_frame
 from ndcg_tracker.ingest.reading import read_labels, read_run
 
@@ -140,6 +141,18 @@ def test_the_objects_of_ir_measures() -> None:
     theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], labels, run)[ir_measures.nDCG @ 10]
     assert mean(run, labels) == mean(iter(run), iter(labels)) == EXPECTED == pytest.approx(theirs)
     assert mean(pd.DataFrame(run), pd.DataFrame(labels)) == EXPECTED
+
+
+def test_lists_of_each_query_and_sets_of_relevant_items() -> None:
+    lists = {query: list(items) for query, items in DENSE.items()}
+    relevant = {query: {item for item, grade in items.items() if grade} for query, items in LABELS.items()}
+    binary = {query: dict.fromkeys(items, 1) for query, items in relevant.items()}
+    told = "the run: its lists have no scores, so their order is the ranking, the best item first"
+    with pytest.warns(NdcgTrackerWarning) as caught:
+        assert mean(lists, relevant) == mean(DENSE, binary)
+    assert [str(one.message) for one in caught] == [told]
+    pairs = {query: list(items.items()) for query, items in DENSE.items()}
+    assert mean(pairs, labels_frame()) == mean(pairs, LABELS) == EXPECTED
 
 
 def test_the_dicts_of_pytrec_eval() -> None:

@@ -48,6 +48,10 @@ def test_arrays_dicts_and_series_are_paired() -> None:
     assert worst["group"] == str(int(np.argmin(OTHER - ONE)))
 
 
+def test_arrays_of_one_column_are_arrays() -> None:
+    assert nt.paired(ONE[:, None], OTHER[:, None]).to_dict() == nt.paired(ONE, OTHER).to_dict()
+
+
 def test_undefined_and_missing_values() -> None:
     holes = ONE.copy()
     holes[3] = np.nan
@@ -69,7 +73,7 @@ def test_undefined_and_missing_values() -> None:
             "one side has groups and the other has not; give two arrays, or two dicts",
         ),
         ((["a"], ["b"]), "a list is not an array of numbers; give one number per group"),
-        (([[1.0]], [[2.0]]), "the values have 2 dimensions; give one number per group"),
+        (([[1.0, 3.0]], [[2.0, 3.0]]), "the values have 2 dimensions; give one number per group"),
         (({1: 0.5, "1": 0.25}, {"1": 1}), "a group is given twice; give one value per group"),
         (([0.5], [1.5]), "a value lies outside of the range 0 to 1"),
     ],

@@ -38,7 +38,10 @@ EXPECTED = (
 )
 
 
-TAKEN = "give a path, a frame (pandas, polars, Arrow and others), a dict of arrays or {query: {document: number}}"
+TAKEN = (
+    "give a path, a frame (pandas, polars, Arrow and others), a dict of arrays, {query: {document: number}} or "
+    "{query: [documents]}"
+)
 
 
 def refusal(frame: object, columns: Columns = Columns()) -> str:
@@ -310,8 +313,8 @@ def test_a_nan_label_is_unjudged_in_pandas_and_dicts_and_an_error_in_arrow() -> 
         ({"item": ["a", 1.5, "b"]}, "row 2: 'item' holds a float; ids are text or whole numbers"),
         ({"item": ["a", True, "b"]}, "row 2: 'item' holds a bool; ids are text or whole numbers"),
         (
-            {"group": [1.0, 1.0, 2.0]},
-            "column 'group' holds double; ids are text or whole numbers: convert it to whole numbers or text",
+            {"group": [1.0, 1.0, 2.5]},
+            "row 3: 'group' holds 2.5; ids are text or whole numbers; convert it",
         ),
         ({"score": ["1", "2", "3"]}, "column 'score' holds string; the score column needs numbers: convert it"),
         ({"score": [None, None, None]}, "no row has a score; name the score column, or read the file as labels"),

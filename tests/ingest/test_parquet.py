@@ -18,8 +18,9 @@ from refused import refusal_of
 from thorough import LONG
 
 from ndcg_tracker.errors import InputError
-from ndcg_tracker.ingest.columns import Columns
+from ndcg_tracker.ingest.columns import Columns, ColumnWarning
 from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
+from ndcg_tracker.words.notes import Note
 
 TABLE = {"group": ["007", "007", "r"], "item": ["NA", "b", "NA"], "score": [1.0, 2.0, None], "label": [1, None, 0]}
 ROWS = [("007", "b", 2.0), ("007", "NA", 1.0)]
@@ -72,6 +73,35 @@ def test_ids_may_be_text_or_whole_numbers(tmp_path: Path, kind: pa.DataType) -> 
     assert listed(read_run(written(tmp_path, parquet(table))).ranking) == expected
 
 
+@pytest.mark.parametrize("block_rows", [None, 2])
+def test_ids_that_a_join_made_floats_are_told_once(tmp_path: Path, block_rows: int | None) -> None:
+    table = {"group": [7.0, 7.0, 8.0, 8.0, 9.0], "item": [1, 2, 1, 2, 1], "score": [1, 2, 3, 4, 5]}
+    path = written(tmp_path, parquet(table, row_group_size=2))
+    with pytest.warns(ColumnWarning) as caught, stream_run(path, block_rows=block_rows) as blocks:
+        keys = [key for block in blocks for key in block.ranking.group_keys.to_list()]
+    assert keys == ["7", "8", "9"]
+    assert [str(one.message).partition(";")[0] for one in caught] == [
+        "the ids in column 'group' came as double and are all whole numbers: 7.0 is read as 7"
+    ]
+
+
+@pytest.mark.parametrize("block_rows", [None, 2])
+def test_lists_without_scores_are_read_as_ranked_and_as_relevant_items(tmp_path: Path, block_rows: int | None) -> None:
+    lists = {"group": ["q", "r", "s"], "item": [["b", "a"], ["c"], []]}
+    path = written(tmp_path, parquet(lists, row_group_size=1))
+    with stream_run(path, block_rows=block_rows) as blocks:
+        tables = list(blocks)
+    rows = [row for table in tables for row in listed(table.ranking) or []]
+    assert rows == [("q", "b", -1.0), ("q", "a", -2.0), ("r", "c", -1.0)]
+    assert all(table.notes == (Note("order_of_lists"),) for table in tables)
+    assert sorted(listed(read_labels(path)) or []) == [("q", "a", 1.0), ("q", "b", 1.0), ("r", "c", 1.0)]
+    twice = written(tmp_path, parquet({"group": ["q", "q"], "item": [["a"], ["b"]]}, row_group_size=1))
+    told = f"{twice}: row 2: group 'q' has a list in row 1 already; give one list per group, or scores"
+    assert refusal(twice) == told
+    unnamed = written(tmp_path, parquet({"group": ["q"], "item": [["a"]], "similarity": [[0.5]]}))
+    assert refusal(unnamed).endswith("name the score column with score='similarity'")
+
+
 def test_rows_are_counted_over_row_groups(tmp_path: Path) -> None:
     table = {"group": ["q"] * 50, "item": [*map(str, range(49)), "7"], "score": list(range(50))}
     path = written(tmp_path, parquet(table, row_group_size=7))
@@ -92,8 +122,8 @@ def test_rows_are_counted_over_row_groups(tmp_path: Path) -> None:
         ({"item": ["a", "b\0", "c"]}, "row 2: the item id has a NUL byte; write the file again without it"),
         ({"item": pa.array([b"a", b"b", b"\xff"])}, "row 3: byte 0xff is not UTF-8; write ids as UTF-8"),
         (
-            {"group": [1.0, 1.0, 2.0]},
-            "column 'group' holds double; ids are text or whole numbers: convert it to whole numbers or text",
+            {"group": [1.0, 1.0, 2.5]},
+            "row 3: 'group' holds 2.5; ids are text or whole numbers; convert it",
         ),
         (
             {"group": [[1], [1], [2]]},

@@ -12,7 +12,7 @@ import sklearn
 import xgboost as xgb
 from ranker_data import TRAIN
 from sklearn.compose import make_column_transformer
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -81,6 +81,15 @@ def test_a_column_of_an_array(rows: Any) -> None:
         error_score="raise",
     )
     assert found.tolist() == evaluated(DecisionTreeRegressor(random_state=0), rows, "ndcg@10")
+
+
+def test_a_model_that_predicts_one_column() -> None:
+    labels = TRAIN.labels[:, None]
+    model = without_query(LinearRegression()).fit(FRAME, labels)
+    assert model.predict(FRAME).shape == labels.shape
+    one = without_query(LinearRegression()).fit(FRAME, TRAIN.labels)
+    score = ndcg_scorer(group="query")
+    assert score(model, FRAME, labels) == score(one, FRAME, TRAIN.labels)
 
 
 def test_groups_by_metadata_routing(routing: None) -> None:

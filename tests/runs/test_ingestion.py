@@ -132,6 +132,18 @@ def test_ties_keep_the_order_that_was_stored_first(tracker: nt.Tracker) -> None:
     )
 
 
+def test_lists_without_scores_are_a_run_of_the_same_order_and_this_is_told(tracker: nt.Tracker) -> None:
+    lists = {query: sorted(items, key=items.__getitem__, reverse=True) for query, items in DENSE.items()}
+    relevant = {query: [item for item, grade in items.items() if grade] for query, items in LABELS.items()}
+    result = tracker.ingest(lists, name="lists", labels=relevant)
+    assert result.notes == ("its lists have no scores, so their order is the ranking, the best item first",)
+    assert tracker.ingest(pd.Series(lists), name="lists").outcome == "already stored"
+    binary = {query: dict.fromkeys(items, 1) for query, items in relevant.items()}
+    assert tracker.ingest(frame_of(DENSE), name="dense", labels=binary).metrics["ndcg@10"].mean == (
+        result.metrics["ndcg@10"].mean
+    )
+
+
 def test_a_further_metric_adds_its_evaluation_only(tracker: nt.Tracker, ready_url: str) -> None:
     tracker.ingest(frame_of(BM25), name="bm25", labels=labels_frame())
     before = row_counts(ready_url)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import IO, Any
 
-from ndcg_tracker.ingest.arrow import Collected, converted, has_lists
+from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, warn_of_floats
 from ndcg_tracker.ingest.cells import RowPlaces
-from ndcg_tracker.ingest.columns import Columns, Wanted
+from ndcg_tracker.ingest.columns import IDS, LABEL_TABLE, Columns, Wanted, by_order
 from ndcg_tracker.ingest.group_blocks import GroupBlock
+from ndcg_tracker.ingest.objects import OneListEach, numbers_by_order
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import Source
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
@@ -61,12 +63,19 @@ def _blocks(
     options: dict[str, Any] = {} if n_rows is None else {"pre_buffer": False, "buffer_size": _READ_AT_ONCE}
     with opened_parquet(file, source, **options) as opened:
         header = opened.schema_arrow.names
-        names = {role: header[place] for role, place in columns.positions(header, wanted, source.error).items()}
-        batches = _batches(opened, file, names, source, places, n_rows or _BATCH)
+        likely = columns.likely_names(header, wanted, source.error)
+        in_order: str | None = None  # the role of the numbers that the order of lists gives
+        if "item" in likely and has_lists([opened.schema_arrow.field(likely["item"]).type]):
+            number = "label" if wanted is LABEL_TABLE else "score"
+            relaxed = by_order(header, wanted, likely, number)
+            in_order, wanted = None if relaxed is wanted else number, relaxed
+        names = columns.names(header, wanted, source.error)
+        batches = _batches(opened, file, names, source, places, n_rows or _BATCH, in_order)
         for rows, n_before in [_whole(batches, places)] if n_rows is None else _parts(batches, places, n_rows):
-            ordered = in_asked_order(rows, columns, names)
+            ordered = in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
             yield GroupBlock(ordered, places.after(n_before))
             del rows, ordered
+        warn_of_floats({names[role]: opened.schema_arrow.field(names[role]).type for role in IDS if role in names})
 
 
 def _whole(batches: Iterable[dict[str, Any]], places: RowPlaces) -> tuple[Rows, int]:
@@ -106,10 +115,20 @@ def _begins_a_group(parts: list[Rows]) -> bool:
 
 
 def _batches(
-    opened: Any, file: Any, names: dict[str, str], source: Source, places: RowPlaces, n_rows: int
+    opened: Any,
+    file: Any,
+    names: dict[str, str],
+    source: Source,
+    places: RowPlaces,
+    n_rows: int,
+    in_order: str | None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield per role an Arrow array of the next rows, at most ``n_rows``; ``places`` records how long lists are."""
+    """Yield per role an Arrow array of the next rows, at most ``n_rows``; ``places`` records how long lists are.
+
+    ``in_order``: the role of the numbers that the order of lists gives, None for a file that has them.
+    """
     n_done = n_values = 0
+    once = OneListEach(RowPlaces(source.name))
     n_bytes = source.n_bytes_read
     n_all = opened.metadata.num_rows
     if n_all > max(_SURELY_FINE, _MOST_ROWS_PER_BYTE * n_bytes):
@@ -120,6 +139,11 @@ def _batches(
     for batch in parquet_batches(opened, file, list(names.values()), n_rows):
         arrays = {role: batch.column(batch.schema.get_field_index(name)) for role, name in names.items()}
         n_done += batch.num_rows
+        if in_order is not None:
+            arrays[in_order] = numbers_by_order(arrays["item"], in_order)
+            names = {**names, in_order: in_order}
+            if in_order == "score":
+                once.check(arrays["group"])
         arrays = converted(arrays, names, places, n_values)
         n_values += len(arrays["group"])
         if len(arrays["group"]):  # rows whose lists are empty have none
