@@ -41,7 +41,8 @@ from ndcg_tracker.render.report import Report, Table, columns, marks
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.statistics.t_test import enough_for
 from ndcg_tracker.storage.records import NO_LABELS_HERE
-from ndcg_tracker.words.notes import T_INTERVAL, Note, few_differences, low_information, renamed, sentence, told
+from ndcg_tracker.words.notes import Note, few_differences, renamed, sentence, told
+from ndcg_tracker.words.sentences import T_INTERVAL, low_information
 from ndcg_tracker.words.texts import UNDEFINED, counted, interval, p_text, percent, points
 
 SIGNS = {

@@ -144,8 +144,8 @@ BAD = {
                  "3: the response has no 'query_id'; its keys are 'results'; name what has the query's id with "
                  "group=PATH, or give a file with an id per line, in the order of the responses, with group=@FILE"),
     "no group at all": (lines({"results": [{"id": "a"}]}), "1: the response does not say which query it is to; its "
-                        "keys are 'results'; name what has the query's id with group=PATH, or give a file with an id per "
-                        "line, in the order of the responses, with group=@FILE"),
+                        "keys are 'results'; name what has the query's id with group=PATH, or give a file with an id "
+                        "per line, in the order of the responses, with group=@FILE"),
     "an empty group": (lines(Q1 | {"query_id": ""}), "1: the group id is empty; every row needs one"),
     "a fraction as item": (lines(Q1 | {"results": [{"id": 1.5, "score": 1}]}),
                            "1: the item id is a JSON fraction; ids are text or whole numbers"),

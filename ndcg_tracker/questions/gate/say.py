@@ -34,7 +34,8 @@ from ndcg_tracker.render.formats import Said, as_object, fields_of, paths, picke
 from ndcg_tracker.render.report import Report, Table, columns
 from ndcg_tracker.render.terminal import Painted, Style
 from ndcg_tracker.render.whole_file import JunitCase, Outcome, junit_document
-from ndcg_tracker.words.notes import Told, in_words, named_slices, told
+from ndcg_tracker.words.notes import Told, in_words, told
+from ndcg_tracker.words.sentences import named_slices
 from ndcg_tracker.words.texts import (
     clustered_by,
     counted,
