@@ -336,9 +336,9 @@ def test_solr_repeats_the_query_and_gives_scores_where_asked() -> None:
     scored, bare = held("solr_select.json"), held("solr_without_score.json")
     assert run(scored) == [("title:lamp", "LAMP7", 2.5), ("title:lamp", "LAMP8", 1.25)]
     assert run(lines(bare)) == ([("title:lamp", "LAMP8", -1.0), ("title:lamp", "LAMP7", -2.0)], ORDER)
-    failed = {"responseHeader": {"status": 400}, "error": {"msg": "undefined field titel", "code": 400}}
+    failed = {"responseHeader": {"status": 400}, "error": {"msg": "undefined field titled", "code": 400}}
     assert run(lines({"qid": "q", **scored}, {"qid": "r", **failed})) == (
-        "2: the response is an error (undefined field titel); have it searched again"
+        "2: the response is an error (undefined field titled); have it searched again"
     )
 
 

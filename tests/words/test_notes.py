@@ -10,11 +10,11 @@ from ndcg_tracker.words.notes import (
     Note,
     command_line,
     few_differences,
-    low_information,
     note_text,
     sentence,
     told,
 )
+from ndcg_tracker.words.sentences import low_information
 
 SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     "weightless": ({"n": 1}, "1 group of weight 0 left out"),
