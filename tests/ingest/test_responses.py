@@ -143,9 +143,11 @@ BAD = {
     "no group": (lines(Q1, {"results": []}, {"results": [{"id": "a", "score": 1}]}),
                  "3: the response has no 'query_id'; its keys are 'results'; name what has the query's id with "
                  "group=PATH, or give a file with an id per line, in the order of the responses, with group=@FILE"),
-    "no group at all": (lines({"results": [{"id": "a"}]}), "1: the response does not say which query it is to; its "
-                        "keys are 'results'; name what has the query's id with group=PATH, or give a file with an id "
-                        "per line, in the order of the responses, with group=@FILE"),
+    "no group at all": (
+        lines({"results": ["a"]}),
+        "1: the response does not say which query it is to; its keys are 'results'; name what has the query's id with "
+        "group=PATH, or give a file with an id per line, in the order of the responses, with group=@FILE",
+    ),
     "an empty group": (lines(Q1 | {"query_id": ""}), "1: the group id is empty; every row needs one"),
     "a fraction as item": (lines(Q1 | {"results": [{"id": 1.5, "score": 1}]}),
                            "1: the item id is a JSON fraction; ids are text or whole numbers"),
@@ -338,7 +340,7 @@ def test_solr_repeats_the_query_and_gives_scores_where_asked() -> None:
     assert run(lines(bare)) == ([("title:lamp", "LAMP8", -1.0), ("title:lamp", "LAMP7", -2.0)], ORDER)
     failed = {"responseHeader": {"status": 400}, "error": {"msg": "undefined field titled", "code": 400}}
     assert run(lines({"qid": "q", **scored}, {"qid": "r", **failed})) == (
-        "2: the response is an error (undefined field titled); have it searched again"
+        "2: the response is an error ('undefined field titled'); have it searched again"
     )
 
 
@@ -356,7 +358,7 @@ def test_a_batch_of_searches_has_an_id_for_each(tmp_path: Path) -> None:
     )
     failed = {"error": {"type": "index_not_found_exception", "reason": "no such index [shop]"}, "status": 404}
     assert run(batch | {"responses": [response, failed]}, group=f"@{ids}") == (
-        "responses[1] is an error (no such index [shop]); have it searched again"
+        "responses[1] is an error ('no such index [shop]'); have it searched again"
     )
     partial = response | {"_shards": {"total": 2, "successful": 1, "failed": 1}}
     assert run(batch | {"responses": [response, partial]}, group=f"@{ids}") == (
@@ -388,6 +390,19 @@ def test_the_name_of_a_query_comes_back_with_its_hits() -> None:
     assert exact[0] == RANKED
 
 
+def test_what_is_said_has_no_control_characters() -> None:
+    odd = {"qid": "q", "a\nb": {"hits": {"hits": [{"_score": 1}]}}}
+    assert run(lines(odd), reader="jsonl") == (
+        "1: a\\nb.hits.hits[0] has no 'item'; its keys are '_score'; name what has its item with item=PATH"
+    )
+    failed = {"qid": "r", "hits": {}, "error": "no\nindex"}
+    good = {"qid": "q", "hits": {"hits": []}}
+    assert run(lines(good, {"qid": "r", "error": "no\nindex"})) == (
+        "2: the response is an error ('no\\nindex'); have it searched again"
+    )
+    assert run(lines(good, failed)).startswith("2: the response is an error (")
+
+
 def test_hits_sorted_by_a_field_have_their_order() -> None:
     hits = [{"_index": "shop", "_id": item, "_score": None, "sort": [3]} for item in "ba"]
     assert run({"qid": "q", "hits": {"hits": hits}}) == ([("q", "b", -1.0), ("q", "a", -2.0)], ORDER)
@@ -400,7 +415,7 @@ def test_vespa_finds_nothing_has_errors_and_groups() -> None:
     assert run(lines(nothing, response)) == run(lines(response, nothing)) == ranked
     errors = [{"code": 12, "summary": "Timed out", "message": "no response within 0.5 s"}]
     late = {"qid": "r", "root": {**nothing["root"], "errors": errors}}  # type: ignore[dict-item]
-    assert run(lines(response, late)) == "2: the response has errors (Timed out); have it searched again"
+    assert run(lines(response, late)) == "2: the response has errors ('Timed out'); have it searched again"
     response["root"]["children"].append({"id": "group:root:0", "relevance": 1.0, "children": []})
     assert run(lines(response)) == (
         "1: root.children[2] is a group of documents, and no document; search without grouping"

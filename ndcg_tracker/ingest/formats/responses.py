@@ -31,7 +31,6 @@ _HEADS = (1 << 16, 1 << 21, LONGEST_LINE)  # bytes in which the first line may e
 _OF_PAIR: Steps = ("0",)  # where a list of an id and a score has the id
 _MOST_LISTED = 10
 _MOST_KEYS = 50  # of a record of a log; a nested dict has more, and is not looked through
-_LONGEST_REASON = 200
 MAY_BE_A_PART = re.compile(rb'"(?:timed_out"\s*:\s*true|failed"\s*:\s*[1-9]|errors"\s*:\s*\[|id"\s*:\s*"group:root)')
 """Stands in every response of a known tool that is refused as a part of one."""
 BATCH = "responses"  # of _msearch: a response per search
@@ -314,7 +313,7 @@ class Responses:
             raise WrongValueError(f"{self._called(path)} is a JSON {json_kind(response)}", advice="write an object")
         if self._record is None:
             self._record = self._record_of(response)
-        record, where = self._record, path + ".".join(self._record.items)
+        record, where = self._record, path + shown_name(".".join(self._record.items))
         held = value_at(response, record.items)
         if held is NOTHING:
             self._refuse_failure(response, path)
@@ -483,7 +482,7 @@ class Responses:
         error = response.get("error")
         if error is not None:
             reason = error.get("reason", error.get("msg", error.get("type"))) if isinstance(error, dict) else error
-            told = f" ({str(reason)[:_LONGEST_REASON]})" if reason else ""
+            told = f" ({shown(str(reason))})" if reason else ""
             raise WrongValueError(f"{self._called(path)} is an error{told}", advice="have it searched again")
 
     def _refuse_part(self, response: Mapping[str, Any], record: OfRecord, held: list[Any], path: str) -> None:
@@ -498,12 +497,12 @@ class Responses:
             raise WrongValueError(f"{self._called(path)} is a part only: {what}", advice="have it searched again")
         if record.shape is SHAPES[2] and errors:
             reason = value_at(errors, ("0", "summary"))
-            told = f" ({reason[:_LONGEST_REASON]})" if isinstance(reason, str) else ""
+            told = f" ({shown(reason)})" if isinstance(reason, str) else ""
             raise WrongValueError(f"{self._called(path)} has errors{told}", advice="have it searched again")
         ids = [value_at(one, ("id",)) for one in held] if record.shape is SHAPES[2] else []
         for place, id_ in enumerate(ids):
             if isinstance(id_, str) and id_.startswith("group:root"):
-                what = f"{path}{'.'.join(record.items)}[{place}] is a group of documents, and no document"
+                what = f"{path}{shown_name('.'.join(record.items))}[{place}] is a group of documents, and no document"
                 raise WrongValueError(what, advice="search without grouping")
 
     def finish(self, n_responses: int) -> None:
