@@ -309,6 +309,7 @@ def add_labels(
     item: str | None = None,
     label: str | None = None,
     items: str | None = None,
+    item_to_document: object | None = None,
     source: str | None = None,
     judge: str = "",
     extend: bool = False,
@@ -320,24 +321,26 @@ def add_labels(
     """Make labels the newest version of a dataset; return the version and whether it is new.
 
     ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; ``group``, ``item``, ``label`` and
-    ``items``: names of its columns. ``source``: where they come from, by default the path. ``judge``: who gave them,
-    such as a model's name; beside labels of no named judge they count only where it is named. ``extend``: they are
-    added to those of the judge's newest version, instead of taking their place. ``rescore``: evaluate the dataset's
-    stored runs under them in the same transaction; what became of each is in ``rescored`` of the result, and pruned
-    runs are left out. ``added_by``: who gave these labels, where that is not the judge whose version they extend.
-    ``from_runs``: names of the runs that users were shown, whose logs these labels come from. ``where``: of a file only
-    the rows with these values in these columns. A file with a column ``judge`` gives each judge a version, one after
-    the other, those
-    beside the first in ``further`` of the result; with ``judge`` only its rows.
+    ``items``: names of its columns; ``item_to_document``: see ``evaluate``. ``source``: where they come from, by
+    default the path. ``judge``: who gave them, such as a model's name; beside labels of no named judge they count
+    only where it is named. ``extend``: they are added to those of the judge's newest version, instead of taking their
+    place. ``rescore``: evaluate the dataset's stored runs under them in the same transaction; what became of each is
+    in ``rescored`` of the result, and pruned runs are left out. ``added_by``: who gave these labels, where that is
+    not the judge whose version they extend. ``from_runs``: names of the runs that users were shown, whose logs these
+    labels come from. ``where``: of a file only the rows with these values in these columns. A file with a column
+    ``judge`` gives each judge a version, one after the other, those beside the first in ``further`` of the result;
+    with ``judge`` only its rows.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
     from ndcg_tracker.ingest.columns import Columns
-    from ndcg_tracker.ingest.reading import read_labels_by_judge
+    from ndcg_tracker.ingest.reading import documents_given, read_labels_by_judge
     from ndcg_tracker.runs.ingest import source_name
     from ndcg_tracker.runs.rescore import store_labels
     from ndcg_tracker.storage.records import LabelOrigin
 
-    columns, path = Columns(group=group, item=item, label=label, items=items), path_of(labels)
+    documents = documents_given(item_to_document)
+    columns = Columns(group=group, item=item, label=label, items=items, documents=documents)
+    path = path_of(labels)
     if path is None and where:
         raise InputError(f"{argument('where')} chooses rows of a file", advice="give those rows alone")
     if path is None:

@@ -136,3 +136,10 @@ def test_documents_in_the_place_of_chunks_are_told(tracker: nt.Tracker) -> None:
 
 def test_the_best_of_several_samples_is_refused(sampled: nt.Tracker) -> None:
     assert refusal_of(NotComparableError, sampled.best, "ndcg@10", dataset="shop").startswith("items are ranked among ")
+
+
+def test_labels_of_chunks_alone(tracker: nt.Tracker) -> None:
+    labels = {"q": {"a#1": 2, "a#2": 0, "b": 1}}
+    tracker.add_labels(labels, dataset="chunks", item_to_document="#.*")
+    stored = tracker.sql("SELECT item_key, grade FROM labels ORDER BY item_key").to_numpy().tolist()
+    assert stored == [["a", 2.0], ["b", 1.0]]

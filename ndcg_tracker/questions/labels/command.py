@@ -53,6 +53,7 @@ def add_labels(
     label: options.LabelColumn = None,
     columns: options.Header = None,
     items: options.ResponseItems = None,
+    item_to_document: options.ItemToDocument = None,
     judge: options.OfJudge = None,
     added_by: Annotated[
         str | None, typer.Option("--added-by", metavar="NAME", help="Who gave them, where that is not the judge.")
@@ -81,15 +82,17 @@ def add_labels(
     no answer there, as is an empty label.
     """
     from ndcg_tracker.api.evaluation import labels_of_judges
-    from ndcg_tracker.cli.input_files import labels_by_judge
+    from ndcg_tracker.cli.input_files import documents_given, labels_by_judge
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.runs.ingest import source_name
 
-    names = Columns(group=group, item=item, label=label, header=header_of(columns), items=items)
+    documents = documents_given(item_to_document, None)
+    names = Columns(group=group, item=item, label=label, header=header_of(columns), items=items, documents=documents)
     chosen, meant = Pairs("--where")(where or ()), options.or_the_only_one(dataset)
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
     if design is not None:
         others = {"--extend": extend, "--rescore": rescore, "--added-by": added_by, "--from-runs": from_runs}
+        others["--item-to-document"] = item_to_document
         answers = labels_of_judges(by_judge, judge, file, chosen)
         _add_answers(file, answers, meant, design, judge, others, keep_others=keep_others)
         return
