@@ -189,7 +189,7 @@ def dialect_index() -> Iterator[str]:
     yield ""
     yield "`ndcg-track metrics list --for recommendations` prints these tables, for `search`, `rankers` and `trec` as"
     yield "well. Catalogue coverage, diversity (ERR-IA, alpha-nDCG), novelty and nAUC are not computed here: values"
-    yield "of other tools are stored with `ndcg-track ingest --results` ([results of other tools](../external.md))."
+    yield "of other tools are stored by `ndcg-track ingest --results` ([examples](../beyond-accuracy.md))."
     for work in get_args(Work):
         yield ""
         yield f"### {work.capitalize()}"
