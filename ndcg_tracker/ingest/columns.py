@@ -390,7 +390,7 @@ def column_name(label: object) -> str:
 
 def refuse_single(column: object, name: str) -> None:
     """Refuse a column of a frame that is a single value."""
-    if isinstance(column, str | bytes) or not hasattr(column, "__len__"):
+    if isinstance(column, str | bytes) or not hasattr(column, "__len__") or getattr(column, "ndim", 1) == 0:
         raise InputError(f"column {shown(name)} is a single {type(column).__name__}", advice="give one value per row")
 
 

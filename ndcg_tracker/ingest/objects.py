@@ -136,6 +136,9 @@ def _by_group(frame: object, columns: Columns) -> tuple[list[object], list[Colle
     """Return the groups of a frame and their lists, None where it does not hold a list per group."""
     if isinstance(frame, Mapping):
         groups, held = list(frame), list(frame.values())
+        sizes = {_size(entry) for entry in held}
+        if looks_like_columns(groups, columns, may_be=len(sizes) == 1):
+            return None
     else:
         held = list(frame) if isinstance(frame, Iterable) else []
         groups = list(range(len(held)))
@@ -144,9 +147,14 @@ def _by_group(frame: object, columns: Columns) -> tuple[list[object], list[Colle
     if not held or _list_in(held[0]) is None:
         return None
     lists = [entry for entry in map(_list_in, held) if entry is not None]
-    if isinstance(frame, Mapping) and looks_like_columns(groups, columns, may_be=len(set(map(len, lists))) == 1):
-        return None
     return (groups, lists) if len(lists) == len(held) else None
+
+
+def _size(entry: Any) -> int:
+    try:
+        return len(entry)
+    except TypeError:
+        return -1
 
 
 def _list_in(entry: Any) -> Collection[Any] | None:

@@ -574,3 +574,19 @@ def test_the_arrays_of_several_users() -> None:
         ("9", "5", 0.75),
         ("9", "2", 0.5),
     ]
+
+
+class Column(np.ndarray[Any, Any]):
+    """An array that must not become a Python list."""
+
+    def tolist(self) -> Any:
+        raise AssertionError("a list of Python objects")
+
+
+def test_columns_stay_arrays() -> None:
+    columns = {
+        name: np.array(values).view(Column) for name, values in {**ROWS, "group": [1, 1], "item": [7, 8]}.items()
+    }
+    assert listed(read_frame(columns).ranking) == [("1", "8", 2.0), ("1", "7", 1.0)]
+    single = {"group": np.array(3), "score": np.array([1.0])}
+    assert refusal(single) == "column 'group' is a single ndarray; give one value per row"
