@@ -11,7 +11,7 @@ import numpy as np
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.rankings import Floats, Index
-from ndcg_tracker.rankings.grouping import first_codes
+from ndcg_tracker.rankings.grouping import first_codes, places_in
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.sorting import descending_order
 from ndcg_tracker.words.texts import shown
@@ -133,8 +133,7 @@ class Documents:
     def chunks(self, offsets: Index, documents: Keys, scores: Floats, n_changed: int) -> Chunks:
         """Return what became of the chunks of a run (see ``collapsed``)."""
         order = descending_order(scores, offsets)
-        places = np.arange(order.size) - np.repeat(offsets[:-1], np.diff(offsets))
-        pairs = _pairs(offsets, documents)[order[places < _FIRST]]
+        pairs = _pairs(offsets, documents)[order[places_in(np.diff(offsets)) <= _FIRST]]
         return Chunks(self.collapse, offsets.size - 1, np.unique(pairs).size, n_changed + self.are_read)
 
 

@@ -35,7 +35,6 @@ from ndcg_tracker.ingest.objects import (
     Lists,
     OneListEach,
     array_of,
-    falling,
     lists_of,
     numbers_by_order,
     numbers_of,
@@ -45,6 +44,7 @@ from ndcg_tracker.ingest.objects import (
 )
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.table import RankedTable, label_lists, ranked_blocks, ranked_table
+from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.words.texts import shown
 
@@ -201,7 +201,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     in_order |= frame.lists is not None and frame.lists.numbers is None
     if frame.lists is not None and frame.lists.are_found and not in_order:  # a search has its best item first
         deciding: Any = "ranks" if by_rank else "order"
-        ranks = (-falling(frame.lists.lengths)).astype(np.int32)
+        ranks = places_in(frame.lists.lengths).astype(np.int32)
         return replace(rows, ranks=ranks, deciding=deciding)
     return in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
 
@@ -432,7 +432,7 @@ def _opened_lists(lists: Lists, wanted: Wanted) -> _Opened:
             return _array(lists.items, role, role)
         if lists.numbers is not None:
             return _array(lists.numbers, role, role)
-        return pa.array(np.ones(len(lists.items)) if is_labels else falling(lists.lengths))
+        return pa.array(np.ones(len(lists.items)) if is_labels else 0.0 - places_in(lists.lengths))
 
     header = ["group", "item", "label" if is_labels else "score"]
     return _Opened(header, column, _NOT_SCORES, lists.places, is_plain=True, lists=lists)

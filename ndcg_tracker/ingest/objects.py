@@ -15,7 +15,8 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import Places
 from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, Columns, Wanted, looks_like_columns
-from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings import Index
+from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.words.texts import in_a_row, shown
 
 Path = tuple[str, ...]
@@ -172,7 +173,7 @@ def numbers_by_order(lists: Any, number: str) -> Any:
     import pyarrow.compute as pc
 
     lengths = np.asarray(pc.fill_null(pc.list_value_length(lists), 0), dtype=np.int64)
-    numbers = falling(lengths) if number == "score" else np.ones(int(lengths.sum()))
+    numbers = 0.0 - places_in(lengths) if number == "score" else np.ones(int(lengths.sum()))
     offsets = pa.array(np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]))
     return pa.LargeListArray.from_arrays(offsets, pa.array(numbers))
 
@@ -193,16 +194,6 @@ class OneListEach:
                 what = f"group {shown(str(group))} has a list in {self._places.mention(first)} already"
                 raise self._places.error(row, what, advice="give one list per group, or scores")
         self._n_rows += len(groups)
-
-
-def falling(lengths: Index) -> Floats:
-    """Return scores for lists of these lengths in their order: -1, -2 and so on in each.
-
-    >>> falling(np.array([2, 0, 1])).tolist()
-    [-1.0, -2.0, -1.0]
-    """
-    starts = np.cumsum(lengths) - lengths
-    return np.repeat(starts, lengths) - 1.0 - np.arange(int(lengths.sum()))
 
 
 def refuse_no_lists(frame: Mapping[Any, object], columns: Columns) -> None:

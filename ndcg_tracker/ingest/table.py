@@ -17,7 +17,7 @@ from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.documents import Chunks, Documents
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.rankings import Floats, Index, Mask
-from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans
+from ndcg_tracker.rankings.grouping import Grouping, group_ranges, grouped_spans, places_in
 from ndcg_tracker.rankings.keys import BLOCK, Keys
 from ndcg_tracker.rankings.ranking import (
     MAX_WEIGHT,
@@ -355,7 +355,7 @@ def _grouped(rows: Rows, grouping: Grouping, first: int = 0, last: int | None = 
     offsets = offsets - offsets[0]
     source = span if grouping.rows is None else grouping.rows[span]
     if rows.items is None:
-        items = Keys.from_numbers(np.arange(1, int(offsets[-1]) + 1) - np.repeat(offsets[:-1], np.diff(offsets)))
+        items = Keys.from_numbers(places_in(np.diff(offsets)))
     else:
         items = rows.items.slice(span.start, span.stop) if isinstance(source, slice) else rows.items.take(source)
     return _Grouped(keys, offsets, items, source)

@@ -192,3 +192,13 @@ def group_ranges(offsets: Index, n_rows: int = 1 << 16) -> Iterator[tuple[int, i
         last = min(max(last, first + 1), n_groups)
         yield first, last
         first = last
+
+
+def places_in(lengths: Index) -> Index:
+    """Return the places of elements in lists of these lengths, from 1: int64.
+
+    >>> places_in(np.array([2, 0, 1])).tolist()
+    [1, 2, 1]
+    """
+    starts = np.cumsum(lengths) - lengths
+    return np.asarray(np.arange(1, int(lengths.sum()) + 1) - np.repeat(starts, lengths))

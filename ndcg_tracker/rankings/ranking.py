@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ndcg_tracker.rankings import Floats, Hash, Index, Mask
-from ndcg_tracker.rankings.grouping import group_ranges, grouped, is_descending, segment_rows
+from ndcg_tracker.rankings.grouping import group_ranges, grouped, is_descending, places_in, segment_rows
 from ndcg_tracker.rankings.keys import BLOCK, Keys, mixed
 from ndcg_tracker.rankings.sorting import descending_order, repeats_within_groups
 
@@ -171,7 +171,7 @@ def _by_group(group_keys: Keys, item_keys: Keys | None, numbers: Floats) -> tupl
     grouping = grouped(group_keys)
     rows = grouping.rows
     if item_keys is None:
-        within = np.arange(numbers.size) - np.repeat(grouping.offsets[:-1], np.diff(grouping.offsets))
+        within = places_in(np.diff(grouping.offsets)) - 1
         item_keys = Keys.from_numbers(within + 1)
     elif rows is not None:
         item_keys = item_keys.take(rows)

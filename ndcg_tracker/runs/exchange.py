@@ -16,6 +16,7 @@ from ndcg_tracker.errors import ConflictError, InputError, ReferenceNotFoundErro
 from ndcg_tracker.metrics.language.text import asked_for
 from ndcg_tracker.metrics.verification import Difference, StatedResults, are_close, difference_of_means
 from ndcg_tracker.rankings import Index
+from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.join import places_of
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import MAX_WEIGHT, GroupWeights, LabelLists, Ranking
@@ -174,10 +175,9 @@ class _Export:
         pruning = self._prunings.get(run.id)
         n_before = self._writer.n_rows["items"]
         for items in self._tx.runs.kept_blocks(run, is_whole=pruning is None):
-            lengths = np.diff(items.offsets)
             rows: dict[str, Column] = {
                 "group_key": _repeated(items),
-                "rank": np.arange(1, items.n_items + 1) - np.repeat(items.offsets[:-1], lengths),
+                "rank": places_in(np.diff(items.offsets)),
                 "item_key": items.item_keys,
                 "score": items.scores,
             }

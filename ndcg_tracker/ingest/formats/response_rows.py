@@ -26,11 +26,11 @@ from ndcg_tracker.ingest.formats.responses import (
     Steps,
     is_batch,
     json_response,
-    places_in,
 )
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
 from ndcg_tracker.rankings import Floats, Index
+from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.words.texts import shown
 

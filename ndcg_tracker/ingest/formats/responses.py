@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.errors import argument, warn
-from ndcg_tracker.ingest.cells import Ranks, WrongValueError
+from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.columns import OF_A_FILE, Columns, ColumnWarning, Wanted, conventional_names, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import json_integer, json_kind, warn_of_fractions
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import BOM, LONGEST_LINE, Source
-from ndcg_tracker.rankings import Index
+from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.words.texts import counted, in_a_row, shown, shown_name
 
 Steps = tuple[str, ...]
@@ -287,7 +287,7 @@ class Responses:
         if rows.scores is None or rows.in_order or is_of_pairs:
             return rows
         deciding: Any = "ranks" if columns.by_rank and columns.score is None else "order"
-        return replace(rows, ranks=places_in(rows.merged().span_lengths), deciding=deciding)
+        return replace(rows, ranks=places_in(rows.merged().span_lengths).astype(np.int32), deciding=deciding)
 
     @property
     def record(self) -> OfRecord | None:
@@ -515,16 +515,6 @@ class Responses:
             n_ids, file = counted(len(self.ids), "id"), shown_name(str(self._columns.group)[1:])
             what = f"it has {counted(n_responses, 'response')}, and {n_ids} in {file}"
             raise WrongValueError(what, advice="write an id per line, in the order of the responses")
-
-
-def places_in(lengths: Index) -> Ranks:
-    """Return the places of elements in lists of these lengths, from 1: int32.
-
-    >>> places_in(np.array([2, 0, 1])).tolist()
-    [1, 2, 1]
-    """
-    starts = np.cumsum(lengths) - lengths
-    return (np.arange(1, int(lengths.sum()) + 1) - np.repeat(starts, lengths)).astype(np.int32)
 
 
 def _is_at(value: object, path: str) -> bool:

@@ -30,7 +30,7 @@ from ndcg_tracker.questions.diff.gather import (
 from ndcg_tracker.questions.reproduce.decide import ListAgreement, PublishedMean, Reproduction, reproduced_metrics
 from ndcg_tracker.questions.reproduce.say import reproduction_said
 from ndcg_tracker.questions.show.gather import shown_run
-from ndcg_tracker.rankings.grouping import group_codes, segment_rows
+from ndcg_tracker.rankings.grouping import group_codes, places_in, segment_rows
 from ndcg_tracker.rankings.sorting import id_order
 from ndcg_tracker.render.formats import Answer, Said
 from ndcg_tracker.runs.labels import counting_judge
@@ -194,7 +194,7 @@ def _places_of_ids(ranking: Ranking, lengths: Index, offsets: Index) -> Index:
     """Return where each of the first items of a group stands among their sorted ids, from 0."""
     order = id_order(ranking.item_keys, segment_rows(ranking.offsets[:-1], lengths), offsets)
     places = np.empty(order.size, dtype=np.int64)
-    places[order] = np.arange(order.size) - np.repeat(offsets[:-1], lengths)
+    places[order] = places_in(lengths) - 1
     return places
 
 
