@@ -30,7 +30,7 @@ from ndcg_tracker.ingest.columns import (
     refuse_single,
 )
 from ndcg_tracker.ingest.formats.response_rows import document_rows
-from ndcg_tracker.ingest.formats.responses import holds_responses
+from ndcg_tracker.ingest.formats.responses import holds_responses, places_in
 from ndcg_tracker.ingest.objects import (
     Lists,
     OneListEach,
@@ -201,8 +201,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     in_order |= frame.lists is not None and frame.lists.numbers is None
     if frame.lists is not None and frame.lists.are_found and not in_order:  # a search has its best item first
         deciding: Any = "ranks" if by_rank else "order"
-        ranks = (-falling(frame.lists.lengths)).astype(np.int32)
-        return replace(rows, ranks=ranks, deciding=deciding)
+        return replace(rows, ranks=places_in(frame.lists.lengths), deciding=deciding)
     return in_asked_order(replace(rows, in_order=True) if in_order else rows, columns, names)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.ingest.cells import Places
 from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, Columns, Wanted, looks_like_columns
+from ndcg_tracker.ingest.formats.responses import places_in
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.words.texts import in_a_row, shown
 
@@ -201,8 +202,7 @@ def falling(lengths: Index) -> Floats:
     >>> falling(np.array([2, 0, 1])).tolist()
     [-1.0, -2.0, -1.0]
     """
-    starts = np.cumsum(lengths) - lengths
-    return np.repeat(starts, lengths) - 1.0 - np.arange(int(lengths.sum()))
+    return -places_in(lengths).astype(np.float64)
 
 
 def refuse_no_lists(frame: Mapping[Any, object], columns: Columns) -> None:
