@@ -1,5 +1,7 @@
 """Runs that rank among sampled negatives, and documents in the place of chunks: kept, told, and held apart."""
 
+from pathlib import Path
+
 import pytest
 from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS
@@ -143,3 +145,14 @@ def test_labels_of_chunks_alone(tracker: nt.Tracker) -> None:
     tracker.add_labels(labels, dataset="chunks", item_to_document="#.*")
     stored = tracker.sql("SELECT item_key, grade FROM labels ORDER BY item_key").to_numpy().tolist()
     assert stored == [["a", 2.0], ["b", 1.0]]
+
+
+def test_an_export_keeps_what_is_ranked(tracker: nt.Tracker, tmp_path: Path) -> None:
+    of_run = {"item_to_document": "#.*", "labels": {"q": {"a": 1}, "r": {"c": 1}}, "sampled": "100/50000"}
+    tracker.ingest(CHUNKS, name="chunks", collapse="first", **of_run)
+    kept = "SELECT sampled, collapsed, documents_in_ten FROM run_details"
+    tracker.export_runs(tmp_path / "out", ["chunks"])
+    with nt.Tracker(str(tmp_path / "other.db")) as other:
+        other.import_runs(tmp_path / "out")
+        assert other.sql(kept).to_numpy().tolist() == [["100/50000", "first", 1.5]]
+        assert other.sql(kept).equals(tracker.sql(kept))
