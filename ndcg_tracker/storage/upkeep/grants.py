@@ -34,7 +34,10 @@ UPDATED = {
     "evaluations": ("mean", "worst_mean", "best_mean", "packed_group_ids", "packed_values"),
     "groups": ("weight", "attributes"),
     "label_sets": ("digest", "n_groups", "n_labels"),
-    "runs": ("digest", "tags", "n_groups", "n_items", "created_at_utc"),
+    "runs": (
+        *("digest", "tags", "n_groups", "n_items", "created_at_utc"),
+        *("sampled", "sample_digest", "collapsed", "documents_in_ten"),
+    ),
     "texts": ("text", "title", "url"),
 }
 """The columns that a writer changes. Names are not among them: a renamed run could take the place of another.
