@@ -62,6 +62,7 @@ def at(reader: Reader, pages: Served, path: str) -> Page:
     return reader.opens(f"http://127.0.0.1:{pages.access.port}{path}")
 
 
+@pytest.mark.nightly(but=3)
 @pytest.mark.parametrize("path", PATHS)
 def test_every_page_draws_obeys_nobody_and_can_be_read(inside: Reader, pages: Served, path: str) -> None:
     for look in looks(inside.page):

@@ -312,7 +312,7 @@ def sliced(pinned: nt.Tracker) -> nt.Tracker:
     return pinned
 
 
-@pytest.mark.nightly(but=2)
+@pytest.mark.nightly(but=4)
 @pytest.mark.parametrize("way", LEVELS)
 def test_the_levels_decide(sliced: nt.Tracker, way: str) -> None:
     """What PASSes at 5% is INCONCLUSIVE at the level of a look where that is low enough; all ways to FAIL share it."""
@@ -470,6 +470,7 @@ def test_what_does_not_go_together(pinned: nt.Tracker, asked: dict[str, Any], to
     assert decisions(pinned) == []
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.both_engines
 def test_gates_at_the_same_time_are_different_looks(pinned: nt.Tracker, ready_url: str) -> None:
     def number(_: int) -> int:

@@ -285,6 +285,7 @@ def test_the_record_holds_no_number_that_labels_make(sealed: nt.Tracker) -> None
         }  # fmt: skip
 
 
+@pytest.mark.nightly(but=2)
 @pytest.mark.both_engines
 def test_gates_at_the_same_time_are_different_looks(sealed: nt.Tracker, ready_url: str) -> None:
     def number(_: int) -> int:
