@@ -30,8 +30,13 @@ def argument(name: str, value: object = "") -> str:
 
 
 def in_python(name: str, value: str) -> str:
-    """Return an argument as Python spells it."""
-    if not value or value.isupper() or value[0] in "'\"[(" or re.fullmatch(r"-?[0-9.]+|True|False|None", value):
+    """Return an argument as Python spells it.
+
+    >>> in_python("labels", "['a', 'b']"), in_python("item_to_document", "(-chunk)")
+    ("labels=['a', 'b']", "item_to_document='(-chunk)'")
+    """
+    is_spelled = value.startswith(("'", '"', "['")) or re.fullmatch(r"-?[0-9.]+|True|False|None", value)
+    if not value or value.isupper() or is_spelled:
         return f"{name}={value}"
     return f"{name}={value!r}"
 

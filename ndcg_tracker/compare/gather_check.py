@@ -14,7 +14,7 @@ from ndcg_tracker.compare.check import CheckedDeltas, Sampled, exact
 from ndcg_tracker.compare.decide import PairedResults
 from ndcg_tracker.compare.inference import Chance
 from ndcg_tracker.compare.pair import Pairing
-from ndcg_tracker.compare.run_pair import RunPair, Sample, Side, check_one_dataset
+from ndcg_tracker.compare.run_pair import RunPair, Sample, Side, check_one_dataset, check_one_sample
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import ItemsApart, gains_of
 from ndcg_tracker.metrics.language.text import parse_metric
@@ -53,6 +53,7 @@ def sampled_pair(
     """
     runs = baseline.runs[0], candidate.runs[0]
     check_one_dataset(*runs, "compared")
+    check_one_sample(runs)
     judge = counting_judge(tx, runs[0].dataset_id, runs[0].dataset, judge) or ""
     newest = numbered_labels(tx, runs[0].dataset_id, runs[0].dataset, judge=judge)
     history = _History.of(tx, runs, judge, answers)

@@ -27,7 +27,9 @@ _NEGATED = "-"  # before the name of a score column in which the lowest is the b
 _OFTEN: dict[str, tuple[str, ...]] = {
     "group": ("query", "queryid", "topic", "user", "userid", "uid", "session", "sessionid", "requestid", "customerid"),
     "item": ("doc", "document", "documentid", "product", "productid", "sku", "movieid", "iid", "items", "asin"),
-    "score": ("prediction", "predictions", "predicted", "pred", "preds", "ypred", "yscore", "yhat", "similarity"),
+    "score": (
+        *("prediction", "predictions", "predicted", "pred", "preds", "ypred", "yscore", "yhat", "similarity", "scores"),
+    ),
     "label": (
         "relevance",
         "rel",
@@ -208,7 +210,8 @@ class Columns:
         absent = [role for role in wanted.required if role not in names]
         if absent:
             others = [name for name in header if name not in names.values()]
-            likely = {role: name for role in absent if (name := _often_called(role, others))}
+            alike = {role: often_called(role, others) for role in absent}
+            likely = {role: names[0] for role, names in alike.items() if len(names) == 1}
             more = _hint(absent[0], header, others) if len(absent) == 1 and not likely else ""
             raise absent_columns({role: role for role in absent}, header, refused, more, likely)
         self._warn_of(names, wanted)
@@ -255,7 +258,7 @@ class Columns:
         [True, False]
         """
         others = set(header) - set(names.values())
-        if wanted is not LABEL_TABLE or "label" in names or _often_called("label", others):
+        if wanted is not LABEL_TABLE or "label" in names or often_called("label", others):
             return False
         return any(
             convention.beside_relevant
@@ -463,7 +466,7 @@ def by_order(header: Sequence[str], wanted: Wanted, names: Mapping[str, str], nu
     ``names``: the columns whose roles are known. A column that may hold the numbers, by its name, has to be named.
     """
     others = [name for name in header if name not in names.values()]
-    if number in names or _often_called(number, others) or (number == "score" and {*others} & {*_RANK_NAMES}):
+    if number in names or often_called(number, others) or (number == "score" and {*others} & {*_RANK_NAMES}):
         return wanted
     return replace(wanted, required=tuple(role for role in wanted.required if role != number))
 
@@ -489,10 +492,9 @@ def _only(role: str, names: Sequence[str], refused: Refused) -> str | None:
     return next(iter(names), None)
 
 
-def _often_called(role: str, header: Iterable[str]) -> str | None:
-    """Return the one column that is called as those of this role often are, None where none or several are."""
-    alike = [name for name in header if name.lower().replace("_", "").replace("-", "") in _OFTEN.get(role, ())]
-    return alike[0] if len(alike) == 1 else None
+def often_called(role: str, header: Iterable[str]) -> list[str]:
+    """Return the columns that are called as those of this role often are."""
+    return [name for name in header if name.lower().replace("_", "").replace("-", "") in _OFTEN.get(role, ())]
 
 
 def _hint(role: str, header: Sequence[str], others: Sequence[str]) -> str:

@@ -93,7 +93,15 @@ class Documents:
             if document is None:
                 raise refused(f"item {shown(item)} has no document in {shown(self.rule)}", advice="add it there")
             return document
-        document = re.sub(self.rule, "", item.decode()).encode()
+        name = item.decode()
+        cut = [match[0] for match in re.finditer(self.rule, name) if match[0]]
+        if len(cut) > 1:
+            given = argument("item_to_document", self.rule)
+            raise refused(
+                f"{given} matches {len(cut)} times in item {shown(item)}: {shown(cut[0])} and {shown(cut[1])}",
+                advice=f"end it with $ if the last is meant: {argument('item_to_document', f'({self.rule})$')}",
+            )
+        document = re.sub(self.rule, "", name).encode()
         if not document:
             raise refused(
                 f"{argument('item_to_document', self.rule)} cuts off all of item {shown(item)}",

@@ -302,9 +302,28 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
                 advice=f"give a pattern such as {argument('item_to_document', '#.*')}, or a file of documents",
             )
         documents, n_changed = rows.documents.of(items, places.whole)
+        if rows.documents.collapse == "sum":
+            _refuse_no_sum(keys, offsets, documents, scores, places)
         chunks = rows.documents.chunks(offsets, documents, scores, n_changed)
         run = run_of_groups(keys, *rows.documents.collapsed(offsets, documents, scores, rows.documents.collapse))
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes), chunks)
+
+
+def _refuse_no_sum(keys: Keys, offsets: Index, documents: Keys, scores: Floats, places: Places) -> None:
+    """Refuse to add up scores of which none is above 0, as those made of ranks: more chunks would be worse."""
+    assert documents.numbers is not None
+    groups = np.repeat(np.arange(len(keys)), np.diff(offsets))
+    are_positive = np.zeros(len(keys), dtype=np.bool_)
+    are_positive[groups[scores > 0]] = True
+    order = np.lexsort((documents.numbers, groups))
+    again = (np.diff(groups[order]) == 0) & (np.diff(documents.numbers[order]) == 0)
+    wrong = groups[order][1:][again & ~are_positive[groups[order][1:]]]
+    if wrong.size:
+        raise places.whole(
+            f"group {shown(keys[int(wrong.min())])} has no score above 0, as ranks and distances have none, and with "
+            f"{argument('collapse', 'sum')} a document with more chunks would come out worse",
+            advice=f"give {argument('collapse', 'max')}, or scores of which the highest is best",
+        )
 
 
 def _of_documents(

@@ -94,13 +94,15 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"item_to_document": ".*"}, "item_to_document='.*' cuts off all of item 'a#2'; match only what comes after the "
      "document's id"),
     ({"item_to_document": "doc"}, "no column 'doc' has the documents; the columns are 'group', 'item', 'score', "
-     "'document': name another, a file of items and their documents, or, if it is a pattern, item_to_document=(doc)"),
+     "'document': name another, a file of items and their documents, or, if it is a pattern, item_to_document='(doc)'"),
     ({"item_to_document": "#("}, "item_to_document='#(' is no pattern (missing ), unterminated subpattern at position "
      "1); write a regular expression of what is to be cut off, such as '#.*'"),
     ({"item_to_document": 7}, "item_to_document= is 7; give a pattern such as '#.*', a column, a file of items and "
      "documents, or a dict"),
     ({"item_to_document": {"a#1": "a"}}, "item 'a#2' has no document in 'dict'; add it there"),
     ({"item_to_document": "#.*", "collapse": "mean"}, "collapse='mean' is not known; give one of max, first, sum"),
+    ({"item_to_document": "#|[1-9]"}, "item_to_document='#|[1-9]' matches 2 times in item 'a#2': '#' and '2'; end it "
+     "with $ if the last is meant: item_to_document='(#|[1-9])$'"),
     ({"collapse": "sum"}, "collapse='sum' says how chunks become documents, and nothing says which; name the documents "
      "with item_to_document='#.*'"),
 ]  # fmt: skip
@@ -108,10 +110,9 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("given_rule", "message"), WRONG)
 def test_rules_that_cannot_be_taken(given_rule: dict[str, Any], message: str) -> None:
-    assert refusal_of(nt.InputError, nt.evaluate, CHUNKS, "ndcg@10", labels={"q": {"b#1": 1}}, **given_rule) in (
-        message,
-        f"labels: {message.replace('a#2', 'b#1')}",
-    )
+    of_labels = message.replace("a#2", "b#1").replace("and '2'", "and '1'")
+    said = refusal_of(nt.InputError, nt.evaluate, CHUNKS, "ndcg@10", labels={"q": {"b#1": 1}}, **given_rule)
+    assert said in (message, f"labels: {of_labels}")
 
 
 def test_files_of_documents_that_cannot_be_taken(tmp_path: Path) -> None:
@@ -127,6 +128,21 @@ def test_files_of_documents_that_cannot_be_taken(tmp_path: Path) -> None:
         "chunks.run: a format without columns has no column 'document'; give a pattern such as item_to_document='#.*', "
         "or a file of documents"
     )
+
+
+def test_what_cannot_be_added_up() -> None:
+    lists = {"r": ["b#1"], "q": ["a#1", "b#1", "a#2"]}
+    said = (
+        "group 'q' has no score above 0, as ranks and distances have none, and with collapse='sum' a document with "
+        "more chunks would come out worse; give collapse='max', or scores of which the highest is best"
+    )
+    below = CHUNKS.assign(score=CHUNKS["score"] - 3)
+    for run, options in ((lists, {}), (CHUNKS, {"score": "-score"}), (below, {})):
+        given: dict[str, Any] = {"labels": LABELS, "item_to_document": "#.*", **options}
+        assert refusal_of(nt.InputError, nt.evaluate, run, "RR", collapse="sum", **given) == said
+    assert read_frame(lists, Columns(documents=documents_given("#.*"))).ranking.n_items == 3
+    once = {group: held[:2] for group, held in lists.items()}
+    assert read_frame(once, Columns(documents=documents_given("#.*", "sum"))).ranking.n_items == 3
 
 
 def test_the_same_chunk_twice_is_still_refused() -> None:

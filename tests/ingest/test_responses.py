@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -248,6 +249,41 @@ def test_a_list_of_scores_beside_ids_is_not_left_out() -> None:
     assert run(lines(bare, beside), item="results") == f"2: {said}"
     assert both_ways([bare, beside], Columns(items="results")) == (DOUBT, f"<stdin>:2: {said}")
     assert run(lines(bare, {**bare, "query_id": "s", "score": 3}), item="results")[0][1] == ("s", "a", -1.0)
+    called = {"query_id": "q", "results": ["a", "b"], "scores": [1, 2]}
+    of_called = said.replace("'score'", "'scores'")
+    assert run(lines(called), items="results") == f"1: {of_called}'scores'"
+    assert run(lines(called), item="results", score="scores") == run(lines(beside), item="results")
+    with_numbers = lines({"query_id": "q", "results": ["a"]})
+    assert run(with_numbers, items="results", score="scores") == (
+        "1: results holds ids alone, which have no 'scores'; leave out score=; where that is a list beside the ids, "
+        "write item='results' and score='scores'"
+    )
+    frame = {"qid": ["q"], "docno": [["a", "b"]], "scores": [[1, 2]], "prediction": [[1, 2]]}
+    with pytest.raises(InputError, match=r"^no column 'score'; the columns are 'qid', 'docno', 'scores', 'prediction'"):
+        nt.evaluate(frame, labels={"q": {"a": 1}})
+
+
+def test_one_of_several_responses_in_a_record_is_named() -> None:
+    both = {"qid": "q", "words": {"hits": {"hits": [{"_id": "a", "_score": 1}]}}}
+    both["vectors"] = {"hits": {"hits": [{"_id": "b", "_score": 1}]}}
+    assert run(lines(both)) == (
+        "1: there are several lists: 'words.hits.hits' and 'vectors.hits.hits'; name one, such as "
+        "items='words.hits.hits'"
+    )
+    assert run(lines(both), items="vectors.hits.hits") == [("q", "b", 1.0)]
+
+
+def test_a_path_into_a_frame_is_refused() -> None:
+    with pytest.raises(InputError) as refused:
+        nt.evaluate(pd.DataFrame({"qid": ["q"], "docno": [["a"]]}), labels={"q": {"a": 1}}, items="docno")
+    assert str(refused.value) == "items= is for responses in JSON, and this is a DataFrame; leave it out"
+
+
+def test_a_weight_that_a_response_lacks() -> None:
+    assert run(lines(Q1), weight="user.weight", **PATHS) == (
+        "1: the response has no 'user.weight'; its keys are 'query_id' and 'results'; name what has its weight with "
+        "weight=PATH"
+    )
 
 
 FRACTIONS = (
@@ -371,7 +407,15 @@ def test_a_batch_of_searches_has_an_id_for_each(tmp_path: Path) -> None:
     assert run(lines(batch, batch), group=f"@{ids}") == (
         "1: a line holds the responses to several searches; read the file with reader='json'"
     )
+    unknown = batch | {"responses": [failed, response]}
+    assert run(unknown, group=f"@{ids}") == (
+        "responses[0] is an error ('no such index [shop]'); have it searched again"
+    )
     ids.write_text("q1\nq2\n")
+    nothing = response | {"hits": {"hits": []}}
+    assert run("\n" + lines(response, nothing), reader="jsonl", group=f"@{ids}") == (
+        "2: line 1 is blank, so the ids of the file are one line behind; take the blank line out"
+    )
     assert run(lines(response, response), group=f"@{ids}") == [
         (group, *ranked[at][1:]) for group in ("q1", "q2") for at in (0, 1)
     ]

@@ -7,7 +7,7 @@ from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS
 
 import ndcg_tracker as nt
-from ndcg_tracker.errors import ConflictError, NotComparableError
+from ndcg_tracker.errors import ConflictError, NotComparableError, ReferenceNotFoundError
 from ndcg_tracker.questions.history.gather import history_of
 from ndcg_tracker.questions.history.say import HistoryFilter
 from ndcg_tracker.runs.samples import sampled_note
@@ -76,6 +76,7 @@ def test_other_samples_are_not_compared(sampled: nt.Tracker, other: str, message
     for refused in (
         refusal_of(NotComparableError, sampled.compare, "one", other, dataset="shop"),
         refusal_of(NotComparableError, sampled.gate, other, baseline="one", dataset="shop", scope="set"),
+        refusal_of(NotComparableError, sampled.explain, "one", other, dataset="shop"),
         refusal_of(NotComparableError, sampled.leaderboard, "one", other, metrics="ndcg@10", dataset="shop"),
     ):
         assert refused == message
@@ -87,6 +88,15 @@ def test_a_leaderboard_is_of_one_sample(sampled: nt.Tracker) -> None:
     assert board.notes[:2] == (
         "left out: 3 runs, such as drawn again, whose items are not ranked among the same sample of 100/50000",
         TOLD,
+    )
+
+
+def test_a_leaderboard_of_two_samples_has_one_run_of_each(tracker: nt.Tracker) -> None:
+    tracker.ingest(BM25, name="one", sampled="100/50000", **HERE)
+    tracker.ingest(DENSE, name="whole", **HERE)
+    assert refusal_of(ReferenceNotFoundError, tracker.leaderboard, dataset="shop", metrics="ndcg@10") == (
+        "a leaderboard needs two runs or more with ndcg@10 and the same items, and there is 1; see what there is with: "
+        "ndcg-track runs list"
     )
 
 

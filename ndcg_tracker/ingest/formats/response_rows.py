@@ -118,15 +118,20 @@ class ResponseLines:
         self._responses = Responses(columns, wanted)
         self._of_runs = "score" in wanted.roles
         self._last_line = 0
+        self._blank = 0  # the first line without a response
 
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows and their lines (InputError naming the line and the path)."""
         gathered = _Gathered(lines.name, "line", self._responses.fractions, of_runs=self._of_runs)
         for number, line in lines.lines():
             if not line.strip(b" \t"):
+                self._blank = self._blank or number
                 continue
             self._last_line = max(self._last_line, number)
             try:
+                if self._blank and self._responses.ids is not None:
+                    what = f"line {self._blank} is blank, so the ids of the file are one line behind"
+                    raise WrongValueError(what, advice="take the blank line out")
                 response = json_response(line)
                 if isinstance(response, dict) and is_batch(response):
                     what = "a line holds the responses to several searches"

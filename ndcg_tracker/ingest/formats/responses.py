@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.errors import argument, warn
+from ndcg_tracker.errors import InputError, argument, warn
 from ndcg_tracker.ingest.cells import WrongValueError
-from ndcg_tracker.ingest.columns import OF_A_FILE, Columns, ColumnWarning, Wanted, conventional_names, is_frame_as_dict
+from ndcg_tracker.ingest.columns import (
+    OF_A_FILE,
+    Columns,
+    ColumnWarning,
+    Wanted,
+    conventional_names,
+    is_frame_as_dict,
+    often_called,
+)
 from ndcg_tracker.ingest.formats.jsonl import json_integer, json_kind, warn_of_fractions
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import BOM, LONGEST_LINE, Source
@@ -69,18 +77,22 @@ def known_shape(record: object) -> tuple[Shape, str] | None:
     >>> known_shape({"qid": "q", "response": {"hits": {"hits": []}}})[1], known_shape({"results": ["a"]})
     ('response.hits.hits', None)
     """
+    return next(_known_shapes(record), None)
+
+
+def _known_shapes(record: object) -> Iterator[tuple[Shape, str]]:
+    """Yield what ``known_shape`` returns for a record, and then for what it has under keys of its own."""
     if not isinstance(record, dict):
-        return None
+        return
     held_in = record.items() if len(record) <= _MOST_KEYS else ()
     for prefix, inner in (("", record), *((f"{key}.", value) for key, value in held_in if type(value) is dict)):
         for shape in SHAPES:
             held = value_at(inner, tuple(shape.items.split(".")))
             if isinstance(held, list) and (shape.items != "results" or _has_key(held, shape.item)):
-                return shape, prefix + shape.items
+                yield shape, prefix + shape.items
         root = inner.get("root")
         if isinstance(root, dict) and "relevance" in root and isinstance(root.get("fields"), dict):
-            return SHAPES[2], prefix + SHAPES[2].items  # which has no children where nothing was found
-    return None
+            yield SHAPES[2], prefix + SHAPES[2].items  # which has no children where nothing was found
 
 
 def is_response(record: object) -> bool:
@@ -89,11 +101,14 @@ def is_response(record: object) -> bool:
 
 
 def holds_responses(held: object, columns: Columns) -> bool:
-    """Return whether what Python holds is a response, or a list of them.
+    """Return whether what Python holds is a response, or a list of them (InputError for a path into something else).
 
     >>> holds_responses([{"q": 1, "found": []}], Columns(items="found")), holds_responses({"q": {"a": 1}}, Columns())
     (True, False)
     """
+    if columns.items and not isinstance(held, dict | list):
+        what = f"{argument('items')} is for responses in JSON, and this is a {type(held).__name__}"
+        raise InputError(what, advice="leave it out")
     return bool(columns.items) or is_response(held[0] if isinstance(held, list) and held else held)
 
 
@@ -312,6 +327,8 @@ class Responses:
         if not isinstance(response, dict):
             raise WrongValueError(f"{self._called(path)} is a JSON {json_kind(response)}", advice="write an object")
         if self._record is None:
+            if not self._columns.items and known_shape(response) is None:
+                self._refuse_failure(response, path)
             self._record = self._record_of(response)
         record, where = self._record, path + shown_name(".".join(self._record.items))
         held = value_at(response, record.items)
@@ -327,9 +344,10 @@ class Responses:
         if record.shape is not None:
             self._refuse_part(response, record, held, path)
         group = self._group_of(response, place, path) if held else None  # nobody misses that of an empty list
+        is_first = self._element is None
         found = self.of_list(held, group, where, self._weight_of(response))
         if found.items and self._element is not None and self._element.item is None:
-            self._refuse_numbers_beside(response, where)
+            self._refuse_numbers_beside(response, where, is_first=is_first)
         return found
 
     def of_list(self, held: list[Any], group: object, where: str, weight: object = NOTHING) -> Found:
@@ -369,6 +387,8 @@ class Responses:
     def _record_of(self, record: dict[str, Any]) -> OfRecord:
         known, columns = known_shape(record), self._columns
         path = columns.items or (known[1] if known else None)
+        if columns.items is None and known is not None and known[1] != known[0].items:
+            self._refuse_several(list(dict.fromkeys(path for _, path in _known_shapes(record))))
         shape = known[0] if known and path == known[1] else None
         if shape is None and path is not None:
             shape = next((one for one in SHAPES[:3] if path == one.items or path.endswith(f".{one.items}")), None)
@@ -384,6 +404,13 @@ class Responses:
             None if weight is None else steps_of(record, weight),
             shape,
         )
+
+    @staticmethod
+    def _refuse_several(paths: list[str]) -> None:
+        """Refuse a record with the responses of several searches, of which one has to be chosen."""
+        if len(paths) > 1:
+            what = f"there are several lists: {in_a_row(list(map(shown, paths[:_MOST_LISTED])))}"
+            raise WrongValueError(what, advice=f"name one, such as {argument('items', paths[0])}")
 
     def _group_steps(self, record: dict[str, Any], shape: Shape | None, path: str) -> Steps:
         given = self._columns.asked("group", record, self._wanted)
@@ -420,7 +447,10 @@ class Responses:
     def _weight_of(self, response: dict[str, Any]) -> object:
         steps = None if self._record is None else self._record.weight
         value = NOTHING if steps is None else value_at(response, steps)
-        return None if steps is not None and value is NOTHING else value
+        if steps is not None and value is NOTHING:
+            what = f"the response has no {shown('.'.join(steps))}; {_keys(response)}"
+            raise WrongValueError(what, advice=f"name what has its weight with {argument('weight', 'PATH')}")
+        return value
 
     def _element_of(self, held: list[Any], where: str) -> OfElement:
         """Return where the elements of a list have what, by the first list that has any."""
@@ -435,6 +465,7 @@ class Responses:
             if item is not None and item != columns.items and not columns.is_shared:
                 what = f"{where}[0] is a JSON {json_kind(first)}, which has no {shown(item)}"
                 raise WrongValueError(what, advice=f"where the elements are ids, leave out {argument('item')}")
+            self._refuse_names_of_ids(where, columns.items)
             return OfElement(None, (), None, has_scores=False)
         if item is None and isinstance(first, list):
             [item] = _OF_PAIR
@@ -466,15 +497,30 @@ class Responses:
             steps_of(first, item), score_steps, None if label is None else steps_of(first, label), has_scores=has_scores
         )
 
+    def _refuse_names_of_ids(self, where: str, items: str | None) -> None:
+        """Refuse a name of scores or labels where the elements of lists are ids, which have none."""
+        number = self._columns.asked(self.number, (), self._wanted)
+        if number:
+            what = f"{where} holds ids alone, which have no {shown(number)}"
+            beside = f"{argument('item', items or 'PATH')} and {argument(self.number, number)}"
+            advice = f"leave out {argument(self.number)}; where that is a list beside the ids, write {beside}"
+            raise WrongValueError(what, advice=advice)
+
     def _called(self, path: str) -> str:
         return path.removesuffix(".") or "the response"
 
-    def _refuse_numbers_beside(self, response: Mapping[str, Any], where: str) -> None:
-        """Refuse a list of scores or labels beside one of ids, which is a row with lists."""
-        if isinstance(response.get(self.number), list):
-            what = f"{where} holds ids alone, and {shown(self.number)} is a list beside"
+    def _refuse_numbers_beside(self, response: Mapping[str, Any], where: str, *, is_first: bool) -> None:
+        """Refuse a list of scores or labels beside one of ids, which is a row with lists.
+
+        ``is_first``: whether no response before had ids; there a list counts that is called as such numbers often are.
+        """
+        names = [self.number, *(often_called(self.number, response) if is_first else ())]
+        beside = next((name for name in names if isinstance(response.get(name), list)), None)
+        if beside is not None:
+            what = f"{where} holds ids alone, and {shown(beside)} is a list beside"
             items = ".".join(self._record.items) if self._record is not None else ""
-            advice = f"name both lists in every line, with {argument('item', items)} and {argument(self.number)}"
+            given = argument(self.number, *([beside] if beside != self.number else []))
+            advice = f"name both lists in every line, with {argument('item', items)} and {given}"
             raise WrongValueError(what, advice=advice)
 
     def _refuse_failure(self, response: Mapping[str, Any], path: str) -> None:

@@ -16,7 +16,7 @@ from ndcg_tracker.compare.gather_results import paired_results
 from ndcg_tracker.compare.item_changes import ItemChanges, contributions_of, item_changes, joined_changes, within_cutoff
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.pair import pair
-from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset
+from ndcg_tracker.compare.run_pair import RunPair, Side, adding_command, check_one_dataset, check_one_sample
 from ndcg_tracker.compare.slices import attribute_values
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, NotComparableError, argument
@@ -82,6 +82,7 @@ def explained_pair(
         refuse_what_is_not_split(metric)
     check_one_dataset(baseline, candidate, "explained")
     runs = (baseline, candidate)
+    check_one_sample(runs)
     tx.runs.require("groups", *runs)
     evaluations = [tx.evaluations.of_run(run.id) for run in runs]
     numbered = partial(numbered_labels, tx, baseline.dataset_id, baseline.dataset)

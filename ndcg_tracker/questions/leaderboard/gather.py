@@ -117,9 +117,10 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         runs = [run for run in runs if run not in gone]
     if len(runs) < 2:
         under = "" if question.labels is None else f" under version {label_set.version} of the labels"
+        alike = " and the same items" if any(note.kind == "runs_of_other_samples" for note in notes) else ""
         adding = [command_line(note.command) for note in notes if note.kind == "runs_lacking"]
         raise ReferenceNotFoundError(
-            f"a leaderboard needs two runs or more with {metrics[0]}{under}, and there "
+            f"a leaderboard needs two runs or more with {metrics[0]}{alike}{under}, and there "
             f"{'is' if len(runs) == 1 else 'are'} {len(runs) or 'none'}",
             advice=f"to add more: {adding[0]}" if adding else "see what there is with: ndcg-track runs list",
         )
