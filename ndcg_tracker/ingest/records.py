@@ -75,24 +75,30 @@ def opened_records(
     if reader is not None and reader not in READERS:
         raise InputError(f"no reader {shown(reader)} for {what}", advice=f"choose one of {' '.join(READERS)}")
     with Source(path, stdin=stdin, progress=progress) as source:
-        head = source.head(_HEAD)
-        if not head:
-            raise source.error("is empty", advice="give a file that has rows")
-        name = reader or (detect_reader if header is None else detect_delimited)(path, head)
-        if header is not None and name not in ("csv", "tsv"):
-            words = f"{argument('columns')} names the columns of a csv or tsv file without header"
-            raise source.error(f"{words}, this is read as {name}", advice="leave it out")
-        if name == "jsonl":
-            yield json_records(source)
-        elif name == "parquet":
-            yield parquet_records(source)
-        elif name in READERS:
-            yield delimited_records(source, b"," if name == "csv" else b"\t", header)
-        else:
-            raise source.error(
-                f"this is read as {name}, which is not read for {what}",
-                advice=f"name another with {argument('reader')} ({' '.join(READERS)})",
-            )
+        yield records_in(source, path, what, reader=reader, header=header)
+
+
+def records_in(
+    source: Source, path: str, what: str, *, reader: str | None = None, header: Sequence[str] | None = None
+) -> Records:
+    """Return the records of an open file (see ``opened_records``)."""
+    head = source.head(_HEAD)
+    if not head:
+        raise source.error("is empty", advice="give a file that has rows")
+    name = reader or (detect_reader if header is None else detect_delimited)(path, head)
+    if header is not None and name not in ("csv", "tsv"):
+        words = f"{argument('columns')} names the columns of a csv or tsv file without header"
+        raise source.error(f"{words}, this is read as {name}", advice="leave it out")
+    if name == "jsonl":
+        return json_records(source)
+    if name == "parquet":
+        return parquet_records(source)
+    if name in READERS:
+        return delimited_records(source, b"," if name == "csv" else b"\t", header)
+    raise source.error(
+        f"this is read as {name}, which is not read for {what}",
+        advice=f"name another with {argument('reader')} ({' '.join(READERS)})",
+    )
 
 
 def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | None = None) -> Records:

@@ -26,8 +26,8 @@ from ndcg_tracker.ingest.records import (
     cell_id,
     frame_records,
     kind_of,
-    opened_records,
     place_of,
+    records_in,
 )
 from ndcg_tracker.ingest.source import BOM, Progress, Source
 from ndcg_tracker.ingest.table import no_row
@@ -88,15 +88,13 @@ def read_results(
     columns = columns or ResultColumns()
     if reader is not None and reader not in READERS:
         raise InputError(f"no reader {shown(reader)} for results", advice=f"choose one of {' '.join(READERS)}")
-    if reader in ("trec_eval", "json") or (reader is None and path != "-"):
-        with Source(path, stdin=stdin, progress=progress) as source:
-            head = source.head(_HEAD)
-            if reader == "trec_eval" or (reader is None and _is_trec_eval(head)):
-                return _trec_eval(source, limits, columns.measure)
-            if reader == "json" or (head and _is_json(path, head, columns)):
-                return _of_records(_json_records(source), limits, columns)
-    with opened_records(path, "results", reader=reader, stdin=stdin, progress=progress) as records:
-        return _of_records(records, limits, columns)
+    with Source(path, stdin=stdin, progress=progress) as source:
+        head = source.head(_HEAD)
+        if reader == "trec_eval" or (reader is None and _is_trec_eval(head)):
+            return _trec_eval(source, limits, columns.measure)
+        if reader == "json" or (reader is None and head and _is_json(path, head, columns)):
+            return _of_records(_json_records(source), limits, columns)
+        return _of_records(records_in(source, path, "results", reader=reader), limits, columns)
 
 
 def result_frame(results: object, limits: tuple[float, float], columns: ResultColumns | None = None) -> ResultTable:

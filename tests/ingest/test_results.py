@@ -75,7 +75,9 @@ def test_one_row_is_no_object_of_groups(tmp_path: Path) -> None:
     text = '{"q1": 0.5, "q2": 1}'
     (tmp_path / "no ending").write_text(text, encoding="utf-8")
     assert known(read_results(str(tmp_path / "no ending"), SHARES)) == {"q1": 0.5, "q2": 1.0}
-    assert known(read_results("-", SHARES, reader="json", stdin=io.BytesIO(text.encode()))) == {"q1": 0.5, "q2": 1.0}
+    for reader in ("json", None):
+        piped = read_results("-", SHARES, reader=reader, stdin=io.BytesIO(text.encode()))
+        assert known(piped) == {"q1": 0.5, "q2": 1.0}
 
 
 @pytest.mark.parametrize(
