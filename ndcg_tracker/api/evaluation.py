@@ -27,7 +27,7 @@ from ndcg_tracker.metrics.language.text import metric_texts, parse_metrics
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.join import Judged, judged
 from ndcg_tracker.rankings.keys import KeyIndex
-from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Run, are_whole, joined_weights
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Run, are_whole, joined_weights, may_be_grades
 from ndcg_tracker.runs.labels import NO_LABELS, HeldLabels
 from ndcg_tracker.runs.scoring import (
     NO_ITEMS,
@@ -512,7 +512,7 @@ class _Match:
             bool((in_run & in_labels).any()),
             both.rows.size > 0,
             are_whole(both.labels.grades),
-            are_whole(both.ranking.scores),
+            may_be_grades(both.ranking.scores),
             float(both.labels.grades.max(initial=-math.inf)),
             [n_unordered(both.ranking)],
             {},

@@ -317,3 +317,12 @@ def are_whole(numbers: Floats) -> bool:
     (True, False)
     """
     return all(bool((some == np.rint(some)).all()) for some in (numbers[:_N_FIRST], numbers))
+
+
+def may_be_grades(scores: Floats) -> bool:
+    """Return whether scores look like grades: whole, and none below 0, as those made of ranks are.
+
+    >>> may_be_grades(np.array([2.0, 0.0])), may_be_grades(np.array([-1.0, -2.0]))
+    (True, False)
+    """
+    return are_whole(scores) and bool(scores.min(initial=0.0) >= 0.0)

@@ -17,7 +17,7 @@ from ndcg_tracker.ingest.table import RankedTable, joined_notes
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.rankings.join import judged
 from ndcg_tracker.rankings.keys import joined_digest
-from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights
+from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, are_whole, joined_weights, may_be_grades
 from ndcg_tracker.runs.labels import (
     HeldLabels,
     JudgeNames,
@@ -207,7 +207,7 @@ class _Coming:
         self._weights: list[GroupWeights] = []
         self._notes: list[Note] = []
         self._has_labels = False
-        self._are_whole = {"scores": True, "grades": True}
+        self._may_be_grades = self._are_whole = True
         self._chunks: Chunks | None = None
         self._samples: list[str] = []
 
@@ -233,8 +233,8 @@ class _Coming:
                 self._chunks = block.chunks if self._chunks is None else self._chunks + block.chunks
             self._has_labels |= block.labels is not None
             labels = self.labels.of(block)
-            for of_these, numbers in (("scores", ranking.scores), ("grades", labels.grades)):
-                self._are_whole[of_these] &= not self._are_whole["scores"] or are_whole(numbers)
+            self._may_be_grades &= may_be_grades(ranking.scores)
+            self._are_whole &= not self._may_be_grades or are_whole(labels.grades)
             del block  # so that neither takes memory while the next block is read
             yield ranking, labels
             del ranking, labels
@@ -242,7 +242,7 @@ class _Coming:
     @property
     def notes(self) -> list[Note]:
         """The notes of its reader."""
-        swapped = [Note("swapped")] if self._are_whole["scores"] and not self._are_whole["grades"] else []
+        swapped = [Note("swapped")] if self._may_be_grades and not self._are_whole else []
         return [*joined_notes(self._notes, has_labels=self._has_labels), *swapped]
 
     @property

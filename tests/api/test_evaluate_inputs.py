@@ -291,6 +291,8 @@ def test_run_and_labels_that_look_exchanged_are_noted() -> None:
     said = "its scores are whole numbers and the labels are not: are the run and the labels exchanged?"
     with pytest.warns(Warning, match=f"^the run: {re.escape(said)}$"):
         assert nt.evaluate(labels, "ndcg@10", labels=run).notes == (said,)
+    ranked = {"qid": ["q", "q"], "pid": ["a", "b"], "rank": [1, 2]}  # whole numbers that nobody gave
+    assert nt.evaluate(ranked, "ndcg@10", labels=run).notes == ()
 
 
 def test_items_without_score_are_noted_where_the_labels_stand_apart(tmp_path: Path) -> None:

@@ -516,6 +516,8 @@ def test_exchanged_run_and_labels_are_told(tracker: nt.Tracker, as_blocks: bool)
     told = tracker.ingest(run if as_blocks else grades, name="run", labels=scores).notes
     assert told == ("its scores are whole numbers and the labels are not: are the run and the labels exchanged?",)
     assert tracker.ingest(scores, name="right", dataset="other", labels=grades).notes == ()
+    ranked = {"qid": ["q", "q"], "pid": ["a", "b"], "rank": [1, 2]}  # whole numbers that nobody gave
+    assert tracker.ingest(ranked, name="ranked", dataset="third", labels={"q": scores["q"]}).notes == ()
 
 
 def test_a_value_that_is_left_to_a_tools_sort_is_told_once(tracker: nt.Tracker) -> None:
