@@ -24,6 +24,7 @@ from ndcg_tracker.runs.check import SHARES_AGREE, can_be_computed, contradiction
 from ndcg_tracker.runs.labels import add_labels, label_source, stored_version
 from ndcg_tracker.runs.parts import refuse_of_both_parts
 from ndcg_tracker.runs.record import BroughtRecord, ExportedRecord, exported_metric
+from ndcg_tracker.runs.samples import refuse_other_sample
 from ndcg_tracker.runs.scoring import restore, settle_weights, stored_scores
 from ndcg_tracker.statistics.summary import PairedSums
 from ndcg_tracker.storage.records import SUMMED_JUDGE, LabelOrigin, PairedSumsRecord, with_extended
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from ndcg_tracker.runs.labels import KnownLabels
     from ndcg_tracker.runs.scoring import Scores
     from ndcg_tracker.storage.records import DatasetRecord, EvaluationRecord, LabelSetRecord, RunRecord
-    from ndcg_tracker.storage.runs import RunDetails
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 NOT_VERIFIABLE = {"imported": "not verifiable"}
@@ -418,6 +418,7 @@ class _Import:
         if gone is None:
             self.reader.check_whole("items", f"run {row['run']!r}", ranking, row["digest"])
         groups = None if gone is None else next(self.reader.part("pruned_groups", gone))
+        details = self.reader.details(row)
         existing = self.tx.runs.named(dataset.id, row["run"])
         if existing is not None:
             if existing.digest != row["digest"]:
@@ -427,19 +428,12 @@ class _Import:
                     f"run {existing.name!r} of dataset {dataset.name!r} is already stored with other content",
                     advice=f"import into another dataset with {argument('dataset')}, {or_rename}",
                 )
+            refuse_other_sample(existing, details["sampled"])
             if "items" in self.tx.runs.holds(existing.id) or gone is not None:
                 return existing, "already stored", None
             self.tx.write.runs.append_missing(existing.id, dataset.id, ranking)
             restore(self.tx, existing)
             return existing, "restored", ranking
-        details: RunDetails = {
-            "source": row["source"],
-            "git_commit": row["git_commit"],
-            "parameters": self.reader.facts("runs", row["parameters"]),
-            "tags": self.reader.facts("runs", row["tags"]),
-            "created_at_utc": row["created_at_utc"],
-        }
-        details |= {name: row[name] for name in ("sampled", "sample_digest", "collapsed", "documents_in_ten")}  # type: ignore[typeddict-item]
         if gone is None or groups is None:
             return self.tx.write.runs.insert(dataset.id, row["run"], ranking, **details), "stored", ranking
         run_id = self.tx.write.runs.begin(dataset.id, row["run"], **details)

@@ -20,10 +20,12 @@ import numpy as np
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.rankings import Floats, Index
 from ndcg_tracker.rankings.keys import Keys, arrow_texts, keys_of_arrow
+from ndcg_tracker.runs.samples import is_sample
 from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+    from ndcg_tracker.storage.runs import RunDetails
 
 _ROWS_AT_ONCE = 1 << 17
 Column = Keys | Floats | Index | Sequence[Any] | str | int | None
@@ -420,6 +422,22 @@ class ExportReader:
         if not isinstance(facts, dict):
             raise self.error(table, "holds facts that are no JSON object")
         return facts
+
+    def details(self, row: Row) -> RunDetails:
+        """Return the facts about a run in a row of the runs (InputError for what no export has)."""
+        if not is_sample(row["sampled"]):
+            raise self.error("runs", f"says of run {row['run']!r} that it is sampled {row['sampled']!r}")
+        return {
+            "source": row["source"],
+            "git_commit": row["git_commit"],
+            "parameters": self.facts("runs", row["parameters"]),
+            "tags": self.facts("runs", row["tags"]),
+            "created_at_utc": row["created_at_utc"],
+            "sampled": row["sampled"],
+            "sample_digest": row["sample_digest"],
+            "collapsed": row["collapsed"],
+            "documents_in_ten": row["documents_in_ten"],
+        }
 
     def error(self, table: str, what: str) -> InputError:
         """Return the error for a broken table."""

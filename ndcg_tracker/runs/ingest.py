@@ -28,7 +28,7 @@ from ndcg_tracker.runs.labels import (
     numbered_labels,
 )
 from ndcg_tracker.runs.parts import LabelsOfSealedError, part_of, refuse_of_both_parts
-from ndcg_tracker.runs.samples import checked_sample, sampled_note
+from ndcg_tracker.runs.samples import checked_sample, kept_as, sampled_note
 from ndcg_tracker.runs.scoring import (
     Scores,
     StoredMetric,
@@ -509,9 +509,8 @@ def _sampled(
     if details.sampled is None or details.sampled == run.sampled:
         return run
     if not replace:
-        stored = "with all its items" if run.sampled is None else f"as a sample of {run.sampled}"
         raise NameTakenError(
-            f"run {run.name!r} is stored {stored}, not of {details.sampled}",
+            f"run {run.name!r} is {kept_as(run.sampled)}, not of {details.sampled}",
             advice=f"correct it with {argument('replace', True)}",
         )
     return tx.write.runs.mark_sampled(run.id, details.sampled, ranked.get("sample_digest"))

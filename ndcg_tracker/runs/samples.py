@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from typing import TYPE_CHECKING
 
-from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.errors import ConflictError, InputError, argument
 from ndcg_tracker.words.notes import Note
+
+if TYPE_CHECKING:
+    from ndcg_tracker.storage.records import RunRecord
 
 
 def checked_sample(text: object) -> str:
@@ -22,6 +26,30 @@ def checked_sample(text: object) -> str:
             advice=f"write the sampled ones and all there are, such as {argument('sampled', '100/50000')}",
         )
     return f"{int(form[1])}/{int(form[2])}"
+
+
+def is_sample(kept: str | None) -> bool:
+    """Return whether this is what a run may keep: what ``checked_sample`` returns, or None."""
+    try:
+        return kept is None or checked_sample(kept) == kept
+    except InputError:
+        return False
+
+
+def refuse_other_sample(run: RunRecord, sampled: str | None) -> None:
+    """Raise ConflictError for a stored run that an export has as another sample, if it has it as one."""
+    if sampled not in (None, run.sampled):
+        raise ConflictError(
+            f"run {run.name!r} of dataset {run.dataset!r} is {kept_as(run.sampled)} here, and {kept_as(sampled)} in "
+            "the export",
+            advice=f"import into another dataset with {argument('dataset')}, or ingest the run again with "
+            f"{argument('sampled', sampled)} and {argument('replace', True)}",
+        )
+
+
+def kept_as(sampled: str | None) -> str:
+    """Return how a run is stored, in words: with all its items, or as a sample of so many."""
+    return "stored with all its items" if sampled is None else f"stored as a sample of {sampled}"
 
 
 def sampled_note(sampled: str) -> Note:

@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
+from exchanged import first_value, with_column
 from refused import refusal_of
 from small_shop import BM25, DENSE, LABELS
 
@@ -148,6 +150,27 @@ def test_documents_in_the_place_of_chunks_are_told(tracker: nt.Tracker) -> None:
 
 def test_the_best_of_several_samples_is_refused(sampled: nt.Tracker) -> None:
     assert refusal_of(NotComparableError, sampled.best, "ndcg@10", dataset="shop").startswith("items are ranked among ")
+
+
+def test_an_export_keeps_the_sample(tracker: nt.Tracker, tmp_path: Path) -> None:
+    tracker.ingest(BM25, name="one", sampled="100/50000", **HERE)
+    tracker.export_runs(tmp_path / "out", ["one"], dataset="shop")
+    with nt.Tracker(tmp_path / "other.db") as other:
+        other.ingest(BM25, name="one", **HERE)
+        assert refusal_of(ConflictError, other.import_runs, tmp_path / "out") == (
+            "run 'one' of dataset 'shop' is stored with all its items here, and stored as a sample of 100/50000 in the "
+            "export; import into another dataset with dataset=, or ingest the run again with sampled='100/50000' and "
+            "replace=True"
+        )
+        other.ingest(BM25, name="one", sampled="100/50000", replace=True, **HERE)
+        assert [run.outcome for run in other.import_runs(tmp_path / "out").runs] == ["already stored"]
+        other.ingest(BM25, name="one", **HERE)
+    runs = tmp_path / "out" / "runs.parquet"
+    pq.write_table(with_column("sampled", first_value("few"))(pq.read_table(runs)), runs)
+    with nt.Tracker(tmp_path / "third.db") as third:
+        assert refusal_of(nt.InputError, third.import_runs, tmp_path / "out") == (
+            f"{runs}: says of run 'one' that it is sampled 'few'; export the runs again"
+        )
 
 
 def test_labels_of_chunks_alone(tracker: nt.Tracker) -> None:
