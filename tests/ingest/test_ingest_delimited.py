@@ -184,6 +184,16 @@ def test_labels_need_no_score() -> None:
     assert fast_outcome(content, fast(wanted=LABEL_TABLE), labels=True) == [("q", "a", 1.5)]
 
 
+def test_labels_may_be_true() -> None:
+    content = b"group,item,label\nq,a,True\nq,b,False\nq,c,true\nq,d,\n"
+    expected = [("q", "a", 1.0), ("q", "b", 0.0), ("q", "c", 1.0)]
+    assert exact_outcome(content, exact(wanted=LABEL_TABLE), labels=True) == expected
+    assert fast_outcome(content, fast(wanted=LABEL_TABLE), labels=True) in (expected, DOUBT)
+    assert str(exact_outcome(b"group,item,score\nq,a,True\n", exact())) == (
+        "<stdin>:2: score 'True' is not a number; write it like 0.5, -2 or 1e-3"
+    )
+
+
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [

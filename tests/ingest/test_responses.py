@@ -407,6 +407,9 @@ def test_a_batch_of_searches_has_an_id_for_each(tmp_path: Path) -> None:
     assert run(lines(batch, batch), group=f"@{ids}") == (
         "1: a line holds the responses to several searches; read the file with reader='json'"
     )
+    assert run({"q": ["a"]}, group=f"@{ids}") == (
+        "its lists have the ids of their groups, as the keys; leave out the file of group="
+    )
     unknown = batch | {"responses": [failed, response]}
     assert run(unknown, group=f"@{ids}") == (
         "responses[0] is an error ('no such index [shop]'); have it searched again"

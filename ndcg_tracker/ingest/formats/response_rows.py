@@ -333,6 +333,11 @@ def _of_document(responses: Responses, document: object) -> Iterator[tuple[str, 
         for place, response in enumerate(document[BATCH]):
             yield "", partial(responses.found, response, place, f"{BATCH}[{place}].")
     elif isinstance(document, dict) and responses.are_lists(document):
+        if responses.ids is not None:
+            raise WrongValueError(
+                "its lists have the ids of their groups, as the keys",
+                advice=f"leave out the file of {argument('group')}",
+            )
         for group, held in document.items():
             yield "", partial(responses.of_list, held, group, f"group {shown(group)}: ")
     else:
