@@ -80,9 +80,16 @@ ScoreColumn = Annotated[str | None, Option("Column of the score.", default="scor
 LabelColumn = Annotated[str | None, Option("Column of the label.", default="label")]
 WeightColumn = Annotated[str | None, Option("Column of the weight.")]
 Reader = Annotated[
-    Literal["trec", "csv", "tsv", "jsonl", "parquet", "svmlight"] | None,
+    Literal["trec", "csv", "tsv", "jsonl", "json", "parquet", "svmlight"] | None,
     Option("The format of the file, where its name and content do not tell."),
 ]
+ResponseItems = Annotated[
+    str | None, Option("Of responses in JSON, where each has its list, such as response.docs; names are dotted paths.")
+]
+ItemToDocument = Annotated[
+    str | None, Option("Items are chunks of documents: what ids have behind the document's, a column, or a file.")
+]
+Collapsed = Annotated[Literal["max", "first", "sum"] | None, Option("Score of a document of chunks.", default="max")]
 Header = Annotated[str | None, Option("The columns of a file without a header: qid,pid,rank.")]
 Scores = Annotated[str | None, Option("A file of predictions, one per line of a label/qid file.")]
 
@@ -147,15 +154,20 @@ def _evaluate_file(
     weight: WeightColumn = None,
     reader: Reader = None,
     columns: Header = None,
+    items: ResponseItems = None,
     scores: Scores = None,
+    item_to_document: ItemToDocument = None,
+    collapse: Collapsed = None,
 ) -> _Answered:
     """Compute metrics of the run in a file, without storing anything.
 
     Without a file of labels, they are a column of the run's.
     """
     given = {"group": group, "item": item, "score": score, "label": label, "weight": weight}
-    given |= {"labels": labels, "reader": reader, "columns": columns, "scores": scores}
-    for name, path in {"file": file, "labels": labels, "scores": scores}.items():
+    given |= {"labels": labels, "reader": reader, "columns": columns, "items": items, "scores": scores}
+    given |= {"item_to_document": item_to_document, "collapse": collapse}
+    of_groups = (group or "").partition(",")[0]
+    for name, path in {"file": file, "labels": labels, "scores": scores, "group": of_groups.removeprefix("@")}.items():
         if path == "-":
             raise InputError(f"{argument(name)} '-' is standard input, which this protocol uses", advice="name a file")
     evaluation = evaluate(file, metrics, **{name: value for name, value in given.items() if value is not None})  # type: ignore[arg-type]
