@@ -94,20 +94,23 @@ class Documents:
                 raise refused(f"item {shown(item)} has no document in {shown(self.rule)}", advice="add it there")
             return document
         name = item.decode()
-        cut = [match[0] for match in re.finditer(self.rule, name) if match[0]]
-        if len(cut) > 1:
-            given = argument("item_to_document", self.rule)
+        cut = [match.span() for match in re.finditer(self.rule, name) if match[0]]
+        if not cut:
+            return item
+        (start, end), *more = cut
+        document = (name[:start] + name[end:]).encode()
+        if document and not more:
+            return document
+        given = argument("item_to_document", self.rule)
+        if more:
+            places = [shown(name[start:end]) for start, end in cut[:2]]
             raise refused(
-                f"{given} matches {len(cut)} times in item {shown(item)}: {shown(cut[0])} and {shown(cut[1])}",
+                f"{given} matches {len(cut)} times in item {shown(item)}: {' and '.join(places)}",
                 advice=f"end it with $ if the last is meant: {argument('item_to_document', f'({self.rule})$')}",
             )
-        document = re.sub(self.rule, "", name).encode()
-        if not document:
-            raise refused(
-                f"{argument('item_to_document', self.rule)} cuts off all of item {shown(item)}",
-                advice="match only what comes after the document's id",
-            )
-        return document
+        raise refused(
+            f"{given} cuts off all of item {shown(item)}", advice="match only what comes after the document's id"
+        )
 
     def collapsed(
         self, offsets: Index, documents: Keys, values: Floats, collapse: Collapse
