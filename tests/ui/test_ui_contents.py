@@ -303,6 +303,16 @@ def test_pruned_runs_are_shown_by_their_values(filled_url: str, pages: Served) -
     assert pages.page(f"/run?run={run_id}")
 
 
+def test_what_a_run_ranks_is_said_on_its_page(tmp_path: Path) -> None:
+    chunks = {group: {f"{item}#1": score for item, score in items.items()} for group, items in BM25.items()}
+    with Tracker(tmp_path / "runs.db") as tracker:
+        tracker.ingest(chunks, name="parts", labels=LABELS, sampled="100/50000", item_to_document="#.*")
+    with served(str(tmp_path / "runs.db")) as page:
+        said = text_of(page.get("/run?run=1").text)
+    assert "Ranked among 100/50000 sampled items: its metrics are higher than among all items." in said
+    assert "Documents stand in the place of their chunks (max): 2.2 distinct documents in the first ten." in said
+
+
 def test_labels_of_named_judges_alone_are_those_of_the_newest(tmp_path: Path) -> None:
     url = str(tmp_path / "runs.db")
     with Tracker(url) as tracker:
@@ -331,6 +341,6 @@ def test_the_bounds_of_a_gate_with_a_budget_have_the_level_of_its_look(tmp_path:
         tracker.ingest(frame_of(DENSE), name="dense", dataset="shop")
         tracker.gate("dense", baseline="bm25", margin=0.5, dataset="shop")
         tracker.gate("dense", baseline="bm25", margin=0.5, dataset="shop", budget=0.05, looks=40)
-    with served(f"sqlite:///{tmp_path / 'runs.db'}") as served_pages:
+    with served(str(tmp_path / "runs.db")) as served_pages:
         text = text_of(served_pages.page("/decisions?dataset=shop"))
     assert re.findall(r"at least [^ ]+ \(([\d.]+)%\)", text) == ["99.875", "95"]
