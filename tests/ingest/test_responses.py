@@ -271,6 +271,8 @@ def test_one_of_several_responses_in_a_record_is_named() -> None:
         "items='words.hits.hits'"
     )
     assert run(lines(both), items="vectors.hits.hits") == [("q", "b", 1.0)]
+    by_query = {"q": both["words"], "r": both["vectors"]}
+    assert run(by_query).startswith("the response does not say which query it is to; its keys are 'q' and 'r'; name ")
 
 
 def test_a_path_into_a_frame_is_refused() -> None:

@@ -387,19 +387,20 @@ class Responses:
     def _record_of(self, record: dict[str, Any]) -> OfRecord:
         known, columns = known_shape(record), self._columns
         path = columns.items or (known[1] if known else None)
-        if columns.items is None and known is not None and known[1] != known[0].items:
-            self._refuse_several(list(dict.fromkeys(path for _, path in _known_shapes(record))))
         shape = known[0] if known and path == known[1] else None
         if shape is None and path is not None:
             shape = next((one for one in SHAPES[:3] if path == one.items or path.endswith(f".{one.items}")), None)
         if path is None:
             what = f"the response has no list of a known tool; {_keys(record)}"
             raise WrongValueError(what, advice=f"name its list with {argument('items', 'PATH')}")
+        group = None if self.ids is not None else self._group_steps(record, shape, path)
+        if columns.items is None and known is not None and known[1] != known[0].items:
+            self._refuse_several(list(dict.fromkeys(path for _, path in _known_shapes(record))))
         weight = columns.given("weight") or (
             "weight" if "weight" in record and "weight" in self._wanted.roles else None
         )
         return OfRecord(
-            None if self.ids is not None else self._group_steps(record, shape, path),
+            group,
             steps_of(record, path),
             None if weight is None else steps_of(record, weight),
             shape,
