@@ -148,14 +148,15 @@ def rank_conflict(
 def _scores_in_rank_order(offsets: Index, ranks: Ranks, scores: Floats) -> Floats:
     """Return scores that put each group in the order of its ranks: other ones only where the order is another.
 
-    A group where a row has no rank keeps its scores.
+    Equal scores of two ranks are none, as they leave the order to a metric. A group where a row has no rank keeps its
+    scores.
 
     >>> _scores_in_rank_order(np.array([0, 2, 4]), np.array([1, 2, 2, 1]), np.array([2.0, 1.0, 0.6, 0.5])).tolist()
     [2.0, 1.0, -2.0, -1.0]
     """
     order = descending_order(-ranks.astype(np.float64), offsets)
     after, before = order[1:], order[:-1]
-    wrong = (scores[after] > scores[before]) | ((scores[after] == scores[before]) & (after < before))
+    wrong = (scores[after] > scores[before]) | ((scores[after] == scores[before]) & (ranks[after] != ranks[before]))
     wrong[offsets[1:-1] - 1] = False
     groups = np.searchsorted(offsets, np.append(np.flatnonzero(wrong), 0)[:-1], "right") - 1
     others = np.zeros(offsets.size - 1, dtype=np.bool_)

@@ -97,6 +97,9 @@ def test_the_convention_of_rectools_goes_by_ranks() -> None:
 def test_ranks_order_equal_scores_without_a_word() -> None:
     run = {"user_id": ["u"] * 3, "item_id": ["a", "b", "c"], "score": [1.0, 1.0, 0.5], "rank": [2, 1, 3]}
     assert nt.evaluate(run, "rectools:NDCG(k=1)", labels={"u": {"b": 1}}).mean.iloc[0] == 1.0
+    for rows in (slice(None), slice(None, None, -1)):  # whatever a metric does with equal scores
+        ranked = {name: values[rows] for name, values in {**run, "rank": [1, 2, 3]}.items()}
+        assert nt.evaluate(ranked, "RR", labels={"u": {"a": 1}}).mean["RR"] == 1.0
 
 
 @given(st.lists(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=6), min_size=1))
