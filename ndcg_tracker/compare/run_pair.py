@@ -249,6 +249,10 @@ def check_one_dataset(baseline: RunRecord, candidate: RunRecord, what: str, advi
         )
 
 
+class OtherItemsError(NotComparableError):
+    """Runs rank other items of each group."""
+
+
 def check_one_sample(runs: Sequence[RunRecord]) -> None:
     """Raise NotComparableError for runs that rank other items of each group: another sample, or all of them."""
     if not runs:
@@ -262,13 +266,13 @@ def check_one_sample(runs: Sequence[RunRecord]) -> None:
             else f"{run.sampled} sampled ones in run {run.name!r}"
             for run in (first, other)
         ]
-        raise NotComparableError(
+        raise OtherItemsError(
             f"items are ranked among {said[0]}, and among {said[1]}: the easier task has the higher metric",
             advice="rank the same items in both, best all of them",
         )
     other = next((run for run in runs if run.sample_digest != first.sample_digest), None)
     if other is not None:
-        raise NotComparableError(
+        raise OtherItemsError(
             f"runs {first.name!r} and {other.name!r} rank other sampled items ({first.sampled})",
             advice="draw the sample once, and rank it in both; best is to rank all items",
         )

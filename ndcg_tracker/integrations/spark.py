@@ -415,15 +415,20 @@ def _table(
             f"a {type(frame).__name__} is not a Spark DataFrame", advice="give it to ndcg_tracker.evaluate"
         )
     names = columns.names(frame.columns, wanted, InputError)
-    names.pop("rank", None)
+    if names.pop("rank", None) is not None and columns.deciding(names) == "ranks":
+        raise InputError(
+            "the column 'rank' decides where scores contradict it, which is not looked at here",
+            advice=f"say which decides: {argument('score', names['score'])} or {argument('score', '-rank')}",
+        )
     if "item" not in names:
         raise InputError(
             "there is no item column, and rows of a distributed table have no numbers",
             advice=f"name the item column with {argument('item')}",
         )
-    if must_have_labels and "label" in wanted.roles and "label" not in names:
+    are_relevant = columns.are_relevant(names, frame.columns, wanted)
+    if must_have_labels and "label" in wanted.roles and "label" not in names and not are_relevant:
         raise NoLabelsError
-    chosen = []
+    chosen = [functions.lit(1.0).alias("label")] if are_relevant else []
     for role in ("group", "item", "score", "label", "weight"):
         if role not in names:
             continue

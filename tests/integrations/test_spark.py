@@ -16,6 +16,7 @@ from spark_sessions import session
 import ndcg_tracker as nt
 from ndcg_tracker.cli.app import run as run_program
 from ndcg_tracker.errors import InputError, MetricError
+from ndcg_tracker.ingest.columns import ColumnWarning
 from ndcg_tracker.ingest.results import read_summaries
 from ndcg_tracker.integrations import spark as on_spark
 from ndcg_tracker.statistics.summary import SliceSummary
@@ -35,6 +36,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     found = session(tmp_path_factory.mktemp("spark"))
     yield found
     found.stop()
+
+
+def test_recommendations_and_interactions_of_rectools(spark: Any) -> None:
+    run = pd.DataFrame({"user_id": ["u"] * 3, "item_id": list("abc"), "score": [0.1, 0.9, 0.5], "rank": [1, 2, 3]})
+    taken = pd.DataFrame({"user_id": ["u"], "item_id": ["a"], "weight": [0.5]})
+    on_both = [spark.createDataFrame(run), spark.createDataFrame(taken)]
+    with pytest.raises(InputError, match="say which decides: score='score' or score='-rank'"):
+        on_spark.evaluation(on_both[0], "RR", labels=on_both[1])
+    with pytest.warns(ColumnWarning, match="every row is read as a relevant item"):
+        assert on_spark.evaluation(on_both[0], "RR", labels=on_both[1], score="-rank")["RR"] == 1.0
 
 
 def run_of(n_groups: int = 300, n_items: int = 20) -> pd.DataFrame:

@@ -189,3 +189,9 @@ def test_an_export_keeps_what_is_ranked(tracker: nt.Tracker, tmp_path: Path) -> 
         other.import_runs(tmp_path / "out")
         assert other.sql(kept).to_numpy().tolist() == [["100/50000", "first", 1.5]]
         assert other.sql(kept).equals(tracker.sql(kept))
+
+
+def test_a_sealed_gate_says_why_samples_do_not_go_together(sampled: nt.Tracker) -> None:
+    sampled.seal_dataset("shop", budget=0.05)
+    told = refusal_of(NotComparableError, sampled.gate_sealed, "whole", baseline="one", dataset="shop", margin=0.1)
+    assert told.startswith("'whole' and 'one' rank other items of each group")

@@ -454,7 +454,7 @@ def formula(metric: Metric) -> str:
 
 
 def _companion_formula(metric: Metric) -> str:
-    first = f"the first {metric.cutoff} ranks" if metric.cutoff else "all ranks"
+    first = {None: "all ranks", 1: "the first rank"}.get(metric.cutoff, f"the first {metric.cutoff} ranks")
     relevant = "items" if metric["rel"] == "any" else f"items of grade {at_least(metric['rel'])}"
     every, judged = (
         f"all {relevant}",

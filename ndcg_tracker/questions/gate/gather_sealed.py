@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.compare.run_pair import OtherItemsError
 from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError, ReferenceNotFoundError, argument
 from ndcg_tracker.questions.gate.decide_bounds import LEAST_LEVEL, sealed_level
 from ndcg_tracker.questions.gate.decide_candidate import decided
@@ -97,6 +98,11 @@ def _named_alone(question: GateQuestion, ask: Callable[[], Basis]) -> Basis:
         told: NdcgTrackerError = ReferenceNotFoundError(
             f"{runs} are not both runs of sealed dataset {question.dataset!r}",
             advice=f"ingest them with: ndcg-track ingest FILE --dataset {question.dataset}",
+        )
+    except OtherItemsError:
+        told = NotComparableError(
+            f"{runs} rank other items of each group, as one of them ranks a sample; no look was spent",
+            advice="rank the same items in both, best all of them",
         )
     except NdcgTrackerError:
         told = NotComparableError(
