@@ -191,7 +191,10 @@ def test_an_export_keeps_what_is_ranked(tracker: nt.Tracker, tmp_path: Path) -> 
         assert other.sql(kept).equals(tracker.sql(kept))
 
 
-def test_a_sealed_gate_says_why_samples_do_not_go_together(sampled: nt.Tracker) -> None:
-    sampled.seal_dataset("shop", budget=0.05)
-    told = refusal_of(NotComparableError, sampled.gate_sealed, "whole", baseline="one", dataset="shop", margin=0.1)
+def test_a_sealed_gate_says_why_samples_do_not_go_together(tracker: nt.Tracker) -> None:
+    tracker.add_labels(LABELS, dataset="exam")
+    tracker.seal_dataset("exam", budget=0.05)
+    tracker.ingest(BM25, name="one", dataset="exam", sampled="100/50000")
+    tracker.ingest(DENSE, name="whole", dataset="exam")
+    told = refusal_of(NotComparableError, tracker.gate_sealed, "whole", baseline="one", dataset="exam", margin=0.1)
     assert told.startswith("'whole' and 'one' rank other items of each group")
