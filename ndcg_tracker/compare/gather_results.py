@@ -16,7 +16,7 @@ from ndcg_tracker.compare.pair import Pairing, pair, places_of_ids
 from ndcg_tracker.compare.results import EarlierBounds, MetricComparison, NotComparable, TieBounds, TieEffect
 from ndcg_tracker.compare.run_pair import RunPair, Side, no_group_of_labels
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.metrics.kernel.mean import plain_mean, summary_of
+from ndcg_tracker.metrics.kernel.mean import mean_within, plain_mean, summary_of
 from ndcg_tracker.metrics.kernel.values import group_values
 from ndcg_tracker.metrics.language.measures import MEASURES
 from ndcg_tracker.metrics.language.metric import Metric
@@ -25,7 +25,6 @@ from ndcg_tracker.metrics.unjudged_bounds import extreme_deltas, judged_shares, 
 from ndcg_tracker.rankings.grouping import group_codes
 from ndcg_tracker.rankings.join import JudgedRanking, judged, matching_rows, places_of
 from ndcg_tracker.rankings.keys import Keys
-from ndcg_tracker.storage.records import MEANS_AGREE
 from ndcg_tracker.words.notes import Note, sentence
 from ndcg_tracker.words.texts import counted
 
@@ -153,19 +152,11 @@ class Evaluated:
 
     @property
     def is_mean_of_groups(self) -> bool:
-        """Whether the stored mean is the (weighted) mean of the groups."""
-        return self._agrees(MEANS_AGREE)
-
-    @property
-    def differs_by_rounding(self) -> bool:
-        """Whether the stored mean is that mean up to the decimals that the metric keeps."""
-        metric = parse_metric(self.record.metric)
-        is_rounded = metric["round"] != "none" and metric["round_of"] == "mean"
-        return self._agrees(10.0 ** -int(metric["round"].removesuffix("up")) if is_rounded else MEANS_AGREE)
-
-    def _agrees(self, within: float) -> bool:
+        """Whether the stored mean is the (weighted) mean of the groups, up to the decimals that the metric keeps."""
         stored = self.record.mean
-        return stored is None or self.mean is None or abs(self.mean - stored) <= within
+        if stored is None or self.mean is None:
+            return True
+        return abs(self.mean - stored) <= mean_within(parse_metric(self.record.metric))
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +246,7 @@ def _other_means(pairing: Pairing, sides: Sequence[Evaluated]) -> tuple[float, f
     if all(side.is_mean_of_groups for side in sides) or baseline.mean is None or candidate.mean is None:
         return None
     if {baseline.n_groups, candidate.n_groups} != {pairing.group_ids.size}:
-        if not pairing.group_ids.size or all(side.differs_by_rounding for side in sides):
+        if not pairing.group_ids.size:
             return None
         without = f", without {argument('missing', 'skip')}" if pairing.missing == "skip" else ""
         raise InputError(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ndcg_tracker.asked import DEFAULT_METRIC
 from ndcg_tracker.compare.arms import Arm
 from ndcg_tracker.compare.options import Version
 from ndcg_tracker.compare.results import LabelSetRef
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
         RunRecord,
     )
     from ndcg_tracker.storage.store import ReadTransaction
+
+_MOST_NAMED = 3
+"""Of the metrics that runs have, at most so many are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,20 +357,26 @@ def advice_for_lacking(
             if str(metric) not in {evaluation.metric for evaluation in tx.evaluations.of_run(run.id)}:
                 return f"store those of {run.name!r}: {shlex.join(storing_command(run.name, run.dataset, metric))}"
     asked = {metric.requested_as.rpartition(":")[2].lower() for metric in metrics}
+    kinds = {(metric.measure, metric.cutoff) for metric in metrics}
     of_runs = [
         {asked_for(evaluation.metric, evaluation.requested_as) for evaluation in tx.evaluations.of_run(run.id)}
         for run in runs
     ]
     shared = sorted(name for name in set.intersection(*of_runs) if name)
-    alike = " or ".join(
-        name for name in shared if name.lower() not in asked and name.rpartition(":")[2].lower() in asked
-    )
+    others = {name: parse_metric(name) for name in shared if name.lower() not in asked}
+    alike = [
+        name
+        for name, other in others.items()
+        if name.rpartition(":")[2].lower() in asked or (":" in name and (other.measure, other.cutoff) in kinds)
+    ]
+    if not alike and asked == {DEFAULT_METRIC} and DEFAULT_METRIC not in shared:  # perhaps nobody typed it
+        alike = list(others)[:_MOST_NAMED]
     typed = f"type: {shlex.join(rescore)}"
     without = [run for run in runs if not run.n_items]
     if not without:
-        return f"ask for {alike}, which they have, or {typed}" if alike else typed
+        return f"ask for {' or '.join(alike)}, which they have, or {typed}" if alike else typed
     if shared:
-        return f"they have results of another engine: ask for {alike or ' or '.join(shared)}"
+        return f"they have results of another engine: ask for {' or '.join(alike or shared)}"
     return (
         f"run {without[0].name!r} has no items to compute it from, only results of another engine; store those of the "
         "others: ndcg-track ingest --results FILE"

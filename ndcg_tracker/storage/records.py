@@ -16,8 +16,6 @@ from ndcg_tracker.statistics.summary import PairedSums
 
 EXTERNAL_JUDGE = "external results"
 """The judge of the label set without labels under which results of other engines are stored."""
-MEANS_AGREE = 1e-6
-"""How far a stored mean may lie from that of the results: weights in single precision move it by less."""
 SUMMED_JUDGE = "sums of other engines"
 """The judge of label sets that are known by their digest alone: runs stored as sums were evaluated with them."""
 NO_LABELS_HERE = (EXTERNAL_JUDGE, SUMMED_JUDGE)

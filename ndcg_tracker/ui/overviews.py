@@ -14,12 +14,12 @@ from ndcg_tracker.compare.gather_results import limits_of_delta
 from ndcg_tracker.compare.inference import GROUPS_ONLY
 from ndcg_tracker.compare.pair import pair, places_of_ids
 from ndcg_tracker.errors import InputError, ReferenceNotFoundError
+from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.gather import judged_shares_of, stored_interval
 from ndcg_tracker.runs.groups import texts_of
 from ndcg_tracker.runs.labels import judges_of
 from ndcg_tracker.statistics.t_test import limited
-from ndcg_tracker.storage.records import MEANS_AGREE
 
 if TYPE_CHECKING:
     from ndcg_tracker.metrics.language.metric import Metric
@@ -213,7 +213,7 @@ def _paired(
     base, own = (record.mean for record in records)
     if test.mean is None or base is None or own is None:
         return Against(why="no group counts")
-    if abs(own - base - test.mean) > 2 * MEANS_AGREE:  # the means are none of these groups
+    if abs(own - base - test.mean) > 2 * mean_within(metric):  # the means are none of these groups
         return Against(own - base)
     return Against(test.mean, limited(test.ci, limits_of_delta(metric, (pairing.baseline, pairing.candidate))))
 

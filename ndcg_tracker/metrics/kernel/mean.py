@@ -24,6 +24,7 @@ DEFINED, EMPTY, MISSING, EXTRA = range(len(REASONS))
 
 ROUNDING = 1e-9
 """How far above 1 a value may be before ``clip=error_above_1`` refuses it."""
+_MEANS_AGREE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,21 @@ def rounded(metric: Metric, number: float, what: str) -> float:
         scaled, unit = number * 10.0 ** int(digits), 10.0 ** int(digits)
         return (math.floor(scaled) + (scaled % 1.0 >= 0.5)) / unit  # Math.round of Java: x + 0.5 itself would round
     return float(f"{number:.{digits}f}")
+
+
+def mean_within(metric: Metric) -> float:
+    """Return how far the stored mean of a metric may lie from that of its groups, where it is that mean.
+
+    Weights in single precision move it by less than 1e-6, and a metric that rounds its mean by half a unit of its last
+    decimal.
+
+    >>> from ndcg_tracker.metrics.language.text import parse_metric
+    >>> mean_within(parse_metric("ndcg@10")), mean_within(parse_metric("recbole:ndcg@10"))
+    (1e-06, 5.1e-05)
+    """
+    if metric["round"] == "none" or metric["round_of"] != "mean":
+        return _MEANS_AGREE
+    return float(0.5 * 10.0 ** -int(metric["round"].removesuffix("up")) + _MEANS_AGREE)
 
 
 def rounded_values(metric: Metric, values: Floats) -> Floats:

@@ -81,6 +81,7 @@ def basis_of(
     arms = arms_of(tx, [question.baseline, question.candidate], question.dataset)
     check_arms(arms[0], arms[1], question.options)
     runs = asked_pair(tx, arms[0], arms[1], question.options)
+    question.refuse_without_margin()
     baseline, alias = runs.baseline.run, question.alias
     if question.margin == "auto" and runs.is_repeated:
         raise InputError(

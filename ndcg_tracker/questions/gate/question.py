@@ -12,6 +12,7 @@ from ndcg_tracker.compare.gather_suite import check_suite_metric
 from ndcg_tracker.compare.limits import HarmLimit, Limit
 from ndcg_tracker.compare.options import Margin, Missing, Scope, Unjudged, Version
 from ndcg_tracker.errors import InputError, argument
+from ndcg_tracker.metrics.language.dialects import familiar_name
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.gate.decide_bounds import look_level, spent_alpha
 from ndcg_tracker.questions.gate.result import Acknowledgement
@@ -73,15 +74,6 @@ class GateQuestion:
                 f"{argument('tolerance')} belongs to {argument('scope', 'set')}; {argument('scope', 'population')} "
                 f"takes {argument('margin')}"
             )
-        elif self.margin is None:
-            raise InputError(
-                f"the gate needs {argument('margin')}: how large a drop of {self.metric} is allowed, in absolute "
-                f"points, such as {argument('margin', 0.01)}",
-                advice=(
-                    f"or learn it from repeats of the baseline with {argument('margin', 'auto')}; or give "
-                    f"{argument('scope', 'set')}"
-                ),
-            )
         if isinstance(self.margin, str) and self.margin != "auto":
             advice = "give one in absolute points, such as 0.01, or auto"
             raise InputError(f"margin {self.margin!r} is not a number", advice=advice)
@@ -120,6 +112,19 @@ class GateQuestion:
             checked_margin(self.slice_margin, "the margin of slices")
         margin = self.margin if isinstance(self.margin, int | float) else None
         refuse_any_drop(self.metric, self.max_harm, margin=margin, slice_margin=self.slice_margin)
+
+    def refuse_without_margin(self) -> None:
+        """Refuse a question without a margin where one is needed (InputError): asked once the runs have the metric."""
+        if self.margin is None and self.scope == "population":
+            name = familiar_name(str(self.metric), self.metric.requested_as)
+            raise InputError(
+                f"the gate needs {argument('margin')}: how large a drop of {name} is allowed, in absolute points, such as "
+                f"{argument('margin', 0.01)}",
+                advice=(
+                    f"or learn it from repeats of the baseline with {argument('margin', 'auto')}; or give "
+                    f"{argument('scope', 'set')}"
+                ),
+            )
 
     def _refuse_unchecked(self) -> None:
         """Refuse what answers to a sample do not decide (InputError)."""

@@ -13,6 +13,7 @@ import numpy as np
 from ndcg_tracker.compare.arms import AA_TAG, DATA, is_checkpoint
 from ndcg_tracker.compare.run_pair import known_metric
 from ndcg_tracker.errors import InputError
+from ndcg_tracker.metrics.kernel.mean import mean_within
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.metrics.language.text import parse_metric
 from ndcg_tracker.questions.history.say import HistoryFilter as HistoryFilter
@@ -38,7 +39,6 @@ from ndcg_tracker.runs.labels import counting_judge, judge_option, numbered_labe
 from ndcg_tracker.statistics.repeats import scatter_of_repeats
 from ndcg_tracker.statistics.steps import steps_with_scatter
 from ndcg_tracker.statistics.t_test import limited, t_interval
-from ndcg_tracker.storage.records import MEANS_AGREE
 from ndcg_tracker.words.notes import Note, in_words
 
 if TYPE_CHECKING:
@@ -354,8 +354,9 @@ def _steps_of_version(
         records, results = list(compress(records, are_kept)), list(compress(results, are_kept))
         if len(records) < 2:
             return {}
-    weights = tx.groups.weights_by_id(dataset_id) if parse_metric(metric)["weights"] != "none" else None
-    if any(not _is_mean(record, each, weights) for record, each in zip(records, results, strict=True)):
+    parsed = parse_metric(metric)
+    weights = tx.groups.weights_by_id(dataset_id) if parsed["weights"] != "none" else None
+    if any(not _is_mean(parsed, record, each, weights) for record, each in zip(records, results, strict=True)):
         no_inference = Note("means_weigh_groups")
         if no_inference not in notes:
             notes.append(no_inference)
@@ -391,7 +392,7 @@ def _repeats(
     return repeats
 
 
-def _is_mean(record: HistoryRecord, results: Results, weights: GroupWeightsById | None) -> bool:
+def _is_mean(metric: Metric, record: HistoryRecord, results: Results, weights: GroupWeightsById | None) -> bool:
     """Return whether the stored mean is the (weighted) mean of the stored results."""
     if weights is None or record.mean is None:
         return True
@@ -400,4 +401,4 @@ def _is_mean(record: HistoryRecord, results: Results, weights: GroupWeightsById 
     shares = weights.weights_of(ids[defined])
     if not shares.any():
         return True
-    return abs(float(np.average(values[defined], weights=shares)) - record.mean) <= MEANS_AGREE
+    return abs(float(np.average(values[defined], weights=shares)) - record.mean) <= mean_within(metric)

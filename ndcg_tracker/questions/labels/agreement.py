@@ -22,7 +22,7 @@ from ndcg_tracker.compare.run_pair import label_set_ref
 from ndcg_tracker.compare.slices import Slicing, attribute_values
 from ndcg_tracker.errors import InputError, argument
 from ndcg_tracker.metrics.contributions import weights_of_rows
-from ndcg_tracker.metrics.kernel.mean import GroupResults
+from ndcg_tracker.metrics.kernel.mean import GroupResults, mean_within
 from ndcg_tracker.metrics.language.metric import Metric
 from ndcg_tracker.questions.labels.decide import (
     DrawnAnswers,
@@ -46,7 +46,6 @@ from ndcg_tracker.runs.labels import HeldLabels, judges_of, numbered_labels
 from ndcg_tracker.runs.scoring import stored_scores, stored_weights
 from ndcg_tracker.statistics.many_tests import holm
 from ndcg_tracker.statistics.similarity import Kappa, SignedError, signed_error, weighted_kappa
-from ndcg_tracker.storage.records import MEANS_AGREE
 from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import sample_command
 
@@ -453,7 +452,7 @@ def _compared(baseline: GroupResults, candidate: GroupResults) -> MetricComparis
     means, no_inference = None, None if metric.shown_only is None else Note(metric.shown_only)
     at = [np.average(values, weights=weights) for values in (pairing.baseline, pairing.candidate) if values.size]
     of_runs = baseline.mean, candidate.mean
-    if None not in of_runs and not np.allclose(at, [mean or 0.0 for mean in of_runs], rtol=0, atol=MEANS_AGREE):
+    if None not in of_runs and not np.allclose(at, [mean or 0.0 for mean in of_runs], rtol=0, atol=mean_within(metric)):
         means, no_inference = (of_runs[0] or 0.0, of_runs[1] or 0.0), no_inference or NO_INFERENCE
     limits = limits_of_delta(metric, (pairing.baseline, pairing.candidate))
     results = PairedResults(

@@ -175,7 +175,7 @@ def _mean(evaluation: EvaluationRecord, ids: Index, values: Floats, weights_of: 
         weights = _weights(metric, ids, weights_of)
         total = float(values.size if weights is None else weights.sum())
         mean, interval = mean_interval(values, weights, metric.limits)
-        ci = interval if Evaluated(evaluation, total, mean).differs_by_rounding else None
+        ci = interval if Evaluated(evaluation, total, mean).is_mean_of_groups else None
     return ShownMean(
         *(
             evaluation.metric,

@@ -218,6 +218,17 @@ def test_what_does_not_go_together(pinned: nt.Tracker) -> None:
     assert decisions(pinned) == []
 
 
+@pytest.mark.parametrize("metric", ["elasticsearch:ndcg(k=10)", "rectools:MAP(k=5)"])
+def test_a_metric_that_both_have_is_named_before_a_margin_is_asked_for(tracker: nt.Tracker, metric: str) -> None:
+    for name in ("base", "other"):
+        tracker.ingest({"group": ["q"], "item": ["a"], "score": [1.0], "label": [1]}, name=name, metrics=metric)
+    assert refusal(tracker, "other", nt.NotComparableError, baseline="base", margin=None).endswith(
+        f"; ask for {metric}, which they have, or type: ndcg-track rescore base other --dataset default --metric "
+        "ndcg@10"
+    )
+    assert f"how large a drop of {metric} is allowed" in refusal(tracker, "other", baseline="base", metric=metric, margin=None)
+
+
 def test_a_mean_that_is_no_mean_of_groups_is_for_a_fixed_set_only(tracker: nt.Tracker) -> None:
     frame = {
         "group": ["q1", "q1", "q2"], "item": ["a", "b", "c"], "score": [2.0, 1.0, 1.0], "label": [0, 1, 1],
