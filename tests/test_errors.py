@@ -122,6 +122,30 @@ def test_an_error_of_a_metric_begins_with_what_was_typed() -> None:
         assert str(caught.value).startswith(f"{text}: the label 0.5 of item 'a' in group 'q' is outside label_domain=")
 
 
+@pytest.mark.parametrize(
+    ("metric", "tool", "others"),
+    [
+        ("xgboost:map@5", "XGBoost 3.2.0", "xgboost:ndcg@5, which takes grades, or AP(rel=1)@5"),
+        (
+            "opensearch:Recall@5",
+            "OpenSearch's search relevance workbench 3.1",
+            "opensearch:NDCG@5, which takes grades, or R(rel=1)@5",
+        ),
+        ("RR(label_domain=int0to1)", "it", "ndcg, which takes grades, or RR(rel=1)"),
+    ],
+)
+def test_grades_where_a_metric_takes_0_and_1_alone(metric: str, tool: str, others: str) -> None:
+    graded = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [4, 0]}
+    with pytest.raises(InputError) as caught:
+        nt.evaluate(graded, metric)
+    assert str(caught.value) == (
+        f"{metric}: the label 4 of item 'a' in group 'q' is neither 0 nor 1, and {tool} takes no other labels here; "
+        f"use {others}, to which all from 1 are relevant"
+    )
+    for other in re.findall(r"(?:use|or) (\S+?)(?:,|$)", str(caught.value).partition("; ")[2]):
+        nt.evaluate(graded, other)
+
+
 LOCATION = parsed_location("shop.db")
 KINDS: list[Told] = [
     InputError("a", where="b", advice=ADVICE, joint=": "),

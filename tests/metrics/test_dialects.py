@@ -154,7 +154,7 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("trec_eval:rbp", "trec_eval: measure 'rbp' is not known; write it like trec_eval:bpref"),
         ("ir_measures:IPrec", "ir_measures: IPrec needs a recall after the @; write it like ir_measures:IPrec@0.1"),
         ("ir_measures:NumRel(rel=2)", "ir_measures: NumRel with another rel than 1 has no provider in ir_measures; "
-         "write it like ir_measures:NumRet(rel=1)"),
+         "write it like ir_measures:NumRel"),
         ("ir_measures:SetF(beta=2)", "ir_measures: beta=2 is not a decimal above 0; write it like "
          "ir_measures:SetF(beta=0.5)"),
         ("trec_eval:ndcg map", "trec_eval: 'ndcg map' does not name one measure; write it like trec_eval:ndcg"),
@@ -169,7 +169,7 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("catboost:PFound", "catboost: metric 'PFound' is not known; it is one of NDCG, MAP, MRR, PrecisionAt, "
          "RecallAt; write it like catboost:MAP"),
         ("catboost:MAP:type=Exp", "catboost: 'type=Exp' is not an option of MAP; its options are top, border, "
-         "use_weights; write it like catboost:NDCG:type=Exp"),
+         "use_weights; write it like catboost:MAP:top=10"),
         ("catboost:MRR:border=x", "catboost: border=x is not a number; write it like border=0.5; write it like "
          "catboost:MRR:top=10;border=1.5"),
         ("catboost:RecallAt", "catboost: RecallAt without top is 1 for every list; give top; write it like "
@@ -177,9 +177,9 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("lightgbm(label_gain=1;2):ndcg@5", "lightgbm: (label_gain=1;2) is not a list of gains; write it like "
          "lightgbm:ndcg@10"),
         ("catboost:NDCG:top=0", "catboost: top=0 is not a cutoff; give a whole number from 1, or -1 for none; write it "
-         "like catboost:NDCG:type=Exp"),
+         "like catboost:NDCG:top=10"),
         ("catboost:NDCG:depth=3", "catboost: 'depth=3' is not an option of NDCG; its options are top, type, "
-         "denominator, use_weights; write it like catboost:NDCG"),
+         "denominator, use_weights; write it like catboost:NDCG:top=10"),
         ("xgboost:ndcg@0", "xgboost: '0' is not a cutoff; give a whole number from 1; write it like xgboost:ndcg@10"),
         ("xgboost(rate=1):ndcg", "xgboost: (rate=1) is not an option; the options are ndcg_exp_gain=true and "
          "ndcg_exp_gain=false; write it like xgboost:ndcg"),
@@ -223,10 +223,21 @@ def test_native_texts(text: str, canonical: str) -> None:
          "opensearch:NDCG@10"),
         ("opensearch:RBO@50", "opensearch: metric 'RBO' is not known; it is one of NDCG, DCG, Precision, MAP, Recall, "
          "MRR, Coverage; write it like opensearch:MRR@10"),
-        ("beir:Hole@10", "beir: Hole asks whether an item has a label in any query, and the labels here are those of "
-         "one; write it like beir:P@1"),
-        ("mteb:nauc_ndcg_at_10_max", "mteb: nAUC is about confidence, not about a list, and is not computed here; "
-         "write it like mteb:ndcg_at_10"),
+        ("beir:Hole@10", "Hole asks whether an item has a label in any query (Unjudged@10 asks for one in its own "
+         "query): it is not computed here; store another tool's values with: ndcg-track ingest --results FILE "
+         "--metric external:Hole@10"),
+        ("mteb:nauc_ndcg_at_10_max", "nauc_ndcg_at_10_max is about the confidence of a model: it is not computed here; "
+         "store another tool's values with: ndcg-track ingest --results FILE --metric external:nauc_ndcg_at_10_max"),
+        ("recbole:itemcoverage@10", "itemcoverage is about the catalogue, and needs every item and its history: it is "
+         "not computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
+         "external:itemcoverage@10"),
+        ("rectools:Serendipity(k=10)", "Serendipity is about the catalogue, and needs every item and its history: it "
+         "is not computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
+         "external:Serendipity@10"),
+        ("opensearch:Coverage", "opensearch: Coverage needs the size of the experiment; write Coverage@10; write it "
+         "like opensearch:Coverage@10"),
+        ("ir_measures:ERR-IA@10", "ERR-IA is about diversity, and needs the subtopics of each item: it is not computed "
+         "here; store another tool's values with: ndcg-track ingest --results FILE --metric external:ERR-IA@10"),
         ("ndcg_at_10", "'ndcg_at_10' is another tool's spelling; did you mean mteb:ndcg_at_10?"),
         ("trec_eval:ndcg@10", "trec_eval: measure 'ndcg@10' is not known; write it like trec_eval:ndcg_cut_10"),
         ("trec_eval:mrr", "'trec_eval:mrr' is not its spelling; did you mean trec_eval:recip_rank?"),
@@ -240,10 +251,10 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("ir_measures:RBP(rel=1,p=0.99)", "ir_measures: p=0.99 is not between 0 and 0.97: above, cwl_eval's cut at "
          "rank 1000 shows; write it like ir_measures:RBP(rel=1)"),
         ("ir_measures:RR(judged_only=True)@10", "ir_measures: RR with a cutoff and judged_only has no provider in "
-         "ir_measures; write it like ir_measures:nDCG(judged_only=True)@10"),
+         "ir_measures; write it like ir_measures:RR@10"),
         ("ir_measures:P(rel=0)@5", "ir_measures: rel=0 is not known; it is a whole number from 1; write it like "
          "ir_measures:P(rel=2)@10"),
-        ("ir_measures:AP(rel=1.5)", "ir_measures: rel takes whole numbers; write it like ir_measures:RBP(rel=1)"),
+        ("ir_measures:AP(rel=1.5)", "ir_measures: rel takes whole numbers; write it like ir_measures:AP"),
         ("torchmetrics:RetrievalNormalizedDCG(empty_target_action='drop')", "torchmetrics: empty_target_action='drop' "
          "is not known; it is one of 'neg', 'pos', 'skip', 'error'; write it like "
          "torchmetrics:RetrievalNormalizedDCG(top_k=10, empty_target_action='skip')"),

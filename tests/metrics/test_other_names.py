@@ -50,3 +50,29 @@ def test_what_is_not_computed_here_is_told_with_a_command_that_parses(text: str)
 @pytest.mark.parametrize("text", ["ndcg@10", "map@10", "mrrr@10", "judged", "hits@5", "xyz", "", "@10"])
 def test_nothing_else_is_told(text: str) -> None:
     assert not_ours(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    {
+        "cosine_ndcg@5": "cosine_ndcg is a name of sentence-transformers; write ndcg(gain=binary, ties=item_asc)@5",
+        "NanoNQ_dot_map@100": (
+            "NanoNQ_dot_map is a name of sentence-transformers; write AP(over=achievable, ties=item_asc)@100"
+        ),
+        "mapk(k=12)": "mapk divides by the relevant items or the cutoff, whichever is less; write "
+        "AP(over=achievable)@12",
+    }.items(),
+)
+def test_a_name_of_a_tool_without_dialect_leads_to_ours(text: str, message: str) -> None:
+    with pytest.raises(MetricError, match=f"^{re.escape(message)}$"):
+        parse_metric(text)
+    parse_metric(message.rpartition("; write ")[2])
+
+
+def test_the_plain_form_of_each_tool_comes_first() -> None:
+    first: dict[tuple[str, str], str] = {}
+    for name in [*other_names("search"), *other_names("rankers")]:
+        first.setdefault((name.measure, name.tool), name.ours)
+    assert first["P", "elasticsearch"] == "elasticsearch:precision(k=10)"
+    assert first["ndcg", "elasticsearch"] == "elasticsearch:ndcg(k=10)"
+    assert first["ndcg", "catboost"] == "catboost:NDCG"

@@ -210,3 +210,29 @@ def test_suggestions_are_found_in_messages() -> None:
         "xgboost(dcg_exp_gain=false):ndcg@10": ["xgboost:ndcg@10"],
         "nDCG(gain={:3})@10": ["nDCG(gain={1:3.5, 2:9})@10"],
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    {
+        "elasticsearch:precision@10": "elasticsearch:precision(k=10)",
+        "elasticsearch:recall@10": "elasticsearch:recall(k=10)",
+        "elasticsearch:ndcg@7": "elasticsearch:ndcg(k=7)",
+        "elasticsearch:mrr": "elasticsearch:mean_reciprocal_rank(k=10)",
+        "elasticsearch:mrr(k=5)": "elasticsearch:mean_reciprocal_rank(k=5)",
+        "elasticsearch:err@3": "elasticsearch:expected_reciprocal_rank(maximum_relevance=3, k=3)",
+        "catboost:NDCG@10": "catboost:NDCG:top=10",
+        "catboost:mrr@5": "catboost:MRR:top=5",
+        "rectools:precision@20": "rectools:Precision(k=20)",
+        "rectools:ndcg@10": "rectools:NDCG(k=10)",
+        "sklearn:ndcg@4": "sklearn:ndcg_score(k=4)",
+        "es:precision@10": "elasticsearch:precision(k=10)",
+        "es:recall(k=3)": "elasticsearch:recall(k=3)",
+        "elastic:mrr": "elasticsearch:mean_reciprocal_rank(k=10)",
+    }.items(),
+)
+def test_a_suggestion_keeps_the_cutoff_and_adds_no_option(text: str, meant: str) -> None:
+    with pytest.raises(MetricError) as told:
+        parse_metric(text)
+    assert str(told.value).endswith(f"; did you mean {meant}?")
+    assert str(parse_metric(meant))

@@ -456,6 +456,9 @@ def test_a_single_group_or_row() -> None:
         "the order of the items contradicts the scores in a group ('q7'); "
         "the scores decide: to go by the order, give '' as the score column"
     )
+    assert sentence(Note("rank_conflict", {"n": 1, "first": "q7", "deciding": "ranks"})).endswith(
+        "; the ranks decide, as in RecTools and RecBole: to go by the scores, name 'score' as the score column"
+    )
     assert sentence(Note("no_score", {"n": 1})).startswith("1 row has no score, ")
 
 

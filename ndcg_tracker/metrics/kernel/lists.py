@@ -27,6 +27,7 @@ from ndcg_tracker.metrics.kernel.graded_list import (
     level_counts,
 )
 from ndcg_tracker.metrics.language.axes import AXES
+from ndcg_tracker.metrics.language.dialects import DEFAULT_CUTOFF, dialect_of
 from ndcg_tracker.metrics.language.measures import CUMULATED, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, refuse_external
 from ndcg_tracker.rankings import Floats, Index, Mask
@@ -313,12 +314,14 @@ class Lists:
             )
         outside = _outside(metric["label_domain"], grades)
         if outside.any():
-            meaning = f"label_domain={metric['label_domain']}"
-            raise MetricError(
-                f"{self.where(outside)} is outside {meaning}",
-                where=metric.requested_as,
-                advice="correct it, or use another metric",
-            )
+            what, advice = f"outside label_domain={metric['label_domain']}", "correct it, or use another metric"
+            if metric["label_domain"] == "int0to1":
+                tool, at = dialect_of(metric), "" if metric.cutoff is None else f"@{metric.cutoff}"
+                what = f"neither 0 nor 1, and {tool.tool if tool else 'it'} takes no other labels here"
+                graded = f"ndcg{at}" if tool is None else tool.text(metric.cutoff or DEFAULT_CUTOFF)
+                ours = f"{metric.measure}(rel=1){at}"
+                advice = f"use {graded}, which takes grades, or {ours}, to which all from 1 are relevant"
+            raise MetricError(f"{self.where(outside)} is {what}", where=metric.requested_as, advice=advice)
         return grades
 
     def label_codes(self, metric: Metric) -> tuple[Codes, Index]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import get_args
@@ -47,14 +48,21 @@ class OtherName:
 
 
 def other_names(work: Work) -> list[OtherName]:
-    """Return what the tools of a work call their metrics, measure by measure. Raises: MetricError for another work.
+    """Return what the tools of a work call their metrics, measure by measure, the plain form of each tool first.
+
+    Raises: MetricError for another work.
 
     >>> next(name for name in other_names("search") if name.tool == "beir")
     OtherName(measure='ndcg', tool='beir', theirs='NDCG@10', ours='beir:NDCG@10')
     """
     if work not in _TOOLS:
         raise MetricError(f"there is no table for {work!r}", advice=f"give one of {', '.join(get_args(Work))}")
-    return sorted(_names(work), key=lambda name: list(MEASURES).index(name.measure))
+    tools = [*_TOOLS[work], *(tool for tool, _, _ in _WITHOUT_DIALECT.get(work, ()))]
+
+    def place(name: OtherName) -> tuple[int, int, int]:
+        return list(MEASURES).index(name.measure), tools.index(name.tool), len(name.ours)
+
+    return sorted(_names(work), key=place)
 
 
 def _names(work: Work) -> Iterator[OtherName]:
@@ -81,13 +89,16 @@ _NOT_HERE = {
     ),
     **dict.fromkeys(
         ("coverage", "catalogcoverage", "cataloguecoverage", "itemcoverage", "novelty", "serendipity", "giniindex",
-         "intralistdiversity", "ild", "averagepopularity", "tailpercentage", "shannonentropy", "miuf", "arp"),
+         "intralistdiversity", "ild", "averagepopularity", "tailpercentage", "shannonentropy", "miuf", "arp",
+         "meaninvuserfreq", "avgrecpopularity"),
         _CATALOGUE,
     ),
     "hole": "asks whether an item has a label in any query (Unjudged@10 asks for one in its own query)",
     "nauc": "is about the confidence of a model",
 }  # fmt: skip
 """Names of numbers that are not computed here, without case and separators, and why."""
+_OF_EMBEDDINGS = re.compile(r"(?:\w+_)?(?:cosine|dot|euclidean|manhattan)_(?P<name>[a-z]+)", re.ASCII)
+_CUTOFF = re.compile(r"\s*(?:k\s*=\s*)?([1-9]\d*)\b", re.ASCII)
 
 
 def not_ours(text: str) -> MetricError | None:
@@ -98,17 +109,49 @@ def not_ours(text: str) -> MetricError | None:
     >>> str(not_ours("ERR-IA@10")).partition("; ")[0]
     'ERR-IA is about diversity, and needs the subtopics of each item: it is not computed here'
     """
-    name, at, cutoff = text.partition("@")
-    name = name.partition("(")[0].strip()
-    plain = "".join(sign for sign in name.lower() if sign not in "-_ ")
-    if plain in _MEANT:
-        does, ours = _MEANT[plain]
-        return MetricError(f"{name} {does}", advice=f"write {ours}{at}{cutoff}")
-    plain = next((known for known in _NOT_HERE if plain == known or (known == "nauc" and plain.startswith(known))), "")
+    name, cutoff = _with_cutoff(text)
+    if _plain(name) in _MEANT:
+        does, ours = _MEANT[_plain(name)]
+        return MetricError(f"{name} {does}", advice=f"write {ours}{cutoff}")
+    of_embeddings = _OF_EMBEDDINGS.fullmatch(name)
+    for tool, theirs, ours in _WITHOUT_DIALECT["search"] if of_embeddings else ():
+        if of_embeddings and theirs.startswith(f"cosine_{of_embeddings['name']}@"):
+            return MetricError(f"{name} is a name of {tool}", advice=f"write {ours.partition('@')[0]}{cutoff or '@10'}")
+    return not_computed(text)
+
+
+def not_computed(text: str) -> MetricError | None:
+    """Return that a metric is not computed here, with the command that stores it, None if nothing is known.
+
+    >>> str(not_computed("Serendipity(k=10)")).rpartition(" ")[2]
+    'external:Serendipity@10'
+    """
+    name, cutoff = _with_cutoff(text)
+    plain = next((known for known in _NOT_HERE if _plain(name) == known), "")
+    if not plain and _plain(name).startswith("nauc"):
+        plain = "nauc"
     if not plain:
         return None
-    stored = EXTERNAL + "".join(text.split())
+    stored = EXTERNAL + "".join(name.split()) + cutoff
     return MetricError(
         f"{name} {_NOT_HERE[plain]}: it is not computed here",
         advice=f"store another tool's values with: ndcg-track ingest --results FILE --metric {stored}",
     )
+
+
+def _with_cutoff(text: str) -> tuple[str, str]:
+    """Return the name that a text begins with, and its cutoff as it is written here, "" for none.
+
+    >>> _with_cutoff("mapk(k=10)"), _with_cutoff("coverage@5"), _with_cutoff("Gini index")
+    (('mapk', '@10'), ('coverage', '@5'), ('Gini index', ''))
+    """
+    name, _, rest = text.partition("@")
+    name, _, options = name.partition("(")
+    given = _CUTOFF.match(options)
+    cutoff = rest.strip() or (given[1] if given else "")
+    return name.strip(), f"@{cutoff}" if cutoff else ""
+
+
+def _plain(name: str) -> str:
+    """Return a name without case and separators."""
+    return re.sub("[-_ ]", "", name).lower()

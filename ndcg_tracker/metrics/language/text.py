@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
 from ndcg_tracker.errors import MetricError
 from ndcg_tracker.metrics.language.dialects import DIALECTS
-from ndcg_tracker.metrics.language.dialects.dialect import Dialect
+from ndcg_tracker.metrics.language.dialects.dialect import Dialect, name_of
 from ndcg_tracker.metrics.language.dialects.trec import all_trec
 from ndcg_tracker.metrics.language.measures import EXTERNAL, MEASURES
 from ndcg_tracker.metrics.language.metric import Metric, external_metric, parse_canonical
-from ndcg_tracker.metrics.language.other_names import not_ours
+from ndcg_tracker.metrics.language.other_names import not_computed, not_ours
 
 NAMES = {typed: name for name, measure in MEASURES.items() for typed in measure.names} | {
     "num_rel_ret": "NumRet(rel=1)"
@@ -39,6 +39,12 @@ _NUMBER = re.compile(r"-?\d+(?:\.\d+)?", re.ASCII)
 _GAIN = re.compile(r"-?\d+(?:\.\d+)?=-?[\d.]+", re.ASCII)
 _SHUT = {"(": ")", "[": "]", "{": "}"}
 _NEAR = 0.75
+_SHORT = {"es": "elasticsearch"}
+"""Short names of tools that are no beginning of theirs."""
+_OPTION = re.compile(r"[,;]\s*(?!top=|k=)\w+=[^,;)]*")
+_CALL = re.compile(r"(?P<name>[^@(]+)(?:@(?P<at>.*)|\((?:k=)?(?P<k>[1-9]\d*)\))?", re.ASCII)
+_CUTOFF = re.compile(r"[1-9]\d{0,8}", re.ASCII)
+_NUMBERED = re.compile(r"(?<=[(=@])10+(?=[,;)]|$)")
 TREC = ("trec_eval", "pytrec_eval", "trec_eval10")
 
 
@@ -154,31 +160,59 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
             return dialect.metric((form["options"] or "").strip(), form["native"])
         except MetricError:
             meant = _in_dialect(dialect, form["native"].strip())
+            if meant is None:
+                other = not_computed(form["native"].strip())
+                if other is not None and name_of(form["native"]).lower() not in map(str.lower, dialect.names):
+                    raise other from None
             if meant is None or meant.startswith(f"{dialect.name}:{form['native'].strip()}"):
                 raise
             raise MetricError(f"{text!r} is not its spelling", advice=f"did you mean {meant}?") from None
-    near = difflib.get_close_matches(form["name"].lower(), DIALECTS, n=1, cutoff=0.5)
+    typed = _SHORT.get(form["name"].lower(), form["name"].lower())
+    near = [name for name in DIALECTS if name.startswith(typed)][:1]
+    near = near or difflib.get_close_matches(typed, DIALECTS, n=1, cutoff=0.5)
+    meant_there = [_in_dialect(DIALECTS[name], form["native"].strip()) for name in near]
     suggestion = _first_that_parses(
         [f"{name}{text[len(form['name']) :]}" for name in near]
         + [f"{name}:{form['native'].strip()}" for name in near]
+        + [meant for meant in meant_there if meant]
         + [f"{name}:{text}" for name in DIALECTS]
     )
     hint = f"did you mean {suggestion}?" if suggestion else f"the dialects are {', '.join(DIALECTS)}"
     raise MetricError(f"{form['name']} is not a dialect", advice=hint)
 
 
+def _plain_forms(text: str) -> Iterator[str]:
+    """Return an example of a dialect without the options that are no cutoff, and the example itself."""
+    yield _OPTION.sub("", text)
+    yield text
+
+
 def _in_dialect(dialect: Dialect, native: str) -> str | None:
-    """Return how a dialect spells a measure that people know by another name, None if it does not know it."""
+    """Return how a dialect spells a measure that people know by another name, None if it does not know it.
+
+    It is the shortest spelling, at the cutoff that is typed.
+    """
     is_by_option = dialect.name not in TREC and not any("@" in example for example in dialect.examples)
-    name, _, cutoff = native.partition("@") if is_by_option else (native, "", "")
+    call = _CALL.fullmatch(native) if is_by_option else None
+    if call is None or (call["k"] and call["name"] in dialect.names):  # its own name: something else is wrong
+        name, cutoff = native, ""
+    else:
+        name, cutoff = call["name"], call["at"] or call["k"] or ""
     ours = _measures_by_name().get(_plain(name))
     if ours is None:
         return None
     measure = ours.partition("(")[0]
-    texts = [*dialect.examples, *(all_trec(dialect.name) if dialect.name in TREC else ())]
-    if cutoff.isdecimal():
-        texts = [text.replace("10", cutoff) for text in texts if "10" in text]
-    return next((text for text in texts if parse_metric(text).measure == measure), None)
+    if dialect.name in TREC:
+        texts = [*dialect.examples, *all_trec(dialect.name)]
+        return next((text for text in texts if parse_metric(text).measure == measure), None)
+    forms = [form for text in dialect.examples for form in _plain_forms(text)]
+    is_cut = _CUTOFF.fullmatch(cutoff) is not None
+    texts = [_NUMBERED.sub(cutoff, form) if is_cut else form for form in forms]
+    known = [(text, parse_metric(text)) for text in texts if _first_that_parses([text])]
+    meant = [
+        text for text, metric in known if metric.measure == measure and (not is_cut or metric.cutoff == int(cutoff))
+    ]
+    return min(meant, key=len, default=None)
 
 
 def _in_our_words(text: str) -> str:

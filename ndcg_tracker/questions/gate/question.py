@@ -118,8 +118,8 @@ class GateQuestion:
         if self.margin is None and self.scope == "population":
             name = familiar_name(str(self.metric), self.metric.requested_as)
             raise InputError(
-                f"the gate needs {argument('margin')}: how large a drop of {name} is allowed, in absolute points, such as "
-                f"{argument('margin', 0.01)}",
+                f"the gate needs {argument('margin')}: how large a drop of {name} is allowed, in absolute points, "
+                f"such as {argument('margin', 0.01)}",
                 advice=(
                     f"or learn it from repeats of the baseline with {argument('margin', 'auto')}; or give "
                     f"{argument('scope', 'set')}"

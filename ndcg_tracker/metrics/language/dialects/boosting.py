@@ -148,6 +148,7 @@ CATBOOST = Dialect(
         "is 1, the other three are 0.",
     ),
     (
+        "catboost:NDCG:top=10",
         "catboost:NDCG:top=10;type=Exp;denominator=Position",
         "catboost:NDCG:top=10;type=Base",
         "catboost:NDCG:type=Exp",

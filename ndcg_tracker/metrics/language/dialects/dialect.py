@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -45,9 +46,15 @@ class Dialect:
         try:
             return self.parse(options, native.strip())
         except MetricError as error:
-            near = difflib.get_close_matches(f"{self.name}:{native}", self.examples, n=1, cutoff=0.0)
+            same = [text for text in self.examples if name_of(text.partition(":")[2]) == name_of(native)]
+            near = difflib.get_close_matches(f"{self.name}:{native}", same or self.examples, n=1, cutoff=0.0)
             alone = "its NDCG alone is known here; " if self._is_of_ndcg() and "dcg" not in native.lower() else ""
             raise error.at(self.name, f"{alone}write it like {self._with_cutoff(options, native) or near[0]}") from None
+
+    @property
+    def names(self) -> set[str]:
+        """The names of the tool's metrics."""
+        return {name_of(text.partition(":")[2]) for text in self.examples}
 
     def _is_of_ndcg(self) -> bool:
         """Return whether the tool's NDCG is all that the dialect knows."""
@@ -66,6 +73,15 @@ class Dialect:
                 continue
             return f"{self.name}:{text}"
         return None
+
+
+def name_of(native: str) -> str:
+    """Return the name that a tool's text begins with.
+
+    >>> name_of("precision(k=10)"), name_of("ERR-IA@10"), name_of("NDCG:top=10")
+    ('precision', 'ERR-IA', 'NDCG')
+    """
+    return re.split("[@(:]", native.strip())[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,6 @@ _MTEB: dict[str, tuple[str, dict[str, str]]] = {
 
 def _beir(native: str) -> Metric:
     name, cutoff = native_cutoff(native)
-    if name.lower() == "hole":
-        raise MetricError("Hole asks whether an item has a label in any query, and the labels here are those of one")
     name = {known.lower(): known for known in _BEIR}.get(name.lower(), name)
     if name not in _BEIR:
         raise MetricError(f"metric {name!r} is not known; it is one of {', '.join(_BEIR)}")
@@ -43,8 +41,6 @@ def _beir(native: str) -> Metric:
 
 
 def _mteb(native: str) -> Metric:
-    if "nauc" in native.lower():
-        raise MetricError("nAUC is about confidence, not about a list, and is not computed here")
     form = re.fullmatch(r"(?P<name>\w+)_at_(?P<cutoff>[1-9]\d*)", native, re.ASCII)
     if native == "accuracy":
         return _mteb("recall_at_1")
