@@ -68,7 +68,7 @@ BEIR = Dialect(
         "the results; the others by descending id.",
         "R_cap divides by the relevant items or the cutoff, whichever is less; it fails on a query without any, which "
         "counts 0 here.",
-        "Means are rounded to 5 decimals.",
+        "Means are rounded to 5 decimals; verdicts and intervals rest on the queries, which are not.",
         "Hole is not known here: it counts items that have no label in any query. Unjudged@10 counts those without one "
         "in their own.",
     ),
@@ -96,7 +96,7 @@ MTEB = Dialect(
         "It keeps 1000 results of a query by default: cut your run there before you compare map_at_1000.",
         "A query that is missing from the results is left out of the mean.",
         "Ties go by descending id in all of them; mrr_at_k alone compares scores in double precision.",
-        "Means are rounded to 5 decimals, that of mrr_at_k is not.",
+        "Means are rounded to 5 decimals, that of mrr_at_k is not; verdicts and intervals rest on the queries.",
         "accuracy is recall_at_1. nauc_... is about the confidence of a model and is not computed here.",
     ),
     (

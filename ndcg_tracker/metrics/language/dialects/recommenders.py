@@ -115,7 +115,8 @@ RECBOLE = Dialect(
     1e-12,
     "the mean to its 4 decimals",
     (
-        "The mean is rounded to 4 decimals; one half-way between (1 hit of 160 users) may be rounded otherwise here.",
+        "The mean is rounded to 4 decimals; one half-way between (1 hit of 160 users) may be rounded otherwise here. "
+        "Verdicts and intervals rest on the users, whose values are not rounded.",
         "Items with a positive label are relevant; there are no grades.",
         "map divides by the relevant items or by k, whichever is less: a perfect list of k scores 1.",
         "Its recall is not a number where a user has no relevant item, and is refused here; the others count 0.",
