@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.ingest.cells import KEEP_ONE
 from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.words.texts import in_a_row, shown
 
@@ -179,6 +180,14 @@ class Columns:
             return None if is_of_run and wanted is LABEL_TABLE else name
         return (of_labels if wanted is LABEL_TABLE else of_run).strip()
 
+    def if_twice(self, wanted: Wanted) -> str:
+        """Return what to do about an item that a search found twice: a document, perhaps, of which there are chunks."""
+        name = self.asked("item", (), wanted)
+        if name is None or wanted is LABEL_TABLE or self.documents is not None or not ("." in name or "doc" in name):
+            return KEEP_ONE
+        rather = f"{argument('item_to_document', name)} in place of {argument('item', name)}"
+        return f"{KEEP_ONE}, or, where these are chunks of one document, give {rather}"
+
     def asked_beside(self, header: Collection[str], wanted: Wanted) -> list[str]:
         """Return the columns that were named for wanted roles and that are not in ``header``."""
         names = [self.asked(role, header, wanted) for role in wanted.roles]
@@ -324,7 +333,8 @@ class Columns:
             return None
         given = argument("item_to_document", f"({documents.rule})")
         raise refused(
-            f"no column {shown(documents.rule)} has the documents; the columns are {', '.join(map(shown, header))}",
+            f"no column {shown(documents.rule)} has the documents; the columns are "
+            f"{', '.join(map(shown, header))}{documents.no_file}",
             advice=f"name another, a file of items and their documents, or, if it is a pattern, {given}",
             joint=": ",
         )
