@@ -221,7 +221,9 @@ class Columns:
             others = [name for name in header if name not in names.values()]
             alike = {role: often_called(role, others) for role in absent}
             likely = {role: names[0] for role, names in alike.items() if len(names) == 1}
-            more = _hint(absent[0], header, others) if len(absent) == 1 and not likely else ""
+            more = _hint(absent[0], header, others, wanted) if len(absent) == 1 and not likely else ""
+            if absent == ["item", "label"] and _LISTS & {*others}:
+                more = f"; what a search found is a run: {EXCHANGED}"
             raise absent_columns({role: role for role in absent}, header, refused, more, likely)
         self._warn_of(names, wanted)
         return names
@@ -507,8 +509,17 @@ def often_called(role: str, header: Iterable[str]) -> list[str]:
     return [name for name in header if name.lower().replace("_", "").replace("-", "") in _OFTEN.get(role, ())]
 
 
-def _hint(role: str, header: Sequence[str], others: Sequence[str]) -> str:
+_LISTS = {"results", "hits", "documents", "response", "responses", "found", "predictions"}
+EXCHANGED = "are the run and the labels exchanged?"
+
+
+def _hint(role: str, header: Sequence[str], others: Sequence[str], wanted: Wanted) -> str:
     """Return what to do, other than to name it, where the one column of a role is absent; ``others`` have no role."""
+    if role == "label" and ({"score", _RANK} & {*others} or often_called("score", others)):
+        return f"; scores without labels are a run: {EXCHANGED}"
+    labels = {name for convention in CONVENTIONS for name in ("label", *convention.label)}
+    if role == "score" and wanted is RUN_APART and (labels & {*others} or often_called("label", others)):
+        return f"; labels without scores are no run: {EXCHANGED}"
     if role == "item":
         return f"; {ONE_TABLE}"
     if role == "label":

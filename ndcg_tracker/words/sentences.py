@@ -148,10 +148,14 @@ def _sampled(n: int, of: int, rank: int, chance: float) -> str:
     )
 
 
-def _documents_in_ten(in_ten: Sequence[tuple[str, float]], others: Sequence[str]) -> str:
+def _documents_in_ten(
+    in_ten: Sequence[tuple[str, float]], others: Sequence[str], collapsed: Sequence[tuple[str, str]] = ()
+) -> str:
     names = in_a_row([f"{value:.1f} distinct documents in the first ten of {name}" for name, value in in_ten])
     beside = f"; {in_a_row(list(others))} {'has' if len(others) == 1 else 'have'} no chunks" if others else ""
-    return f"documents stand in the place of their chunks: {names}{beside}"
+    ways = ", ".join(f"{how} in {name}" for name, how in collapsed)
+    differ = f"; the scores of documents are made of their chunks' in other ways ({ways})" if ways else ""
+    return f"documents stand in the place of their chunks: {names}{beside}{differ}"
 
 
 def _history_of_samples(samples: Sequence[tuple[str, int, str]], n_runs: int) -> str:

@@ -142,7 +142,11 @@ def test_the_weight_of_an_interaction_may_be_named_as_its_label() -> None:
 def test_a_score_is_no_label_where_no_convention_says_so() -> None:
     found = refusal(["qid", "docno", "score"], LABEL_TABLE)
     assert found.startswith("no column 'label'; the columns are ")
-    assert found.endswith("with label=; where each row is a relevant item, add one that is 1")
+    assert found.endswith("with label=; scores without labels are a run: are the run and the labels exchanged?")
+    assert refusal(["qid", "docno"], LABEL_TABLE).endswith("; where each row is a relevant item, add one that is 1")
+    for header in (["qid", "docno", "label"], ["group", "item", "relevance"], ["query", "docid", "rating"]):
+        told = "; labels without scores are no run: are the run and the labels exchanged?"
+        assert refusal(header, RUN_APART).endswith(told)
     assert "label" not in names(["query-id", "corpus-id", "score"])
 
 
