@@ -93,6 +93,7 @@ CONVENTIONS = (
     Convention(
         "RecTools", "user_id", "item_id", beside_relevant=("weight", "datetime"), has_ranks=True, is_by_rank=True
     ),
+    Convention("RecBole", "user_id:token", "item_id:token", ("rating:float", "label:float")),
     Convention("MS MARCO", "qid", "pid", has_ranks=True),
     Convention("Quepid and OpenSearch", "query", "docid", ("rating",), is_whole=True),
 )
@@ -506,7 +507,9 @@ def _only(role: str, names: Sequence[str], refused: Refused) -> str | None:
 
 def often_called(role: str, header: Iterable[str]) -> list[str]:
     """Return the columns that are called as those of this role often are."""
-    return [name for name in header if name.lower().replace("_", "").replace("-", "") in _OFTEN.get(role, ())]
+    often = (role, *_OFTEN.get(role, ()))
+    plain = {name: name.lower().replace("_", "").replace("-", "").partition(":")[0] for name in header}
+    return [name for name, text in plain.items() if text in often]
 
 
 _LISTS = {"results", "hits", "documents", "response", "responses", "found", "predictions"}

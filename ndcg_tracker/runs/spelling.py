@@ -111,9 +111,10 @@ class Spelling:
         if how != "chunks":
             return Note("no_label", facts if how is None else facts | {"how": how})
         mark = of_run[len(of_labels)]
-        escaped = mark if mark in "#_:/-@~ " else f"\\{mark}"
-        rest = f"[^{escaped}]*$" if any(mark in label for _, label in self.examples.values()) else ".*"
-        return Note("no_label", facts | {"how": how}, ("--item-to-document", escaped + rest))
+        if mark in of_labels:  # a pattern would cut the labels, too
+            return Note("no_label", facts | {"how": "parts"})
+        pattern = f"{mark}.*" if mark in "#_:/-@~ " else f"\\{mark}.*"
+        return Note("no_label", facts | {"how": how}, ("--item-to-document", pattern))
 
 
 def _unmet(both: Judged) -> Iterator[tuple[list[str], list[str]]]:

@@ -121,8 +121,10 @@ def _difference(how: str) -> str:
         return f"those of the {whose} have {shown(prefix)} before them; write them alike"
     return {
         "case": "they differ in capitals or blanks alone; write them alike",
-        "decimals": "whole numbers became floats, as a join with empty cells makes them; write them as whole numbers",
+        "decimals": "whole numbers became floats, as a join with empty cells makes them; write whole numbers (in "
+        "pandas, .astype('Int64') before to_csv)",
         "chunks": "to rank documents in the place of their chunks",
+        "parts": "where these are chunks, name their documents by a column or a file (--item-to-document)",
     }[how]
 
 

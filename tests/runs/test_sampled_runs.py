@@ -147,8 +147,12 @@ def test_documents_in_the_place_of_chunks_are_told(tracker: nt.Tracker) -> None:
         "chunks"
     )
     tracker.ingest(CHUNKS, name="best", collapse="max", **of_chunks)
-    assert tracker.compare("chunks", "best").notes[0].endswith(
-        "of best; the scores of documents are made of their chunks' in other ways (sum in chunks, max in best)"
+    assert (
+        tracker.compare("chunks", "best")
+        .notes[0]
+        .endswith(
+            "of best; the scores of documents are made of their chunks' in other ways (sum in chunks, max in best)"
+        )
     )
 
 

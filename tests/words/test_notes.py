@@ -450,7 +450,7 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         (
             {"of_run": "1", "of_labels": "1.0", "how": "decimals"},
             "the run has '1', the labels have '1.0'; whole numbers became floats, as a join with empty cells makes "
-            "them; write them as whole numbers",
+            "them; write whole numbers (in pandas, .astype('Int64') before to_csv)",
         ),
     ],
 )
