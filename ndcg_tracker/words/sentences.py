@@ -130,8 +130,8 @@ def _difference(how: str) -> str:
 
 def _spelled_otherwise(how: str, of_run: str, of_labels: str, n: int, of: int) -> str:
     return (
-        f"the run has item {shown(of_run)}, the labels have {shown(of_labels)}, and of {of:,} labels looked at that no "
-        f"item meets {n:,} differ so: {_difference(how)}"
+        f"the run has item {shown(of_run)}, the labels have {shown(of_labels)}, and so it is with {n:,} of {of:,} "
+        f"labels looked at that no item meets: {_difference(how)}"
     )
 
 

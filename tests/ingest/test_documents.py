@@ -1,6 +1,7 @@
 """Chunks of documents: by pattern, column, file or dict; what a document is worth, and what is refused."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -165,6 +166,40 @@ def test_the_same_chunk_twice_is_still_refused() -> None:
     assert "item 'a#2' of group 'q' is in row 1 already" in refusal_of(
         nt.InputError, nt.evaluate, twice, "ndcg@10", labels=LABELS, item_to_document="#.*"
     )
+
+
+def with_metadata(**metadata: str) -> SimpleNamespace:
+    return SimpleNamespace(id=None, metadata=metadata, page_content="text")
+
+
+HITS: dict[str, list[Any]] = {
+    "pairs": [
+        (with_metadata(source="a.md"), 0.9),
+        (with_metadata(source="a.md"), 0.8),
+        (with_metadata(source="b.md"), 0.7),
+    ],
+    "objects": [
+        SimpleNamespace(id=1, score=0.9, meta={"source": "a.md"}),
+        SimpleNamespace(id=2, score=0.8, meta={"source": "a.md"}),
+        SimpleNamespace(id=3, score=0.7, meta={"source": "b.md"}),
+    ],
+    "dicts": [{"id": id, "metadata": {"source": name}} for id, name in ((1, "a.md"), (2, "a.md"), (3, "b.md"))],
+}
+
+
+@pytest.mark.parametrize("kind", HITS)
+@pytest.mark.filterwarnings("ignore:.*order is the ranking")
+def test_objects_are_chunks_of_documents(kind: str) -> None:
+    run, of = {"q": HITS[kind]}, "meta.source" if kind == "objects" else "metadata.source"
+    of_chunks = {"q": [HITS["dicts"][2]]} if kind == "dicts" else {"q": {"b.md"}}
+    for labels in (of_chunks, pd.DataFrame({"group": ["q"], "item": ["b.md"], "label": [1]})):
+        assert nt.evaluate(run, "RR", labels=labels, item_to_document=of)["RR"] == 0.5
+    assert refusal_of(nt.InputError, nt.evaluate, run, "RR", labels={"q": {"b.md": 1}}, item=of) == (
+        "group 'q', place 2: item 'a.md' of group 'q' is in place 1 already; keep one of the two, or, where these are "
+        f"chunks of one document, give item_to_document='{of}' in place of item='{of}'"
+    )
+    told = refusal_of(nt.InputError, nt.evaluate, run, "RR", labels={"q": {"b.md": 1}}, item_to_document="doc")
+    assert "has no doc; say where its id is, such as item_to_document='" in told
 
 
 chunks = st.lists(st.tuples(st.integers(0, 5), st.integers(-8, 8)), max_size=8)

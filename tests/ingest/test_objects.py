@@ -590,25 +590,3 @@ def test_columns_stay_arrays() -> None:
     assert listed(read_frame(columns).ranking) == [("1", "8", 2.0), ("1", "7", 1.0)]
     single = {"group": np.array(3), "score": np.array([1.0])}
     assert refusal(single) == "column 'group' is a single ndarray; give one value per row"
-
-
-CHUNKS: dict[str, list[Any]] = {
-    "pairs": [(Document(source="a.md"), 0.9), (Document(source="a.md"), 0.8), (Document(source="b.md"), 0.7)],
-    "objects": [Found("1", 0.9, source="a.md"), Found("2", 0.8, source="a.md"), Found("3", 0.7, source="b.md")],
-    "dicts": [{"id": id, "metadata": {"source": name}} for id, name in ((1, "a.md"), (2, "a.md"), (3, "b.md"))],
-}
-
-
-@pytest.mark.parametrize("kind", CHUNKS)
-@pytest.mark.filterwarnings("ignore:.*order is the ranking")
-def test_objects_are_chunks_of_documents(kind: str) -> None:
-    run, of = {"q": CHUNKS[kind]}, "meta.source" if kind == "objects" else "metadata.source"
-    of_chunks = {"q": [CHUNKS["dicts"][2]]} if kind == "dicts" else {"q": {"b.md"}}
-    for labels in (of_chunks, pd.DataFrame({"group": ["q"], "item": ["b.md"], "label": [1]})):
-        assert nt.evaluate(run, "RR", labels=labels, item_to_document=of)["RR"] == 0.5
-    assert refusal_of(nt.InputError, nt.evaluate, run, "RR", labels={"q": {"b.md": 1}}, item=of) == (
-        "group 'q', place 2: item 'a.md' of group 'q' is in place 1 already; keep one of the two, or, where these are "
-        f"chunks of one document, give item_to_document='{of}' in place of item='{of}'"
-    )
-    told = refusal_of(nt.InputError, nt.evaluate, run, "RR", labels={"q": {"b.md": 1}}, item_to_document="doc")
-    assert "has no doc; say where its id is, such as item_to_document='" in told

@@ -566,12 +566,12 @@ def test_ids_that_half_the_rows_write_otherwise_are_told(
     assert tracker.ingest(good, name="good", labels=labels).notes == ()
     (note,) = tracker.ingest(other, name="other").notes
     assert note == (
-        f"the run has item {spelled('d-1')!r}, the labels have 'd-1', and of 20 labels looked at that no item meets 20 "
-        f"differ so: {told}"
+        f"the run has item {spelled('d-1')!r}, the labels have 'd-1', and so it is with 20 of 20 labels looked at that "
+        f"no item meets: {told}"
     )
     question = "50.0% of the first 10 of other are judged, of good 100.0%: are its ids spelled as in the labels?"
     assert any(note.startswith(question) for note in tracker.compare("good", "other").notes)
     gated = tracker.gate("other", baseline="good", margin=0.9, dry_run=True)
     assert any(note.startswith(question) for note in gated.notes)
-    with pytest.warns(nt.errors.NdcgTrackerWarning, match="differ so"):
+    with pytest.warns(nt.errors.NdcgTrackerWarning, match="and so it is with 20 of 20"):
         nt.evaluate(other, "ndcg@10", labels=labels)

@@ -182,8 +182,8 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
     ),
     "spelled_otherwise": (
         {"how": "case", "of_run": "SKU-1", "of_labels": "sku-1", "n": 1200, "of": 1300},
-        "the run has item 'SKU-1', the labels have 'sku-1', and of 1,300 labels looked at that no item meets 1,200 "
-        "differ so: they differ in capitals or blanks alone; write them alike",
+        "the run has item 'SKU-1', the labels have 'sku-1', and so it is with 1,200 of 1,300 labels looked at that "
+        "no item meets: they differ in capitals or blanks alone; write them alike",
     ),
     "few_labels_met": (
         {"n": 3, "n_labels": 1200},
