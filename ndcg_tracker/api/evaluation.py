@@ -40,6 +40,7 @@ from ndcg_tracker.runs.scoring import (
     unordered_notes,
     unstable_sort_notes,
 )
+from ndcg_tracker.runs.spelling import Spelling
 from ndcg_tracker.words.notes import Note, all_one_notes, in_words
 from ndcg_tracker.words.texts import shown, shown_name
 
@@ -502,12 +503,17 @@ class _Match:
     meeting: Index = field(default_factory=lambda: np.zeros(4, dtype=np.int64))
     of_run: list[str] = field(default_factory=list)
     of_labels: list[str] = field(default_factory=list)
+    spelling: Spelling = field(default_factory=Spelling)
 
     @classmethod
     def of(cls, both: Judged) -> _Match:
         """Return the match of a run and its labels."""
         in_run, in_labels = both.run_groups >= 0, both.label_groups >= 0
         meeting = [some.sum() for some in (~in_run & in_labels, in_labels, in_run & ~in_labels, in_run)]
+        of_run, of_labels = (
+            keys.slice(0, min(len(keys), _N_SHOWN + 1)).to_list()
+            for keys in (both.ranking.group_keys, both.labels.group_keys)
+        )
         return cls(
             bool((in_run & in_labels).any()),
             both.rows.size > 0,
@@ -517,10 +523,9 @@ class _Match:
             [n_unordered(both.ranking)],
             {},
             np.array(meeting, dtype=np.int64),
-            *(
-                keys.slice(0, min(len(keys), _N_SHOWN + 1)).to_list()
-                for keys in (both.ranking.group_keys, both.labels.group_keys)
-            ),
+            of_run,
+            of_labels,
+            Spelling.of(both),
         )
 
     def add(self, other: _Match) -> None:
@@ -533,6 +538,7 @@ class _Match:
         self.unordered += other.unordered
         self.on_sort = {metric: n + self.on_sort.get(metric, 0) for metric, n in other.on_sort.items()}
         self.meeting += other.meeting
+        self.spelling.add(other.spelling)
         for kept, some in ((self.of_run, other.of_run), (self.of_labels, other.of_labels)):
             kept += some[: _N_SHOWN + 1 - len(kept)]
 
@@ -542,14 +548,14 @@ class _Match:
         if self.any_item:
             meeting = meeting_notes(*self.meeting.tolist(), metrics=metrics)
             of_ties = [*unordered_notes(self.unordered), *unstable_sort_notes(self.on_sort)]
-            return [*swapped, *meeting, *of_ties, *below_rel_notes(metrics, self.highest)]
+            return [*swapped, *self.spelling.notes(), *meeting, *of_ties, *below_rel_notes(metrics, self.highest)]
         if not self.any_group:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self.of_run)}, the labels have "
                 f"{_some(self.of_labels)}",
                 advice="give labels of the same groups, with ids written alike",
             )
-        return [Note("no_label"), *swapped]
+        return [self.spelling.none_met(), *swapped]
 
 
 _N_SHOWN = 3

@@ -349,7 +349,8 @@ def _stored(
     ]
     more = _single_repeats(both)
     for side in both.sides if any(share < WELL_JUDGED for of_side in shares for share in of_side.values()) else ():
-        more += judged_share_notes(tx, side.run, both.baseline.label_set)
+        other = both.sides[1 - both.sides.index(side)].run if len(both.sides) == len(both.arms) else None
+        more += judged_share_notes(tx, side.run, both.baseline.label_set, other)
     more += _missing_that_count(both, results, options)
     more += [] if pruned else _shorter_lists(both)
     of_arms = shares[: len(both.sides_of[0])], shares[len(both.sides_of[0]) :]

@@ -18,7 +18,7 @@ from ndcg_tracker.metrics.language.text import asked_for, parse_metric
 from ndcg_tracker.runs.labels import counting_judge, numbered_labels
 from ndcg_tracker.runs.samples import sampled_note
 from ndcg_tracker.storage.records import EXTERNAL_JUDGE, NO_LABELS_HERE
-from ndcg_tracker.words.notes import Note
+from ndcg_tracker.words.notes import Fact, Note
 
 if TYPE_CHECKING:
     from ndcg_tracker.storage.records import (
@@ -288,7 +288,11 @@ def ranked_notes(runs: Sequence[RunRecord]) -> list[Note]:
     in_ten = {run.name: run.documents_in_ten for run in runs if run.documents_in_ten is not None}
     if in_ten:
         others = [run.name for run in runs if run.name not in in_ten]
-        notes.append(Note("documents_in_ten", {"in_ten": list(in_ten.items()), "others": others}))
+        facts: dict[str, Fact] = {"in_ten": list(in_ten.items()), "others": others}
+        collapsed = {run.name: run.collapsed for run in runs if run.collapsed is not None}
+        if len({*collapsed.values()}) > 1:
+            facts["collapsed"] = list(collapsed.items())
+        notes.append(Note("documents_in_ten", facts))
     return notes
 
 

@@ -32,6 +32,10 @@ class WrongValueError(InputError, ValueError):
 class Places(Protocol):
     """The places of a table's rows in their source."""
 
+    @property
+    def if_twice(self) -> str:
+        """What to do about two rows that are alike."""
+
     def error(self, row: int, what: str, **parts: str) -> Exception:
         """Return the error that says ``what`` is wrong with a row (from 0); ``parts``: its advice."""
 
@@ -43,7 +47,7 @@ class Places(Protocol):
 
 
 class LinePlaces:
-    """Rows of a text file: ``lines`` has the line number of each row; ``if_twice`` says what to do about two alike."""
+    """Rows of a text file: ``lines`` has the line number of each row."""
 
     def __init__(self, name: str, lines: Sequence[int], if_twice: str = KEEP_ONE) -> None:
         self.if_twice = if_twice
@@ -77,6 +81,7 @@ class RecordPlaces:
     def __init__(self, name: str, lines: LinePlaces) -> None:
         self._name = name
         self._lines = lines
+        self.if_twice = lines.if_twice
 
     def error(self, row: int, what: str, **parts: str) -> InputError:
         """Return ``FILE: record N: what``."""
@@ -97,6 +102,8 @@ class RowPlaces:
     ``name`` is the file's name, None for a frame; ``first_row`` how many rows stand before these in the file.
     ``lengths``: how many elements each row has, in parts, where there are list columns; it may still grow.
     """
+
+    if_twice = KEEP_ONE
 
     def __init__(self, name: str | None = None, first_row: int = 0, lengths: list[Index] | None = None) -> None:
         self._name = name
@@ -143,6 +150,8 @@ class RowPlaces:
 
 class NoPlaces:
     """Rows that the fast path read: it knows no line numbers, so it leaves every complaint to the exact path."""
+
+    if_twice = KEEP_ONE
 
     def error(self, row: int, what: str, **parts: str) -> DoubtfulError:
         """Return a doubt."""

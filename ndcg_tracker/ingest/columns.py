@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from ndcg_tracker.errors import InputError, NdcgTrackerWarning, argument, warn
+from ndcg_tracker.ingest.cells import KEEP_ONE
 from ndcg_tracker.ingest.documents import Documents
 from ndcg_tracker.words.texts import in_a_row, shown
 
@@ -92,6 +93,7 @@ CONVENTIONS = (
     Convention(
         "RecTools", "user_id", "item_id", beside_relevant=("weight", "datetime"), has_ranks=True, is_by_rank=True
     ),
+    Convention("RecBole", "user_id:token", "item_id:token", ("rating:float", "label:float")),
     Convention("MS MARCO", "qid", "pid", has_ranks=True),
     Convention("Quepid and OpenSearch", "query", "docid", ("rating",), is_whole=True),
 )
@@ -179,6 +181,14 @@ class Columns:
             return None if is_of_run and wanted is LABEL_TABLE else name
         return (of_labels if wanted is LABEL_TABLE else of_run).strip()
 
+    def if_twice(self, wanted: Wanted) -> str:
+        """Return what to do about an item that a search found twice: a document, perhaps, of which there are chunks."""
+        name = self.asked("item", (), wanted)
+        if name is None or wanted is LABEL_TABLE or self.documents is not None or not ("." in name or "doc" in name):
+            return KEEP_ONE
+        rather = f"{argument('item_to_document', name)} in place of {argument('item', name)}"
+        return f"{KEEP_ONE}, or, where these are chunks of one document, give {rather}"
+
     def asked_beside(self, header: Collection[str], wanted: Wanted) -> list[str]:
         """Return the columns that were named for wanted roles and that are not in ``header``."""
         names = [self.asked(role, header, wanted) for role in wanted.roles]
@@ -212,7 +222,9 @@ class Columns:
             others = [name for name in header if name not in names.values()]
             alike = {role: often_called(role, others) for role in absent}
             likely = {role: names[0] for role, names in alike.items() if len(names) == 1}
-            more = _hint(absent[0], header, others) if len(absent) == 1 and not likely else ""
+            more = _hint(absent[0], header, others, wanted) if len(absent) == 1 and not likely else ""
+            if absent == ["item", "label"] and _LISTS & {*others}:
+                more = f"; what a search found is a run: {EXCHANGED}"
             raise absent_columns({role: role for role in absent}, header, refused, more, likely)
         self._warn_of(names, wanted)
         return names
@@ -324,7 +336,8 @@ class Columns:
             return None
         given = argument("item_to_document", f"({documents.rule})")
         raise refused(
-            f"no column {shown(documents.rule)} has the documents; the columns are {', '.join(map(shown, header))}",
+            f"no column {shown(documents.rule)} has the documents; the columns are "
+            f"{', '.join(map(shown, header))}{documents.no_file}",
             advice=f"name another, a file of items and their documents, or, if it is a pattern, {given}",
             joint=": ",
         )
@@ -494,11 +507,22 @@ def _only(role: str, names: Sequence[str], refused: Refused) -> str | None:
 
 def often_called(role: str, header: Iterable[str]) -> list[str]:
     """Return the columns that are called as those of this role often are."""
-    return [name for name in header if name.lower().replace("_", "").replace("-", "") in _OFTEN.get(role, ())]
+    often = (role, *_OFTEN.get(role, ()))
+    plain = {name: name.lower().replace("_", "").replace("-", "").partition(":")[0] for name in header}
+    return [name for name, text in plain.items() if text in often]
 
 
-def _hint(role: str, header: Sequence[str], others: Sequence[str]) -> str:
+_LISTS = {"results", "hits", "documents", "response", "responses", "found", "predictions"}
+EXCHANGED = "are the run and the labels exchanged?"
+
+
+def _hint(role: str, header: Sequence[str], others: Sequence[str], wanted: Wanted) -> str:
     """Return what to do, other than to name it, where the one column of a role is absent; ``others`` have no role."""
+    if role == "label" and ({"score", _RANK} & {*others} or often_called("score", others)):
+        return f"; scores without labels are a run: {EXCHANGED}"
+    labels = {name for convention in CONVENTIONS for name in ("label", *convention.label)}
+    if role == "score" and wanted is RUN_APART and (labels & {*others} or often_called("label", others)):
+        return f"; labels without scores are no run: {EXCHANGED}"
     if role == "item":
         return f"; {ONE_TABLE}"
     if role == "label":

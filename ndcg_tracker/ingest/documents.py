@@ -19,6 +19,7 @@ from ndcg_tracker.words.texts import shown
 Collapse = Literal["max", "first", "sum"]
 
 _COLUMN = re.compile(r"[\w.-]+")  # a rule like this names a column; as a pattern it is written in brackets
+_FILE = re.compile(r"(\.{1,2}|~)/.*|[^\\*+?()\[\]{}|^$#]+\.(csv|tsv|txt|jsonl?|ndjson|parquet)(\.gz)?")
 _FIRST = 10
 
 
@@ -70,6 +71,11 @@ class Documents:
         """Whether the rule is the name of a column."""
         return self.mapping is None and _COLUMN.fullmatch(self.rule) is not None
 
+    @property
+    def no_file(self) -> str:
+        """What errors go on with where the rule looks like the name of a file, which is not there."""
+        return f", and there is no file {shown(self.rule)}" if _FILE.fullmatch(self.rule) else ""
+
     def of(self, items: Keys, refused: Callable[..., Exception], *, are_labels: bool = False) -> tuple[Keys, int]:
         """Return the document of every item, as numbers of distinct ids, and how many ids of items became others.
 
@@ -87,26 +93,31 @@ class Documents:
         if self.are_read or (self.mapping is None and self.is_column):
             return item
         if self.mapping is not None:
-            document = self.mapping.get(item)
-            if document is None and are_labels:
+            mapped = self.mapping.get(item)
+            if mapped is None and are_labels:
                 return item
-            if document is None:
+            if mapped is None:
                 raise refused(f"item {shown(item)} has no document in {shown(self.rule)}", advice="add it there")
-            return document
+            return mapped
         name = item.decode()
         cut = [match.span() for match in re.finditer(self.rule, name) if match[0]]
         if not cut:
             return item
         (start, end), *more = cut
-        document = (name[:start] + name[end:]).encode()
-        if document and not more:
-            return document
+        document = name[:start] + name[end:]
+        if document and not more and (not start or end == len(name)):
+            return document.encode()
         given = argument("item_to_document", self.rule)
         if more:
             places = [shown(name[start:end]) for start, end in cut[:2]]
             raise refused(
                 f"{given} matches {len(cut)} times in item {shown(item)}: {' and '.join(places)}",
                 advice=f"end it with $ if the last is meant: {argument('item_to_document', f'({self.rule})$')}",
+            )
+        if document:
+            raise refused(
+                f"{given} makes {shown(document)} of item {shown(item)}",
+                advice=f"match all that comes after the document's id, such as {shown(f'{self.rule}.*')}",
             )
         raise refused(
             f"{given} cuts off all of item {shown(item)}", advice="match only what comes after the document's id"

@@ -168,7 +168,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
 
     from ndcg_tracker.ingest.arrow import Collected, converted, has_lists, values_of_lists, warn_of_floats
 
-    places = frame.places
+    places, documents = frame.places, columns.documents
     by_rank = columns.by_rank and columns.score is None
     columns = DEFAULT_COLUMNS if frame.is_plain else columns
     number = "label" if wanted is LABEL_TABLE else "score"
@@ -198,6 +198,8 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
         collected.add(converted(parts, names, places, collected.n_rows))
     warn_of_floats({names[role]: array.type for role, array in arrays.items() if role in IDS})
     rows = collected.rows()
+    if documents is not None and frame.lists is not None and frame.lists.are_documents:
+        rows = rows.with_documents(documents.for_column(documents.rule))
     in_order |= frame.lists is not None and frame.lists.numbers is None
     if frame.lists is not None and frame.lists.are_found and not in_order:  # a search has its best item first
         deciding: Any = "ranks" if by_rank else "order"

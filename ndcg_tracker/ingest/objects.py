@@ -44,9 +44,8 @@ _TRECTOOLS = {"TrecRun": ("run_data", "score", "score"), "TrecQrel": ("qrels_dat
 class ListPlaces:
     """The items of lists, known by group and place in the list, from 1."""
 
-    if_twice = "keep one of the two"
-
-    def __init__(self, groups: Sequence[object], lengths: Index) -> None:
+    def __init__(self, groups: Sequence[object], lengths: Index, if_twice: str) -> None:
+        self.if_twice = if_twice
         self._groups, self._ends = groups, np.cumsum(lengths)
 
     def error(self, row: int, what: str, **parts: str) -> InputError:
@@ -69,7 +68,8 @@ class Lists:
     """A list of items for each group.
 
     ``items``: their ids, list after list; ``numbers``: the score or the grade of each, None where none has one.
-    ``are_found``: whether they are objects that a search returned, the best first.
+    ``are_found``: whether they are objects that a search returned, the best first. ``are_documents``: whether the ids
+    are of the documents that objects are chunks of.
     """
 
     groups: Sequence[object]
@@ -78,6 +78,7 @@ class Lists:
     numbers: list[object] | None
     places: ListPlaces
     are_found: bool
+    are_documents: bool
 
 
 def lists_of(frame: object, columns: Columns, wanted: Wanted) -> Lists | None:
@@ -106,7 +107,7 @@ grade}}, or the ids alone
     first = next((entry for entry in entries if entry is not None), None)
     if first is None and not isinstance(frame, Mapping):
         return None
-    reader = _Reader(columns, wanted, ListPlaces(groups, lengths), entries)
+    reader = _Reader(columns, wanted, ListPlaces(groups, lengths, columns.if_twice(wanted)), entries)
     if first is None or _is_id(first) or isinstance(first, float):
         if not _are_ids(entries, may_be_mixed=isinstance(frame, Mapping)):
             if isinstance(frame, Mapping) and isinstance(first, str):  # no column has text and something else
@@ -130,7 +131,7 @@ grade}}, or the ids alone
             advice="give a list, the best item first, or {item: score}",
         )
     are_found = numbers is not None and not _is_id(first[0] if isinstance(first, tuple | list) else first)
-    return Lists(groups, lengths, items, numbers, reader.places, are_found)
+    return Lists(groups, lengths, items, numbers, reader.places, are_found, reader.are_documents)
 
 
 def _by_group(frame: object, columns: Columns) -> tuple[list[object], list[Collection[object]]] | None:
@@ -269,6 +270,9 @@ class _Reader:
         asked = {role: columns.asked(role, (), wanted) for role in ("item", self._number)}
         self._asked = {role: tuple(name.split(".")) for role, name in asked.items() if name}
         self._given = None if self._is_labels else columns.score
+        documents = columns.documents
+        self._document = tuple(documents.rule.split(".")) if documents is not None and documents.is_column else None
+        self.are_documents = False
 
     def is_hit(self, entry: object) -> bool:
         """Return whether an entry is an object with an id, or one that should have one."""
@@ -317,16 +321,19 @@ class _Reader:
         return None
 
     def _ids(self) -> list[object]:
-        path = self._path("item")
+        asked = self._asked.get("item"), "item"
+        if self._document is not None and (not self._is_labels or _any_at(self._entries, self._document)):
+            asked, self.are_documents = (self._document, "item_to_document"), True
+        given, role = asked
+        path = self._path("item") if role == "item" else given
         ids = [None] * len(self._entries) if path is None else _all_at(self._entries, path)
         row = next((row for row, value in enumerate(ids) if value is None), None)
         if row is None:
             return ids
         entry = self._entries[row]
         kind = "nothing" if entry is None else f"a {type(entry).__name__}"
-        given = self._asked.get("item")
         what = f"{kind} has no id" if given is None else f"{kind} has no {'.'.join(given)}"
-        raise self.places.error(row, what, advice=_where_ids_may_be(entry))
+        raise self.places.error(row, what, advice=_where_ids_may_be(entry, role))
 
     def _numbers(self, role: str) -> list[Any] | None:
         path = self._path(role)
@@ -345,18 +352,18 @@ class _Reader:
         )
 
 
-def _where_ids_may_be(entry: object) -> str:
-    """Return how to say where the id of an object is."""
+def _where_ids_may_be(entry: object, role: str) -> str:
+    """Return how to say where the id of an object, or of its document, is."""
     held = [name for name in _HELD_IN if isinstance(_at(entry, (name,)), Mapping)]
     paths = [f"{name}.{key}" for name in held for key, value in _at(entry, (name,)).items() if _is_id(value)]
     if isinstance(entry, Mapping):
         paths += [str(key) for key, value in entry.items() if _is_id(value) and (key,) not in _SCORE_PATHS]
     if not paths:
-        return f"say where its id is with {argument('item')}, or give ids"
+        return f"say where its id is with {argument(role)}, or give ids"
     likely = [path for path in paths if path.rpartition(".")[2] in ("source", "doc_id", "document_id", "file_name")]
     chosen = [*likely, *paths][0]
     others = f"; there is {in_a_row(paths)}" if len(paths) > 1 else ""
-    return f"say where its id is, such as {argument('item', chosen)}{others}"
+    return f"say where its id is, such as {argument(role, chosen)}{others}"
 
 
 def _at(entry: Any, path: Path) -> Any:
@@ -364,6 +371,11 @@ def _at(entry: Any, path: Path) -> Any:
     for name in path:
         entry = entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None)
     return entry
+
+
+def _any_at(entries: list[Any], path: Path) -> bool:
+    """Return whether anything stands at a path in any entry."""
+    return any(_at(entry, path) is not None for entry in entries)
 
 
 def _all_at(entries: list[Any], path: Path) -> list[Any]:

@@ -562,6 +562,8 @@ def documents_given(rule: object, collapse: str | None = None) -> Documents | No
     if Path(text).is_file():
         return Documents(text, chosen, _documents_in(text))
     documents = Documents(text, chosen)
+    if isinstance(rule, os.PathLike) or (documents.no_file and not documents.is_column):
+        raise InputError("no such file", where=shown_name(text), advice="check the path")
     try:
         re.compile(text)
     except re.error as error:
@@ -590,5 +592,8 @@ def _documents_in(path: str) -> dict[bytes, bytes]:
             except WrongValueError as error:
                 raise error.at(records.places.place(row)) from None
             if documents.setdefault(item, document) != document:
-                raise records.places.error(row, f"item {shown(item)} has another document above", advice="keep one")
+                order = f"{shown(names[0])} is read as the items and {shown(names[1])} as their documents"
+                other_way = "" if "item" in names else f"; {order}: if it is the other way round, name them so"
+                what = f"item {shown(item)} has another document above"
+                raise records.places.error(row, what, advice=f"keep one{other_way}")
     return documents

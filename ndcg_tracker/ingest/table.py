@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ndcg_tracker.concurrency import mapped
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import KEEP_ONE, NO_RANK, LinePlaces, Places, Ranks
+from ndcg_tracker.ingest.cells import NO_RANK, Places, Ranks
 from ndcg_tracker.ingest.columns import Refused
 from ndcg_tracker.ingest.documents import Chunks, Documents
 from ndcg_tracker.ingest.rows import Rows
@@ -299,7 +299,7 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
     if rows.documents is not None:
         if rows.documents.is_column and not rows.documents.are_read:
             raise places.whole(
-                f"a format without columns has no column {shown(rows.documents.rule)}",
+                f"a format without columns has no column {shown(rows.documents.rule)}{rows.documents.no_file}",
                 advice=f"give a pattern such as {argument('item_to_document', '#.*')}, or a file of documents",
             )
         documents, n_changed = rows.documents.of(items, places.whole)
@@ -463,6 +463,6 @@ def _refuse_duplicates(
         pair = group, table.items.bytes_at(place)
         if pair in first_at:
             item, name, first = shown(pair[1]), shown(table.keys[group]), places.mention(first_at[pair])
-            advice = places.if_twice if isinstance(places, LinePlaces) else KEEP_ONE
-            raise places.error(row, f"item {item} of group {name} is in {first} already", advice=advice)
+            what = f"item {item} of group {name} is in {first} already"
+            raise places.error(row, what, advice=places.if_twice)
         first_at[pair] = row

@@ -412,7 +412,9 @@ def _stored(
                     where=details.name,
                     advice="give labels of the same groups, with ids written alike",
                 )
-            notes.append(Note("no_group_label" if is_elsewhere else "no_label"))
+            notes.append(Note("no_group_label") if is_elsewhere else scores.spelling.none_met())
+        else:
+            notes += scores.spelling.notes()
         notes += judged_share_notes(tx, run, label_set) or met_labels_notes(
             scores.n_judged, label_set.n_labels, scores.coverage(), dataset.name
         )

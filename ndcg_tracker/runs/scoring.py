@@ -25,6 +25,7 @@ from ndcg_tracker.rankings.join import JudgedRanking, judged
 from ndcg_tracker.rankings.keys import Keys
 from ndcg_tracker.rankings.ranking import GroupWeights, LabelLists, Ranking, Run
 from ndcg_tracker.runs.labels import label_source
+from ndcg_tracker.runs.spelling import Spelling
 from ndcg_tracker.words.notes import Fact, Note, labels_command
 from ndcg_tracker.words.texts import counted
 
@@ -177,12 +178,14 @@ class ScoredGroups:
 
     ``values``: per metric the values, and those with every tie broken for the worst and for the best. ``shares``: the
     judged share of the groups that both sides have, by cutoff. ``n_judged``: how many items have a label.
+    ``spelling``: how ids that do not meet are written, None where nobody looked.
     """
 
     values: list[tuple[GroupValues, GroupValues, GroupValues]]
     shares: dict[int | None, Floats]
     n_judged: int
     n_unordered: int | None = None
+    spelling: Spelling | None = None
 
 
 FAR_BELOW = 0.6
@@ -191,19 +194,31 @@ _FEWEST_RUNS = 3
 _FEW_MET = 0.1
 
 
-def judged_share_notes(tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord) -> list[Note]:
-    """Return a note where far less of a run's first ranks is judged than of three other runs under these labels."""
+def judged_share_notes(
+    tx: ReadTransaction, run: RunRecord, label_set: LabelSetRecord, beside: RunRecord | None = None
+) -> list[Note]:
+    """Return a note where far less of a run's first ranks is judged than of three other runs under these labels.
+
+    ``beside``: a run that is enough alone, unless all labels are of relevant items, which a better run has more of.
+    """
     own: dict[int | None, float] = {}
     others: dict[int | None, list[float]] = {}
+    other: dict[int | None, float] = {}
+    has_other = beside is not None and tx.labels.has_judged_zero(label_set.id)
     for coverage in tx.evaluations.coverages_under(label_set.id):
         if coverage.run_id == run.id:
             own[coverage.cutoff] = coverage.judged_share
         else:
             others.setdefault(coverage.cutoff, []).append(coverage.judged_share)
+            if beside is not None and has_other and coverage.run_id == beside.id:
+                other[coverage.cutoff] = coverage.judged_share
     for cutoff, share in own.items():
         usual = others.get(cutoff, [])
         if len(usual) >= _FEWEST_RUNS and 0 < share <= FAR_BELOW * median(usual):
             facts: dict[str, Fact] = {"run": run.name, "cutoff": cutoff, "share": share, "usual": median(usual)}
+            return [Note("far_fewer_judged", facts, labels_command(run.dataset))]
+        if beside is not None and 0 < share <= FAR_BELOW * other.get(cutoff, 0.0):
+            facts = {"run": run.name, "cutoff": cutoff, "share": share, "usual": other[cutoff], "other": beside.name}
             return [Note("far_fewer_judged", facts, labels_command(run.dataset))]
     return []
 
@@ -337,7 +352,13 @@ def unordered_notes(counts: Iterable[int | None]) -> list[Note]:
 def scored(judged: JudgedRanking, metrics: Sequence[Metric]) -> ScoredGroups:
     """Return the values of metrics on some groups."""
     shares = {cutoff: judged_shares(judged, cutoff) for cutoff in dict.fromkeys(metric.cutoff for metric in metrics)}
-    return ScoredGroups(values_with_bounds(judged, metrics), shares, judged.rows.size, n_unordered(judged.ranking))
+    return ScoredGroups(
+        values_with_bounds(judged, metrics),
+        shares,
+        judged.rows.size,
+        n_unordered(judged.ranking),
+        Spelling.of(judged),
+    )
 
 
 class Scores:
@@ -350,6 +371,7 @@ class Scores:
         self.worst: GatheredValues = GatheredValues()
         self.best: GatheredValues = GatheredValues()
         self.n_judged: int = 0
+        self.spelling = Spelling()
         self.unordered: list[int | None] = []
         self._order: Index | None = None
 
@@ -364,6 +386,8 @@ class Scores:
         for gathered, number in ((self.values, 0), (self.worst, 1), (self.best, 2)):
             gathered.add([of_metric[number] for of_metric in groups.values])
         self.n_judged += groups.n_judged
+        if groups.spelling is not None:
+            self.spelling.add(groups.spelling)
         self.unordered.append(groups.n_unordered)
 
     def add_missing(self, labels: Iterable[LabelLists]) -> None:

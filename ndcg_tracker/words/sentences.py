@@ -114,6 +114,35 @@ def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
     return f"{what} contradicts the scores in {where}; {decides}"
 
 
+def _difference(how: str) -> str:
+    """Return how ids of the run and of the labels differ, and what to do about it."""
+    whose, is_prefix, prefix = how.partition(":")
+    if is_prefix:
+        return f"those of the {whose} have {shown(prefix)} before them; write them alike"
+    return {
+        "case": "they differ in capitals or blanks alone; write them alike",
+        "decimals": "whole numbers became floats, as a join with empty cells makes them; write whole numbers (in "
+        "pandas, .astype('Int64') before to_csv)",
+        "chunks": "to rank documents in the place of their chunks",
+        "parts": "where these are chunks, name their documents by a column or a file (--item-to-document)",
+    }[how]
+
+
+def _spelled_otherwise(how: str, of_run: str, of_labels: str, n: int, of: int) -> str:
+    return (
+        f"the run has item {shown(of_run)}, the labels have {shown(of_labels)}, and so it is with {n:,} of {of:,} "
+        f"labels looked at that no item meets: {_difference(how)}"
+    )
+
+
+def _no_label(of_run: str = "", of_labels: str = "", how: str = "") -> str:
+    told = "none of its items has a label, so every result is 0 or undefined"
+    if not of_run:
+        return f"{told}; do the ids match?"
+    more = f"; {_difference(how)}" if how else "; do the ids match?"
+    return f"{told}: the run has {shown(of_run)}, the labels have {shown(of_labels)}{more}"
+
+
 def _sampled(n: int, of: int, rank: int, chance: float) -> str:
     return (
         f"items are ranked among {n:,} sampled negatives of {of:,}: one truly at rank {rank:,} is in the first ten "
@@ -121,10 +150,14 @@ def _sampled(n: int, of: int, rank: int, chance: float) -> str:
     )
 
 
-def _documents_in_ten(in_ten: Sequence[tuple[str, float]], others: Sequence[str]) -> str:
+def _documents_in_ten(
+    in_ten: Sequence[tuple[str, float]], others: Sequence[str], collapsed: Sequence[tuple[str, str]] = ()
+) -> str:
     names = in_a_row([f"{value:.1f} distinct documents in the first ten of {name}" for name, value in in_ten])
     beside = f"; {in_a_row(list(others))} {'has' if len(others) == 1 else 'have'} no chunks" if others else ""
-    return f"documents stand in the place of their chunks: {names}{beside}"
+    ways = ", ".join(f"{how} in {name}" for name, how in collapsed)
+    differ = f"; the scores of documents are made of their chunks' in other ways ({ways})" if ways else ""
+    return f"documents stand in the place of their chunks: {names}{beside}{differ}"
 
 
 def _history_of_samples(samples: Sequence[tuple[str, int, str]], n_runs: int) -> str:
@@ -399,15 +432,16 @@ WORDS: Mapping[str, str | Callable[..., str]] = {
         f"{counted(n, 'row')} {'has' if n == 1 else 'have'} no score, and the items count as not retrieved; if a model "
         "failed on them, fix the scores"
     ),
-    "far_fewer_judged": lambda run, cutoff, share, usual: (
-        f"{percent(share)} of the {f'first {cutoff}' if cutoff else 'items'} of {run} are judged, of other runs "
+    "far_fewer_judged": lambda run, cutoff, share, usual, other="other runs": (
+        f"{percent(share)} of the {f'first {cutoff}' if cutoff else 'items'} of {run} are judged, of {other} "
         f"{percent(usual)}: are its ids spelled as in the labels? See those with"
     ),
     "few_labels_met": lambda n, n_labels: (
         f"{n:,} of {n_labels:,} labels are of items that the run lists, and few of its first items are judged: are the "
         "ids spelled as in the labels? See those with"
     ),
-    "no_label": "none of its items has a label, so every result is 0 or undefined; do the ids match?",
+    "spelled_otherwise": _spelled_otherwise,
+    "no_label": _no_label,
     "no_group_label": (
         "none of its groups has labels, so every result is 0 or undefined: are the groups spelled as in the labels?"
     ),

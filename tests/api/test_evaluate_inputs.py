@@ -28,7 +28,10 @@ from ndcg_tracker.ingest.reading import read_labels, read_run
 
 EXPECTED = nt.evaluate(frame_of(DENSE), "ndcg@10", labels=labels_frame()).mean["ndcg@10"]
 QRELS = {group: {item: int(grade) for item, grade in items.items()} for group, items in LABELS.items()}
-NOTHING_JUDGED = "none of its items has a label, so every result is 0 or undefined; do the ids match?"
+NOTHING_JUDGED = (
+    "none of its items has a label, so every result is 0 or undefined: the run has 'a', the labels have 'z'; do the "
+    "ids match?"
+)
 
 
 def mean(run: object, labels: object = None, **options: Any) -> float:

@@ -1,6 +1,7 @@
 """Chunks of documents: by pattern, column, file or dict; what a document is worth, and what is refused."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,14 @@ WRONG: list[tuple[dict[str, Any], str]] = [
      "give a pattern of what their ids have behind the document's, such as '#.*', or leave it out"),
     ({"item_to_document": ".*"}, "item_to_document='.*' cuts off all of item 'a#2'; match only what comes after the "
      "document's id"),
+    ({"item_to_document": "#"}, "item_to_document='#' makes 'a2' of item 'a#2'; match all that comes after the "
+     "document's id, such as '#.*'"),
+    ({"item_to_document": "mpa.csv"}, "no column 'mpa.csv' has the documents; the columns are 'group', 'item', "
+     "'score', 'document', and there is no file 'mpa.csv': name another, a file of items and their documents, or, if "
+     "it is a pattern, item_to_document='(mpa.csv)'"),
+    ({"item_to_document": "./map"}, "./map: no such file; check the path"),
+    ({"item_to_document": "data/map.csv"}, "data/map.csv: no such file; check the path"),
+    ({"item_to_document": Path("map")}, "map: no such file; check the path"),
     ({"item_to_document": "doc"}, "no column 'doc' has the documents; the columns are 'group', 'item', 'score', "
      "'document': name another, a file of items and their documents, or, if it is a pattern, item_to_document='(doc)'"),
     ({"item_to_document": "#("}, "item_to_document='#(' is no pattern (missing ), unterminated subpattern at position "
@@ -110,7 +119,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("given_rule", "message"), WRONG)
 def test_rules_that_cannot_be_taken(given_rule: dict[str, Any], message: str) -> None:
-    of_labels = message.replace("a#2", "b#1").replace("and '2'", "and '1'")
+    of_labels = message.replace("a#2", "b#1").replace("and '2'", "and '1'").replace("a2", "b1")
     said = refusal_of(nt.InputError, nt.evaluate, CHUNKS, "ndcg@10", labels={"q": {"b#1": 1}}, **given_rule)
     assert said in (message, f"labels: {of_labels}")
 
@@ -118,6 +127,8 @@ def test_rules_that_cannot_be_taken(given_rule: dict[str, Any], message: str) ->
 def test_files_of_documents_that_cannot_be_taken(tmp_path: Path) -> None:
     for text, message in {
         "item,document\na#1,a\na#1,b\n": ":3: item 'a#1' has another document above; keep one",
+        "doc,chunk\na,a#1\na,a#2\n": ":3: item 'a' has another document above; keep one; 'doc' is read as the items "
+        "and 'chunk' as their documents: if it is the other way round, name them so",
         "item\na#1\n": ":1: one column; give one of items and one of documents",
         "item,document\n,b\n": ":2: the item id is empty; every row needs one",
     }.items():
@@ -145,11 +156,50 @@ def test_what_cannot_be_added_up() -> None:
     assert read_frame(once, Columns(documents=documents_given("#.*", "sum"))).ranking.n_items == 3
 
 
+def test_a_pattern_may_have_slashes_and_cut_the_beginning() -> None:
+    for run, pattern in (({"q": {"x/a/2": 1.0, "x/a/1": 2.0}}, "/[0-9]+$"), ({"q": {"2:x/a": 1.0}}, "^[0-9]+:")):
+        assert nt.evaluate(run, "RR", labels={"q": {"x/a": 1}}, item_to_document=pattern)["RR"] == 1.0
+
+
 def test_the_same_chunk_twice_is_still_refused() -> None:
     twice = pd.concat([CHUNKS, CHUNKS.iloc[:1]])
     assert "item 'a#2' of group 'q' is in row 1 already" in refusal_of(
         nt.InputError, nt.evaluate, twice, "ndcg@10", labels=LABELS, item_to_document="#.*"
     )
+
+
+def with_metadata(**metadata: str) -> SimpleNamespace:
+    return SimpleNamespace(id=None, metadata=metadata, page_content="text")
+
+
+HITS: dict[str, list[Any]] = {
+    "pairs": [
+        (with_metadata(source="a.md"), 0.9),
+        (with_metadata(source="a.md"), 0.8),
+        (with_metadata(source="b.md"), 0.7),
+    ],
+    "objects": [
+        SimpleNamespace(id=1, score=0.9, meta={"source": "a.md"}),
+        SimpleNamespace(id=2, score=0.8, meta={"source": "a.md"}),
+        SimpleNamespace(id=3, score=0.7, meta={"source": "b.md"}),
+    ],
+    "dicts": [{"id": id, "metadata": {"source": name}} for id, name in ((1, "a.md"), (2, "a.md"), (3, "b.md"))],
+}
+
+
+@pytest.mark.parametrize("kind", HITS)
+@pytest.mark.filterwarnings("ignore:.*order is the ranking")
+def test_objects_are_chunks_of_documents(kind: str) -> None:
+    run, of = {"q": HITS[kind]}, "meta.source" if kind == "objects" else "metadata.source"
+    of_chunks = {"q": [HITS["dicts"][2]]} if kind == "dicts" else {"q": {"b.md"}}
+    for labels in (of_chunks, pd.DataFrame({"group": ["q"], "item": ["b.md"], "label": [1]})):
+        assert nt.evaluate(run, "RR", labels=labels, item_to_document=of)["RR"] == 0.5
+    assert refusal_of(nt.InputError, nt.evaluate, run, "RR", labels={"q": {"b.md": 1}}, item=of) == (
+        "group 'q', place 2: item 'a.md' of group 'q' is in place 1 already; keep one of the two, or, where these are "
+        f"chunks of one document, give item_to_document='{of}' in place of item='{of}'"
+    )
+    told = refusal_of(nt.InputError, nt.evaluate, run, "RR", labels={"q": {"b.md": 1}}, item_to_document="doc")
+    assert "has no doc; say where its id is, such as item_to_document='" in told
 
 
 chunks = st.lists(st.tuples(st.integers(0, 5), st.integers(-8, 8)), max_size=8)

@@ -53,6 +53,15 @@ def test_the_runs_of_other_tools(header: str, expected: dict[str, str]) -> None:
     assert names(header.split()) == {**expected, "score": "score"}
 
 
+def test_columns_that_are_called_as_ours_in_capitals_are_suggested() -> None:
+    assert refusal(["Group", "Item", "Score"], RUN_APART).endswith(
+        "name the group column with group='Group', the item column with item='Item' and the score column with "
+        "score='Score'"
+    )
+    of_recbole = ["user_id:token", "item_id:token", "score:float"]
+    assert refusal(of_recbole, RUN_APART).endswith("name the score column with score='score:float'")
+
+
 @pytest.mark.parametrize("header", ["user_id item_id rank", "qid pid rank"])
 def test_ranks_stand_for_scores_only_where_a_convention_has_them_so(header: str) -> None:
     found = names(header.split())
@@ -76,6 +85,11 @@ def test_ranks_elsewhere_are_no_scores(header: str) -> None:
         ("q_id doc_id score", ("q_id", "doc_id", "score")),
         ("query-id corpus-id score", ("query-id", "corpus-id", "score")),
         ("query docid rating", ("query", "docid", "rating")),
+        (
+            "user_id:token item_id:token rating:float timestamp:float",
+            ("user_id:token", "item_id:token", "rating:float"),
+        ),
+        ("user_id:token item_id:token label:float", ("user_id:token", "item_id:token", "label:float")),
     ],
 )
 def test_the_labels_of_other_tools(header: str, expected: tuple[str, str, str]) -> None:
@@ -142,7 +156,11 @@ def test_the_weight_of_an_interaction_may_be_named_as_its_label() -> None:
 def test_a_score_is_no_label_where_no_convention_says_so() -> None:
     found = refusal(["qid", "docno", "score"], LABEL_TABLE)
     assert found.startswith("no column 'label'; the columns are ")
-    assert found.endswith("with label=; where each row is a relevant item, add one that is 1")
+    assert found.endswith("with label=; scores without labels are a run: are the run and the labels exchanged?")
+    assert refusal(["qid", "docno"], LABEL_TABLE).endswith("; where each row is a relevant item, add one that is 1")
+    for header in (["qid", "docno", "label"], ["group", "item", "relevance"], ["query", "docid", "rating"]):
+        told = "; labels without scores are no run: are the run and the labels exchanged?"
+        assert refusal(header, RUN_APART).endswith(told)
     assert "label" not in names(["query-id", "corpus-id", "score"])
 
 

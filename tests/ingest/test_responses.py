@@ -546,8 +546,10 @@ def test_the_quick_way_doubts_blank_lines() -> None:
 def test_a_run_is_no_list_of_relevant_items() -> None:
     run_by_mistake = lines({"group": "q", "item": ["a"], "score": [1.5]})
     assert labels(run_by_mistake) == "no column 'label'; the columns are 'group', 'item', 'score': " + (
-        "name the label column with label=; where each row is a relevant item, add one that is 1"
+        "name the label column with label=; scores without labels are a run: are the run and the labels exchanged?"
     )
+    found = lines({"query_id": "q", "results": [{"id": "a", "score": 2}]})
+    assert labels(found).endswith("; what a search found is a run: are the run and the labels exchanged?")
 
 
 KEYS = st.sampled_from(

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +234,10 @@ def test_a_run_without_any_judged_item_is_stored_with_a_note(tracker: nt.Tracker
     assert (metric.mean, metric.n_missing, metric.n_undefined) == (0.0, 5, 2)
     same_groups = {group: {f"{item}-x": score for item, score in items.items()} for group, items in BM25.items()}
     found = tracker.ingest(frame_of(same_groups), name="wrong-items")
-    assert found.notes == ("none of its items has a label, so every result is 0 or undefined; do the ids match?",)
+    assert found.notes == (
+        "none of its items has a label, so every result is 0 or undefined: the run has 'a-x', the labels have 'a'; to "
+        "rank documents in the place of their chunks: --item-to-document '-.*'",
+    )
 
 
 def test_labels_of_other_groups_do_not_become_the_newest(tracker: nt.Tracker) -> None:
@@ -537,3 +541,37 @@ def test_a_value_that_is_left_to_a_tools_sort_is_told_once(tracker: nt.Tracker) 
     short = {"q": {f"d{place:02}": 1.0 + (place > 7) for place in range(15)}}
     for run in (untied, short):
         assert nt.evaluate(run, "ranx:ndcg@10", labels={"q": labels["q"]}).notes == ()
+
+
+@pytest.mark.both_engines
+@pytest.mark.parametrize(
+    ("spelled", "told"),
+    [
+        (str.upper, "they differ in capitals or blanks alone; write them alike"),
+        ("shop:{}".format, "those of the run have 'shop:' before them; write them alike"),
+        (lambda item: item[2:], "those of the labels have 'd-' before them; write them alike"),
+    ],
+)
+def test_ids_that_half_the_rows_write_otherwise_are_told(
+    tracker: nt.Tracker, spelled: Callable[[str], str], told: str
+) -> None:
+    """Half of them are misspelt: a mean of half the size, and no other run shows that."""
+    items = [f"d-{number}" for number in range(10)]
+    labels = {f"q{number}": {item: place % 3 for place, item in enumerate(items)} for number in range(4)}
+    good = {group: {item: -float(place) for place, item in enumerate(items)} for group in labels}
+    other = {
+        group: {spelled(item) if int(item[2:]) % 2 else item: score for item, score in of.items()}
+        for group, of in good.items()
+    }
+    assert tracker.ingest(good, name="good", labels=labels).notes == ()
+    (note,) = tracker.ingest(other, name="other").notes
+    assert note == (
+        f"the run has item {spelled('d-1')!r}, the labels have 'd-1', and so it is with 20 of 20 labels looked at that "
+        f"no item meets: {told}"
+    )
+    question = "50.0% of the first 10 of other are judged, of good 100.0%: are its ids spelled as in the labels?"
+    assert any(note.startswith(question) for note in tracker.compare("good", "other").notes)
+    gated = tracker.gate("other", baseline="good", margin=0.9, dry_run=True)
+    assert any(note.startswith(question) for note in gated.notes)
+    with pytest.warns(nt.errors.NdcgTrackerWarning, match="and so it is with 20 of 20"):
+        nt.evaluate(other, "ndcg@10", labels=labels)

@@ -146,6 +146,14 @@ def test_documents_in_the_place_of_chunks_are_told(tracker: nt.Tracker) -> None:
         "documents stand in the place of their chunks: 1.5 distinct documents in the first ten of chunks; whole has no "
         "chunks"
     )
+    tracker.ingest(CHUNKS, name="best", collapse="max", **of_chunks)
+    assert (
+        tracker.compare("chunks", "best")
+        .notes[0]
+        .endswith(
+            "of best; the scores of documents are made of their chunks' in other ways (sum in chunks, max in best)"
+        )
+    )
 
 
 def test_the_best_of_several_samples_is_refused(sampled: nt.Tracker) -> None:

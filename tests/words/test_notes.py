@@ -180,6 +180,11 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "30.3% of the first 10 of new are judged, of other runs 57.1%: are its ids spelled as in the labels? See those "
         "with",
     ),
+    "spelled_otherwise": (
+        {"how": "case", "of_run": "SKU-1", "of_labels": "sku-1", "n": 1200, "of": 1300},
+        "the run has item 'SKU-1', the labels have 'sku-1', and so it is with 1,200 of 1,300 labels looked at that "
+        "no item meets: they differ in capitals or blanks alone; write them alike",
+    ),
     "few_labels_met": (
         {"n": 3, "n_labels": 1200},
         "3 of 1,200 labels are of items that the run lists, and few of its first items are judged: are the ids spelled "
@@ -432,6 +437,26 @@ SENTENCES: dict[Kind, tuple[dict[str, Fact], str]] = {
         "as 0); to avoid that, give evaluator_config another 'dataset'",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("facts", "ending"),
+    [
+        ({"of_run": "a", "of_labels": "b"}, "the run has 'a', the labels have 'b'; do the ids match?"),
+        (
+            {"of_run": "sku-1", "of_labels": "1", "how": "run:sku-"},
+            "the run has 'sku-1', the labels have '1'; those of the run have 'sku-' before them; write them alike",
+        ),
+        (
+            {"of_run": "1", "of_labels": "1.0", "how": "decimals"},
+            "the run has '1', the labels have '1.0'; whole numbers became floats, as a join with empty cells makes "
+            "them; write whole numbers (in pandas, .astype('Int64') before to_csv)",
+        ),
+    ],
+)
+def test_items_that_meet_no_label_have_an_example(facts: dict[str, str], ending: str) -> None:
+    told = "none of its items has a label, so every result is 0 or undefined: "
+    assert sentence(Note("no_label", facts)) == told + ending
 
 
 def test_every_kind_has_a_sentence() -> None:

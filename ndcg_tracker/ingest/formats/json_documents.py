@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import Places, WrongValueError, number
+from ndcg_tracker.ingest.cells import KEEP_ONE, Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.formats.response_rows import document_rows
@@ -376,6 +376,11 @@ class DocumentPlaces:
     groups: Keys
     ends: Index
     items: Keys
+
+    @property
+    def if_twice(self) -> str:
+        """What to do about an entry that stands twice."""
+        return KEEP_ONE
 
     def error(self, row: int, what: str, **parts: str) -> InputError:
         """Return ``FILE: group 'q', item 'd': what``."""

@@ -103,7 +103,7 @@ class _Gathered:
             in_order=self.in_order,
         )
         rows = responses.in_asked_order(rows)
-        return rows, LinePlaces(self._name, np.repeat(self._lines, lengths).tolist())
+        return rows, LinePlaces(self._name, np.repeat(self._lines, lengths).tolist(), responses.if_twice)
 
 
 class ResponseLines:

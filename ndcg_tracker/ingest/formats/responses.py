@@ -294,6 +294,11 @@ class Responses:
         """Return whether a document is a list per group, and not one response."""
         return not self._columns.items and known_shape(document) is None and is_lists(document, self._columns)
 
+    @property
+    def if_twice(self) -> str:
+        """What to do about an item that was found twice."""
+        return self._columns.if_twice(self._wanted)
+
     def in_asked_order(self, rows: Rows) -> Rows:
         """Return the rows of responses with what says their order: their scores, which theirs may contradict."""
         columns = self._columns

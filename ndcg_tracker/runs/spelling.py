@@ -1,0 +1,157 @@
+"""Ids that a run and its labels write otherwise, so that they do not meet: found in a few groups, with an example."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ndcg_tracker.rankings.join import Judged
+from ndcg_tracker.words.notes import Fact, Note
+
+_GROUPS = 16  # of a block are looked at
+_ITEMS = 1000  # of a group
+_ENOUGH = 4000  # items and labels of all groups
+_PAIRED = 20  # labels of a group, and ten times as many items, of which each is held against each
+_LEAST_MET = 0.1
+_WHOLE = re.compile(r"(-?[0-9]+)\.0")
+
+Pair = tuple[str, str]
+
+
+@dataclass(slots=True)
+class Spelling:
+    """What the items without label and the labels without item have in common, in some groups.
+
+    ``example``: an item of the run and one of the labels that do not meet, of one group, None where there are none.
+    ``n``: how many labels no item meets. ``met``: how many of these would meet an item, were the ids written alike, by
+    how they differ, and an example of each: by "case" (or blanks), by "decimals" (``10.0`` for ``10``), by the prefix
+    of either; as "chunks" are counted labels of which some item is a part.
+    """
+
+    n: int = 0
+    example: Pair | None = None
+    met: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, Pair] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, both: Judged) -> Spelling:
+        """Return what is seen in some groups of a run and its labels.
+
+        >>> from ndcg_tracker.rankings.join import judged
+        >>> from ndcg_tracker.rankings.keys import Keys
+        >>> from ndcg_tracker.rankings.ranking import LabelLists, Ranking
+        >>> groups, numbers = Keys.from_strings("qqq"), np.array([3.0, 2.0, 1.0])
+        >>> run = Ranking.from_rows(groups, Keys.from_strings(["SKU-1", "SKU-2", "sku-3"]), numbers)
+        >>> labels = LabelLists.from_rows(groups, Keys.from_strings(["sku-1", "sku-2", "sku-3"]), numbers)
+        >>> [note.facts for note in Spelling.of(judged(run, labels)).notes()]
+        [{'how': 'case', 'of_run': 'SKU-1', 'of_labels': 'sku-1', 'n': 2, 'of': 2}]
+        """
+        found = cls()
+        if both.rows.size < min(both.labels.n_items, both.ranking.n_items):
+            for items, labels in _unmet(both):
+                found._take(items, labels)
+        return found
+
+    def _take(self, items: list[str], labels: list[str]) -> None:
+        """Take the items and the labels of a group that do not meet."""
+        self.n += len(labels)
+        self.example = self.example or (items[0], labels[0])
+        self._count("case", items, labels, lambda item: item.casefold().strip())
+        self._count("decimals", items, labels, lambda item: _WHOLE.sub(r"\1", item))
+        known = set(items)
+        for prefix, is_of_run in _prefixes(items, labels):
+            some = [(prefix + label, label) for label in labels if is_of_run and prefix + label in known]
+            some += [(label.removeprefix(prefix), label) for label in labels if not is_of_run]
+            self._add(f"{'run' if is_of_run else 'labels'}:{prefix}", [pair for pair in some if pair[0] in known])
+        starts = {item[: end.start()]: item for item in items for end in re.finditer(r"\W|_", item)}
+        self._add("chunks", [(starts[label], label) for label in labels if label in starts])
+
+    def _count(self, how: str, items: list[str], labels: list[str], alike: Callable[[str], str]) -> None:
+        """Count the labels that meet an item where both are written in a way."""
+        of_run = {alike(item): item for item in reversed(items)}
+        self._add(how, [(of_run[key], label) for label in labels if (key := alike(label)) in of_run])
+
+    def _add(self, how: str, pairs: list[Pair]) -> None:
+        if pairs:
+            self.met[how] += len(pairs)
+            self.examples.setdefault(how, pairs[0])
+
+    def add(self, other: Spelling) -> None:
+        """Take what was seen in groups that were not looked at before."""
+        self.n += other.n
+        self.example = self.example or other.example
+        self.met += other.met
+        self.examples = other.examples | self.examples
+
+    def _likely(self, least: int) -> str | None:
+        """Return how most ids differ, None where hardly any do so."""
+        how, n = max(self.met.items(), key=lambda pair: (pair[1], pair[0] != "chunks"), default=("", 0))
+        return how if n >= max(least, _LEAST_MET * self.n) else None
+
+    def notes(self) -> list[Note]:
+        """Return a note where ids of the run are written otherwise than in the labels, and some meet."""
+        how = self._likely(2)
+        if how is None or how == "chunks":  # a document may well be labelled beside its parts
+            return []
+        of_run, of_labels = self.examples[how]
+        facts: dict[str, Fact] = {"how": how, "of_run": of_run, "of_labels": of_labels}
+        return [Note("spelled_otherwise", facts | {"n": self.met[how], "of": self.n})]
+
+    def none_met(self) -> Note:
+        """Return the note that no item has a label, with an example of either side where they share a group."""
+        if self.example is None:
+            return Note("no_label")
+        how = self._likely(1)
+        of_run, of_labels = self.example if how is None else self.examples[how]
+        facts: dict[str, Fact] = {"of_run": of_run, "of_labels": of_labels}
+        if how != "chunks":
+            return Note("no_label", facts if how is None else facts | {"how": how})
+        mark = of_run[len(of_labels)]
+        if mark in of_labels:  # a pattern would cut the labels, too
+            return Note("no_label", facts | {"how": "parts"})
+        pattern = f"{mark}.*" if mark in "#_:/-@~ " else f"\\{mark}.*"
+        return Note("no_label", facts | {"how": how}, ("--item-to-document", pattern))
+
+
+def _unmet(both: Judged) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the items and the labels that do not meet, of some groups that have both."""
+    shared = np.flatnonzero((both.run_groups >= 0) & (both.label_groups >= 0))
+    n_seen = 0
+    for place in shared[:: max(1, shared.size // _GROUPS)][:_GROUPS].tolist():
+        of_run, of_labels = int(both.run_groups[place]), int(both.label_groups[place])
+        first, last = both.ranking.offsets[of_run : of_run + 2].tolist()
+        low, high = both.labels.offsets[of_labels : of_labels + 2].tolist()
+        start, end = np.searchsorted(both.rows, [first, last]).tolist()
+        met = {*both.rows[start:end].tolist()}
+        met_labels = {*both.label_rows[start:end].tolist()}
+        items = [row for row in range(first, min(last, first + _ITEMS)) if row not in met]
+        labels = [row for row in range(low, min(high, low + _ITEMS)) if row not in met_labels]
+        n_seen += len(items) + len(labels)
+        if items and labels:
+            yield (
+                both.ranking.item_keys.take(np.array(items)).to_list(),
+                both.labels.item_keys.take(np.array(labels)).to_list(),
+            )
+        if n_seen >= _ENOUGH:
+            return
+
+
+def _prefixes(items: list[str], labels: list[str]) -> list[tuple[str, bool]]:
+    """Return what stands before some ids of one side beside those of the other, and whether the run has it.
+
+    >>> _prefixes(["p:7", "p:8"], ["7", "9"]), _prefixes(["7"], ["sku7"]), _prefixes(["17"], ["7"])
+    ([('p:', True)], [('sku', False)], [])
+    """
+    found: dict[tuple[str, bool], None] = {}
+    for label in labels[:_PAIRED]:
+        for item in items[: 10 * _PAIRED]:
+            longer, rest = (item, label) if len(item) > len(label) else (label, item)
+            if len(longer) > len(rest) and longer.endswith(rest):
+                prefix = longer[: -len(rest)]
+                if not prefix[-1].isalnum() or (prefix[-1].isalpha() and rest[0].isdigit()):
+                    found[prefix, longer is item] = None
+    return [*found]
