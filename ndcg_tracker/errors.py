@@ -35,7 +35,7 @@ def in_python(name: str, value: str) -> str:
     >>> in_python("labels", "['a', 'b']"), in_python("item_to_document", "(-chunk)")
     ("labels=['a', 'b']", "item_to_document='(-chunk)'")
     """
-    is_spelled = value.startswith(("'", '"', "['")) or re.fullmatch(r"-?[0-9.]+|True|False|None", value)
+    is_spelled = value.startswith(("'", '"', "['")) or re.fullmatch(r"-?[0-9.]+|\([-0-9., ]+\)|True|False|None", value)
     if not value or value.isupper() or is_spelled:
         return f"{name}={value}"
     return f"{name}={value!r}"
