@@ -30,6 +30,7 @@ from ndcg_tracker.ingest.columns import (
     refuse_single,
 )
 from ndcg_tracker.ingest.formats.response_rows import document_rows
+from ndcg_tracker.ingest.formats.response_shapes import plain
 from ndcg_tracker.ingest.formats.responses import holds_responses
 from ndcg_tracker.ingest.objects import (
     Lists,
@@ -39,6 +40,7 @@ from ndcg_tracker.ingest.objects import (
     numbers_by_order,
     numbers_of,
     refuse_no_lists,
+    refuse_no_numbers,
     refuse_one_list,
     table_in,
 )
@@ -102,6 +104,7 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
             advice=f"give {argument('null_scores', 'error')} or {argument('null_scores', 'not_retrieved')}",
         )
     wanted = RUN_APART if labels_apart else RUN_TABLE
+    frame = plain(frame)
     if holds_responses(frame, columns):
         return document_rows(None, frame, columns, wanted)
     opened = _opened(frame, columns, wanted)
@@ -117,6 +120,7 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_a
     [3.0]
     """
     try:
+        frame = plain(frame)
         if holds_responses(frame, columns):
             return label_lists(*document_rows(None, frame, columns, LABEL_TABLE), are_answers=are_answers)
         opened = _opened(frame, columns, LABEL_TABLE)
@@ -201,6 +205,9 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     if documents is not None and frame.lists is not None and frame.lists.are_documents:
         rows = rows.with_documents(documents.for_column(documents.rule))
     in_order |= frame.lists is not None and frame.lists.numbers is None
+    if frame.lists is not None and frame.lists.ranks is not None:
+        decides: Any = "lists" if in_order else "ranks" if by_rank else "scores"
+        return replace(rows, ranks=frame.lists.ranks, deciding=decides, in_order=in_order)
     if frame.lists is not None and frame.lists.are_found and not in_order:  # a search has its best item first
         deciding: Any = "ranks" if by_rank else "order"
         ranks = places_in(frame.lists.lengths).astype(np.int32)
@@ -410,7 +417,16 @@ def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, obj
         if role == "group":
             codes = np.repeat(np.arange(len(groups), dtype=np.int32), [len(items) for items in lists])
             return pa.DictionaryArray.from_arrays(pa.array(codes), _array(groups, role, role))
-        return _array(list(chain.from_iterable(lists if role == "item" else (x.values() for x in lists))), role, role)
+        if role == "item":
+            return _array(list(chain.from_iterable(lists)), role, role)
+        try:
+            numbers = _array(list(chain.from_iterable(items.values() for items in lists)), role, role)
+        except InputError:
+            refuse_no_numbers(groups, lists)
+            raise
+        if pa.types.is_nested(numbers.type):
+            refuse_no_numbers(groups, lists)
+        return numbers
 
     return _Opened(["group", "item", number], column, _NOT_SCORES, _NestedPlaces(groups, lists), is_plain=True)
 
