@@ -509,9 +509,10 @@ def both_ways(records: list[Any], columns: Columns, n_bytes: int = 1 << 24) -> t
 
 IDS = st.sampled_from(["a", "b", "ö", "", 3, -0, 10**30, None, 1.5])
 SCORES = st.sampled_from([1, 2.5, -0.0, None, "1", True, 10**400])
+RANKS = st.sampled_from([1, 2, 3, 2.0, 1.5, "1", None, True, 2**31, 10**400])
 ELEMENTS = st.one_of(
-    st.fixed_dictionaries({"id": IDS}, optional={"score": SCORES, "more": SCORES}),
-    st.fixed_dictionaries({"id": st.sampled_from("abcdef"), "score": st.floats(-9, 9)}),
+    st.fixed_dictionaries({"id": IDS}, optional={"score": SCORES, "rank": RANKS, "more": SCORES}),
+    st.fixed_dictionaries({"id": st.sampled_from("abcdef"), "score": st.floats(-9, 9)}, optional={"rank": RANKS}),
     IDS,
 )
 RECORDS = st.fixed_dictionaries(
