@@ -254,8 +254,12 @@ class Columns:
                 raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
             if not count:
                 both = self._both(role, name, header, wanted)
-                more = "; the first is the run's, the second the labels'" if both else ""
-                raise absent_columns({name: role}, header, refused, more, {role: both} if both else {})
+                more, likely = "", {}
+                if both and {"RUN", "LABELS"} & {*both.split(",")}:
+                    more = f"; if run and labels call it differently, name both: {argument(role, both)}"
+                elif both:
+                    more, likely = "; the first is the run's, the second the labels'", {role: both}
+                raise absent_columns({name: role}, header, refused, more, likely)
             names[role] = name
         has_ranks = any(convention.has_ranks and convention.holds(names) for convention in CONVENTIONS)
         if "score" in wanted.roles and RANK in set(header) - given - set(names.values()):

@@ -29,6 +29,7 @@ from ndcg_tracker.ingest.columns import (
     is_frame_as_dict,
     refuse_single,
 )
+from ndcg_tracker.ingest.formats.jsonl import paths_of_lists, unnamed_lists
 from ndcg_tracker.ingest.formats.response_rows import document_rows
 from ndcg_tracker.ingest.formats.response_shapes import plain
 from ndcg_tracker.ingest.formats.responses import holds_responses
@@ -464,6 +465,7 @@ def _opened_records(frame: Iterable[Any], columns: Columns, wanted: Wanted) -> _
     first = records[0]
     if isinstance(first, Mapping) and all(isinstance(record, Mapping) for record in records):
         header: Sequence[object] = list(dict.fromkeys(chain.from_iterable(records)))
+        _refuse_unnamed_lists(first, columns, wanted)
         values: list[Any] = [[record.get(name) for record in records] for name in header]
     elif hasattr(first, "_fields"):
         other = next((row for row, record in enumerate(records) if type(record) is not type(first)), None)
@@ -479,6 +481,18 @@ def _opened_records(frame: Iterable[Any], columns: Columns, wanted: Wanted) -> _
         raise _unreadable(frame)
     names = [column_name(key) for key in header]
     return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
+
+
+def _refuse_unnamed_lists(record: Mapping[Any, object], columns: Columns, wanted: Wanted) -> None:
+    """Refuse records without an item and a score that have a list, which may be what was found."""
+    lists = paths_of_lists(record)
+    if not lists or columns.by_row_number or {"score", "rank"} & record.keys():
+        return
+    header = list(map(column_name, record))
+    names = columns.likely_names([*header, *columns.asked_beside(header, wanted)], wanted, InputError)
+    item = names.get("item", "item")
+    if item not in header:
+        raise unnamed_lists(item, lists, InputError)
 
 
 def _lazy_advice(frame: object) -> str | None:

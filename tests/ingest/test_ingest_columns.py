@@ -443,7 +443,7 @@ def test_run_and_labels_may_call_their_ids_differently(tmp_path: Path) -> None:
         "first is the run's, the second the labels'"
     )
     assert refusal(["x", "pid", "score"], RUN_APART, Columns(group="user", is_shared=True)).endswith(
-        ": name the group column with group='RUN,user'; the first is the run's, the second the labels'"
+        ": name the group column with group=; if run and labels call it differently, name both: group='RUN,user'"
     )
     assert refusal(["group", "product", "label"], LABEL_TABLE, Columns(is_shared=True)).endswith(
         ": name the item column with item='product'; if the run calls it differently, name both, as item='RUN,product'"

@@ -158,6 +158,11 @@ def test_responses_by_query_are_read() -> None:
             {},
             "group 'q1' is an error ('too long'); have it searched again",
         ),
+        (
+            [{"query_id": "q1", "data": [{"id": "a"}]}],
+            {"item": "id"},
+            "no column 'id', and a list under 'data'; where that is what was found, name it with items='data'",
+        ),
         ({"q1": ["a"], "q2": None}, {}, "group 'q2': None, and nothing that was found; give an empty list, or leave"),
         ({"q1": None, "q2": {"a": 1.0}}, {}, "group 'q1': None, and nothing that was found; give an empty list, or"),
         (

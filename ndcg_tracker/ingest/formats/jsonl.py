@@ -176,16 +176,14 @@ class JsonLines:
         there = {role for role, name in self._names.items() if name in self._seen}
         is_needed = "item" in self._wanted.required or "score" not in there
         if self._lists and is_needed and "item" in self._names and "item" not in there:
-            what = f"no column {shown(self._names['item'])}, and a list under {in_a_row(list(map(shown, self._lists)))}"
-            advice = f"where that is what was found, name it with {argument('items', self._lists[0])}"
-            raise refused(what, advice=advice)
+            raise unnamed_lists(self._names["item"], self._lists, refused)
 
     def _take_names(self, record: Mapping[str, object], refused: Refused) -> None:
         """Take the names of the columns from the first row, which may lack some of those that were given."""
         given = self._columns.asked_beside(record, self._wanted)
         self._names |= self._columns.likely_names([*record, *given], self._wanted, refused)
         self._has_names = True
-        self._lists = _paths_of_lists(record)
+        self._lists = paths_of_lists(record)
 
     def _with_scores(self, rows: Rows) -> Rows:
         return in_asked_order(rows, self._columns, self._names)
@@ -200,16 +198,22 @@ class JsonLines:
         return None
 
 
-def _paths_of_lists(record: Mapping[str, object], before: str = "") -> list[str]:
+def unnamed_lists(item: str, paths: Sequence[str], refused: Refused) -> Exception:
+    """Return what ``refused`` makes of records without an item that have lists, which may be what was found."""
+    what = f"no column {shown(item)}, and a list under {in_a_row(list(map(shown, paths)))}"
+    return refused(what, advice=f"where that is what was found, name it with {argument('items', paths[0])}")
+
+
+def paths_of_lists(record: Mapping[str, object], before: str = "") -> list[str]:
     """Return the paths of lists in a record, those of objects first.
 
-    >>> _paths_of_lists({"q": 1, "ids": ["a"], "answer": {"hits": [{"id": "a"}]}, "vector": [0.5]})
+    >>> paths_of_lists({"q": 1, "ids": ["a"], "answer": {"hits": [{"id": "a"}]}, "vector": [0.5]})
     ['answer.hits', 'ids']
     """
     objects, ids = list[str](), list[str]()
     for key, value in record.items():
         if isinstance(value, dict) and before.count(".") < _DEEPEST:
-            objects += _paths_of_lists(value, f"{before}{key}.")
+            objects += paths_of_lists(value, f"{before}{key}.")
         elif isinstance(value, list) and value and isinstance(value[0], dict | str):
             (objects if isinstance(value[0], dict) else ids).append(f"{before}{key}")
     return [*objects, *ids]
