@@ -534,7 +534,7 @@ EXCHANGED = "are the run and the labels exchanged?"
 
 def _hint(role: str, header: Sequence[str], others: Sequence[str], wanted: Wanted) -> str:
     """Return what to do, other than to name it, where the one column of a role is absent; ``others`` have no role."""
-    if role == "label" and ({"score", _RANK} & {*others} or often_called("score", others)):
+    if role == "label" and ({"score", RANK} & {*others} or often_called("score", others)):
         return f"; scores without labels are a run: {EXCHANGED}"
     labels = {name for convention in CONVENTIONS for name in ("label", *convention.label)}
     if role == "score" and wanted is RUN_APART and (labels & {*others} or often_called("label", others)):
