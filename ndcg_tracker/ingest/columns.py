@@ -224,7 +224,7 @@ class Columns:
             alike = {role: often_called(role, others) for role in absent}
             likely = {role: names[0] for role, names in alike.items() if len(names) == 1}
             more = _hint(absent[0], header, others, wanted) if len(absent) == 1 and not likely else ""
-            if absent == ["item", "label"] and _LISTS & {*others}:
+            if absent == ["item", "label"] and FOUND_IN & {*others}:
                 more = f"; what a search found is a run: {EXCHANGED}"
             elif self.is_shared and wanted is LABEL_TABLE:
                 both = [argument(role, f"RUN,{name}") for role, name in likely.items() if role in IDS]
@@ -528,7 +528,8 @@ def often_called(role: str, header: Iterable[str]) -> list[str]:
     return [name for name, text in plain.items() if text in often]
 
 
-_LISTS = {"results", "hits", "documents", "response", "responses", "found", "predictions"}
+FOUND_IN = {"results", "hits", "documents", "response", "responses", "found", "predictions"}
+"""What the lists of a search are called: in a table of labels they tell that it is a run."""
 EXCHANGED = "are the run and the labels exchanged?"
 
 

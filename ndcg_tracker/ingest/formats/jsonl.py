@@ -13,7 +13,7 @@ import numpy as np
 from ndcg_tracker.errors import argument, warn
 from ndcg_tracker.ingest.arrow import Collected, has_lists, list_rows, unfolded
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, ColumnWarning, Refused, Wanted
+from ndcg_tracker.ingest.columns import FOUND_IN, IDS, LABEL_TABLE, NUMBERS, Columns, ColumnWarning, Refused, Wanted
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, in_asked_order
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
 from ndcg_tracker.words.texts import in_a_row, shown
@@ -175,6 +175,8 @@ class JsonLines:
         """Raise what ``refused`` makes of rows without an item that hold a list, which may be what was found."""
         there = {role for role, name in self._names.items() if name in self._seen}
         is_needed = "item" in self._wanted.required or "score" not in there
+        if self._wanted is LABEL_TABLE and FOUND_IN & {path.partition(".")[0] for path in self._lists}:
+            return  # the names of the columns tell that these are no labels
         if self._lists and is_needed and "item" in self._names and "item" not in there:
             raise unnamed_lists(self._names["item"], self._lists, refused)
 
