@@ -126,7 +126,7 @@ def _difference(how: str) -> str:
         "decimals": "whole numbers became floats, as a join with empty cells makes them; write whole numbers (in "
         "pandas, .astype('Int64') before to_csv)",
         "chunks": "to rank documents in the place of their chunks",
-        "parts": "where these are chunks, name their documents by a column or a file (--item-to-document)",
+        "parts": "where these are chunks, name their documents by a column or a file (item_to_document)",
     }[how]
 
 
