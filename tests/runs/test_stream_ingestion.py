@@ -265,7 +265,7 @@ def test_weights_count_as_they_do_at_once(tracker: nt.Tracker) -> None:
 
 def test_nothing_judged_is_noted(tracker: nt.Tracker) -> None:
     found = ingest_stream(tracker, "bm25", blocks_of({"q1": {"y": 1.0}, "q2": {"z": 1.0}}, 1), LABELS)
-    assert found.notes == (note_text(Note("no_label")),)
+    assert found.notes == (note_text(Note("no_label", {"of_run": "y", "of_labels": "a"})),)
 
 
 def test_a_union_that_equals_an_older_version_is_that_version(tracker: nt.Tracker) -> None:
