@@ -32,11 +32,11 @@ def argument(name: str, value: object = "") -> str:
 def in_python(name: str, value: str) -> str:
     """Return an argument as Python spells it.
 
-    >>> in_python("labels", "['a', 'b']"), in_python("item_to_document", "(-chunk)")
-    ("labels=['a', 'b']", "item_to_document='(-chunk)'")
+    >>> in_python("group", "@FILE"), in_python("last", "N"), in_python("labels", "['a', 'b']")
+    ("group='@FILE'", 'last=N', "labels=['a', 'b']")
     """
     is_spelled = value.startswith(("'", '"', "['")) or re.fullmatch(r"-?[0-9.]+|\([-0-9., ]+\)|True|False|None", value)
-    if not value or value.isupper() or is_spelled:
+    if value in ("", "N") or is_spelled:
         return f"{name}={value}"
     return f"{name}={value!r}"
 

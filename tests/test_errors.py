@@ -198,8 +198,8 @@ def _gate(**arguments: object) -> Callable[[nt.Tracker], object]:
 
 MARGIN_AUTO = (
     "margin='auto' needs at least 3 runs of one unchanged system, and baseline 'bm25' has no tag aa: name them with "
-    "repeats=RUN, or score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and "
-    "give margin='auto' and aa=NAME"
+    "repeats='RUN', or score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, "
+    "and give margin='auto' and aa='NAME'"
 )
 ASKED = {
     "margin and set": (

@@ -234,9 +234,10 @@ class Names:
         for role in ("group", "item", "score", "label", "weight", "items"):
             name = getattr(self, role)
             if not isinstance(name, str | None) and not (role == "item" and name is False):
-                raise InputError(
-                    f"{argument(role)} is the name of a column, and {name!r} is not text", advice="give its name"
-                )
+                advice = "give its name"
+                if role == "group" and isinstance(name, list | tuple):
+                    advice = "where these are the ids of lists or responses, give a dict: dict(zip(ids, responses))"
+                raise InputError(f"{argument(role)} is the name of a column, and {name!r} is not text", advice=advice)
             if role in roles and not isinstance(name, OwnName):
                 given[role] = name
         return Columns(**given, documents=self.documents)
@@ -553,12 +554,22 @@ class _Match:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self.of_run)}, the labels have "
                 f"{_some(self.of_labels)}",
-                advice="give labels of the same groups, with ids written alike",
+                advice="give labels of the same groups, with ids written alike" + if_numbered(self.of_run),
             )
         return [self.spelling.none_met(), *swapped]
 
 
 _N_SHOWN = 3
+
+
+def if_numbered(groups: Sequence[str]) -> str:
+    """Return what to do where groups are known by their place, because lists came without their ids.
+
+    >>> if_numbered(["0", "1"]), if_numbered(["7", "8"])
+    ('; lists without ids are numbered from 0: give a dict, {id: list}', '')
+    """
+    is_numbered = bool(groups) and list(groups) == [str(place) for place in range(len(groups))]
+    return "; lists without ids are numbered from 0: give a dict, {id: list}" if is_numbered else ""
 
 
 def _some(ids: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ def ingest(
     metric: options.Metrics = None,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
+    items: options.ResponseItems = None,
     item: options.ItemColumn = None,
     score: options.ScoreColumn = None,
     label: options.LabelColumn = None,
@@ -66,13 +67,11 @@ def ingest(
     replace: options.Replace = False,
     stream: options.Stream = None,
     engine: options.Engine = "here",
-    items: Annotated[
-        str | None,
+    store_items: Annotated[
+        options.ItemsName | None,
         typer.Option(
-            metavar="PATH",
-            help="Of responses in JSON: where each has its list, such as response.docs; the other names are dotted "
-            "paths. With --engine spark, executors write to Postgres; of which groups to store the items: none, sample "
-            "or all.",
+            metavar="none|sample|all",
+            help="With --engine spark: executors write to Postgres, and store the items of these groups.",
         ),
     ] = None,
     jobs: Annotated[
@@ -131,6 +130,7 @@ def ingest(
         taken |= {"--metadata": metadata, "--score": score, "--label": label, "--weight": weight, "--columns": columns}
         taken |= {"--item-to-document": item_to_document, "--collapse": collapse, "--sampled": sampled}
         taken |= {"--engine": "" if engine == "here" else engine, "--items": items, "--judge": judge}
+        taken |= {"--store-items": store_items}
         if summaries is not None:
             taken |= {"--metric": metric, "--reader": reader, "--group": group, "--value": value, "--measure": of_file}
             taken |= {"--results": results, "--direction": direction, "--range": range}
@@ -166,7 +166,7 @@ def ingest(
         if is_given:
             raise InputError(f"{spelled} belongs to --summaries FILE", advice="leave it out")
 
-    of_groups = options.items_name(items, engine)
+    of_groups = options.items_name(store_items, items, engine)
     from ndcg_tracker.api.evaluation import parsed_metrics
     from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (

@@ -119,10 +119,16 @@ Reader = Annotated[
 ]
 TableReader = Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")]
 GroupColumn = Annotated[
-    str | None, typer.Option("--group", help="Column of the group; RUN,LABELS where they differ.", show_default="group")
+    str | None,
+    typer.Option(
+        "--group",
+        help="Column or path of the group; RUN,LABELS where they differ; @FILE with an id per response in JSON.",
+        show_default="group",
+    ),
 ]
 ItemColumn = Annotated[
-    str | None, typer.Option("--item", help="Column of the item; '' for row numbers; RUN,LABELS.", show_default="item")
+    str | None,
+    typer.Option("--item", help="Column or path of the item; '' for row numbers; RUN,LABELS.", show_default="item"),
 ]
 ScoreColumn = Annotated[
     str | None,
@@ -139,7 +145,7 @@ ResponseItems = Annotated[
     typer.Option(
         "--items",
         metavar="PATH",
-        help="Of responses in JSON: where each has its list, such as response.docs; the other names are dotted paths.",
+        help="Path of the list in responses in JSON, such as response.docs; other names are then dotted paths, too.",
     ),
 ]
 Scores = Annotated[
@@ -176,15 +182,18 @@ ItemsName = Literal["none", "sample", "all"]
 """Of which groups executors store the items."""
 
 
-def items_name(text: str | None, engine: EngineName) -> ItemsName | None:
-    """Return of which groups executors are to store the items, None where none do (InputError where it is unclear)."""
-    is_name = text in get_args(ItemsName)
-    if is_name and engine != "spark":
-        raise InputError("--items belongs to --engine spark", advice="leave it out")
-    if engine == "spark" and text is not None and not is_name:
-        what = f"--items {text!r} does not say of which groups executors store the items"
-        raise InputError(what, advice=f"give one of {' '.join(get_args(ItemsName))}")
-    return cast("ItemsName", text) if is_name else None
+def items_name(store_items: ItemsName | None, items: str | None, engine: EngineName) -> ItemsName | None:
+    """Return of which groups executors are to store the items, None where none do (InputError where it is unclear).
+
+    ``items``: as the option of that name has it, which said so before ``--store-items`` did.
+    """
+    is_name = items in get_args(ItemsName)
+    if engine != "spark" and (is_name or store_items is not None):
+        option = "--store-items" if store_items is not None else "--items"
+        raise InputError(f"{option} belongs to --engine spark", advice="leave it out")
+    if engine == "spark" and items is not None and not is_name:
+        raise InputError("--items PATH does not go with --engine spark", advice="leave one of the two out")
+    return store_items or (cast("ItemsName", items) if is_name else None)
 
 
 Engine = Annotated[

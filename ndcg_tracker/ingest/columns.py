@@ -19,7 +19,8 @@ NUMBERS = ("score", "label", "weight")
 
 Deciding = Literal["scores", "ranks"]
 
-_RANK = "rank"  # the column that is read beside scores, to see whether it contradicts them
+RANK = "rank"
+"""The column that is read beside scores, to see whether it contradicts them."""
 _RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
 OF_A_FILE = "@"
 """Before the name of a file with an id per line: the groups of responses in JSON, in their order."""
@@ -123,7 +124,7 @@ class Columns:
     ``item=False`` (or "") asks for row numbers whatever columns there are. ``is_shared``: whether group and item are
     names of a second table too, of the labels or the run, so that either may be in a format without columns.
     A ``score`` with a minus before the name is one in which the lowest is the best, such as a position; ``group`` and
-    ``item`` may be two names with a comma, of the run's column and the labels' (see ``asked``).
+    ``item`` may be two names with a comma, of the run's column and the labels', also where only one of them is there.
     ``header``: the names of all columns of a delimited file, in order, where its first line is a row; None where that
     line names them. ``items``: of responses in JSON, where each has its list; the other names are then dotted paths,
     in the response that of the group and the weight, in an element of the list those of item, score and label.
@@ -176,7 +177,7 @@ class Columns:
         if role == "score":
             return name.removeprefix(_NEGATED)
         of_run, comma, of_labels = name.partition(",")
-        if not comma or not self.is_shared or role not in IDS:
+        if not comma or role not in IDS:
             is_of_run = self.is_shared and role == "group" and name.startswith(OF_A_FILE)
             return None if is_of_run and wanted is LABEL_TABLE else name
         return (of_labels if wanted is LABEL_TABLE else of_run).strip()
@@ -223,8 +224,11 @@ class Columns:
             alike = {role: often_called(role, others) for role in absent}
             likely = {role: names[0] for role, names in alike.items() if len(names) == 1}
             more = _hint(absent[0], header, others, wanted) if len(absent) == 1 and not likely else ""
-            if absent == ["item", "label"] and _LISTS & {*others}:
+            if absent == ["item", "label"] and FOUND_IN & {*others}:
                 more = f"; what a search found is a run: {EXCHANGED}"
+            elif self.is_shared and wanted is LABEL_TABLE:
+                both = [argument(role, f"RUN,{name}") for role, name in likely.items() if role in IDS]
+                more = f"; if the run calls it differently, name both, as {in_a_row(both)}" if both else more
             raise absent_columns({role: role for role in absent}, header, refused, more, likely)
         self._warn_of(names, wanted)
         return names
@@ -249,17 +253,29 @@ class Columns:
             if count > 1:
                 raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
             if not count:
-                both = argument(role, "RUN,LABELS") if self.is_shared and role in IDS else ""
-                more = f"; if run and labels call it differently, name both: {both}" if both else ""
-                raise absent_columns({name: role}, header, refused, more)
+                both = self._both(role, name, header, wanted)
+                more, likely = "", {}
+                if both and {"RUN", "LABELS"} & {*both.split(",")}:
+                    more = f"; if run and labels call it differently, name both: {argument(role, both)}"
+                elif both:
+                    more, likely = "; the first is the run's, the second the labels'", {role: both}
+                raise absent_columns({name: role}, header, refused, more, likely)
             names[role] = name
         has_ranks = any(convention.has_ranks and convention.holds(names) for convention in CONVENTIONS)
-        if "score" in wanted.roles and _RANK in set(header) - given - set(names.values()):
+        if "score" in wanted.roles and RANK in set(header) - given - set(names.values()):
             if "score" in names:
-                names["rank"] = _RANK
+                names["rank"] = RANK
             elif has_ranks:
-                names["score"] = _RANK
+                names["score"] = RANK
         return names
+
+    def _both(self, role: str, name: str, header: Collection[str], wanted: Wanted) -> str:
+        """Return both names of a column where run or labels have another one than was given for both, else ""."""
+        if not self.is_shared or role not in IDS or name != self.given(role):
+            return ""
+        likely = [*conventional_names(role, header), *often_called(role, header), role]
+        other = next((column for column in likely if column in header), "")
+        return f"{name},{other or 'LABELS'}" if wanted is LABEL_TABLE else f"{other or 'RUN'},{name}"
 
     def are_relevant(self, names: Mapping[str, str], header: Collection[str], wanted: Wanted) -> bool:
         """Return whether every row of a table of labels is a relevant item, as interactions are, and none has a label.
@@ -300,7 +316,7 @@ class Columns:
         True
         """
         name = names.get("score")
-        return name == _RANK if self.score is None else name is not None and self.score == _NEGATED + name
+        return name == RANK if self.score is None else name is not None and self.score == _NEGATED + name
 
     def _likely_name(
         self, role: str, own: bool, header: Collection[str], names: Mapping[str, str], wanted: Wanted, refused: Refused
@@ -512,13 +528,14 @@ def often_called(role: str, header: Iterable[str]) -> list[str]:
     return [name for name, text in plain.items() if text in often]
 
 
-_LISTS = {"results", "hits", "documents", "response", "responses", "found", "predictions"}
+FOUND_IN = {"results", "hits", "documents", "response", "responses", "found", "predictions"}
+"""What the lists of a search are called: in a table of labels they tell that it is a run."""
 EXCHANGED = "are the run and the labels exchanged?"
 
 
 def _hint(role: str, header: Sequence[str], others: Sequence[str], wanted: Wanted) -> str:
     """Return what to do, other than to name it, where the one column of a role is absent; ``others`` have no role."""
-    if role == "label" and ({"score", _RANK} & {*others} or often_called("score", others)):
+    if role == "label" and ({"score", RANK} & {*others} or often_called("score", others)):
         return f"; scores without labels are a run: {EXCHANGED}"
     labels = {name for convention in CONVENTIONS for name in ("label", *convention.label)}
     if role == "score" and wanted is RUN_APART and (labels & {*others} or often_called("label", others)):

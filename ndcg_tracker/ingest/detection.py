@@ -176,6 +176,8 @@ def _json_reader(first_bytes: bytes) -> str:
         return "json"
     if rest.strip():
         return "jsonl"
+    if {"task_name", "scores"} <= record.keys():
+        return "json"  # what MTEB writes of a task
     if record and all(isinstance(value, list) for value in record.values()):
         return "json"  # a list per group
     nested = [value for value in record.values() if _is_nested(value)]

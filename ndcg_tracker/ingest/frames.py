@@ -29,7 +29,9 @@ from ndcg_tracker.ingest.columns import (
     is_frame_as_dict,
     refuse_single,
 )
+from ndcg_tracker.ingest.formats.jsonl import paths_of_lists, unnamed_lists
 from ndcg_tracker.ingest.formats.response_rows import document_rows
+from ndcg_tracker.ingest.formats.response_shapes import plain
 from ndcg_tracker.ingest.formats.responses import holds_responses
 from ndcg_tracker.ingest.objects import (
     Lists,
@@ -39,6 +41,7 @@ from ndcg_tracker.ingest.objects import (
     numbers_by_order,
     numbers_of,
     refuse_no_lists,
+    refuse_no_numbers,
     refuse_one_list,
     table_in,
 )
@@ -102,6 +105,7 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
             advice=f"give {argument('null_scores', 'error')} or {argument('null_scores', 'not_retrieved')}",
         )
     wanted = RUN_APART if labels_apart else RUN_TABLE
+    frame = plain(frame)
     if holds_responses(frame, columns):
         return document_rows(None, frame, columns, wanted)
     opened = _opened(frame, columns, wanted)
@@ -117,6 +121,7 @@ def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_a
     [3.0]
     """
     try:
+        frame = plain(frame)
         if holds_responses(frame, columns):
             return label_lists(*document_rows(None, frame, columns, LABEL_TABLE), are_answers=are_answers)
         opened = _opened(frame, columns, LABEL_TABLE)
@@ -201,6 +206,9 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     if documents is not None and frame.lists is not None and frame.lists.are_documents:
         rows = rows.with_documents(documents.for_column(documents.rule))
     in_order |= frame.lists is not None and frame.lists.numbers is None
+    if frame.lists is not None and frame.lists.ranks is not None:
+        decides: Any = "lists" if in_order else "ranks" if by_rank else "scores"
+        return replace(rows, ranks=frame.lists.ranks, deciding=decides, in_order=in_order)
     if frame.lists is not None and frame.lists.are_found and not in_order:  # a search has its best item first
         deciding: Any = "ranks" if by_rank else "order"
         ranks = places_in(frame.lists.lengths).astype(np.int32)
@@ -410,7 +418,16 @@ def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, obj
         if role == "group":
             codes = np.repeat(np.arange(len(groups), dtype=np.int32), [len(items) for items in lists])
             return pa.DictionaryArray.from_arrays(pa.array(codes), _array(groups, role, role))
-        return _array(list(chain.from_iterable(lists if role == "item" else (x.values() for x in lists))), role, role)
+        if role == "item":
+            return _array(list(chain.from_iterable(lists)), role, role)
+        try:
+            numbers = _array(list(chain.from_iterable(items.values() for items in lists)), role, role)
+        except InputError:
+            refuse_no_numbers(groups, lists)
+            raise
+        if pa.types.is_nested(numbers.type):
+            refuse_no_numbers(groups, lists)
+        return numbers
 
     return _Opened(["group", "item", number], column, _NOT_SCORES, _NestedPlaces(groups, lists), is_plain=True)
 
@@ -448,6 +465,7 @@ def _opened_records(frame: Iterable[Any], columns: Columns, wanted: Wanted) -> _
     first = records[0]
     if isinstance(first, Mapping) and all(isinstance(record, Mapping) for record in records):
         header: Sequence[object] = list(dict.fromkeys(chain.from_iterable(records)))
+        _refuse_unnamed_lists(first, columns, wanted)
         values: list[Any] = [[record.get(name) for record in records] for name in header]
     elif hasattr(first, "_fields"):
         other = next((row for row, record in enumerate(records) if type(record) is not type(first)), None)
@@ -463,6 +481,18 @@ def _opened_records(frame: Iterable[Any], columns: Columns, wanted: Wanted) -> _
         raise _unreadable(frame)
     names = [column_name(key) for key in header]
     return _Opened(names, lambda place, role: _array(values[place], names[place], role), _NOT_SCORES)
+
+
+def _refuse_unnamed_lists(record: Mapping[Any, object], columns: Columns, wanted: Wanted) -> None:
+    """Refuse records without an item and a score that have a list, which may be what was found."""
+    lists = paths_of_lists(record)
+    if not lists or columns.by_row_number or {"score", "rank"} & record.keys():
+        return
+    header = list(map(column_name, record))
+    names = columns.likely_names([*header, *columns.asked_beside(header, wanted)], wanted, InputError)
+    item = names.get("item", "item")
+    if item not in header:
+        raise unnamed_lists(item, lists, InputError)
 
 
 def _lazy_advice(frame: object) -> str | None:

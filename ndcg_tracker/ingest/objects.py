@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
+from math import nan
 from operator import attrgetter, itemgetter
 from typing import Any
 from uuid import UUID
@@ -13,8 +14,8 @@ from uuid import UUID
 import numpy as np
 
 from ndcg_tracker.errors import InputError, argument
-from ndcg_tracker.ingest.cells import Places
-from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, Columns, Wanted, looks_like_columns
+from ndcg_tracker.ingest.cells import Places, Ranks, whole_ranks
+from ndcg_tracker.ingest.columns import CONVENTIONS, LABEL_TABLE, RANK, Columns, Wanted, looks_like_columns
 from ndcg_tracker.rankings import Index
 from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.words.texts import in_a_row, shown
@@ -34,6 +35,7 @@ _ITEM_PATHS: tuple[Path, ...] = (
     ("metadata", "id"),
     ("meta", "id"),
 )
+_RANK_PATH: Path = (RANK,)
 _SCORE_PATHS: tuple[Path, ...] = (("score",), ("_score",), ("relevance_score",))
 _LABEL_PATHS: tuple[Path, ...] = (("label",), ("relevance",), ("rel",), ("rating",), ("grade",))
 _OF_HITS = ("metadata", "meta", "node", "page_content", "score")  # what has one of these was found by a search
@@ -69,7 +71,8 @@ class Lists:
 
     ``items``: their ids, list after list; ``numbers``: the score or the grade of each, None where none has one.
     ``are_found``: whether they are objects that a search returned, the best first. ``are_documents``: whether the ids
-    are of the documents that objects are chunks of.
+    are of the documents that objects are chunks of. ``ranks``: the rank that each tells of itself, None where they tell
+    none.
     """
 
     groups: Sequence[object]
@@ -79,6 +82,7 @@ class Lists:
     places: ListPlaces
     are_found: bool
     are_documents: bool
+    ranks: Ranks | None = None
 
 
 def lists_of(frame: object, columns: Columns, wanted: Wanted) -> Lists | None:
@@ -131,7 +135,8 @@ grade}}, or the ids alone
             advice="give a list, the best item first, or {item: score}",
         )
     are_found = numbers is not None and not _is_id(first[0] if isinstance(first, tuple | list) else first)
-    return Lists(groups, lengths, items, numbers, reader.places, are_found, reader.are_documents)
+    ranks = reader.ranks() if items is not entries else None
+    return Lists(groups, lengths, items, numbers, reader.places, are_found, reader.are_documents, ranks)
 
 
 def _by_group(frame: object, columns: Columns) -> tuple[list[object], list[Collection[object]]] | None:
@@ -201,6 +206,10 @@ def refuse_no_lists(frame: Mapping[Any, object], columns: Columns) -> None:
     """Refuse a dict that has lists for some groups and dicts for others, or a single item for one."""
     if looks_like_columns(frame.keys(), columns):
         return
+    if any(held is not None for held in frame.values()):
+        for group in (group for group, held in frame.items() if held is None):
+            what = "None, and nothing that was found"
+            raise InputError(what, where=f"group {shown(str(group))}", advice="give an empty list, or leave it out")
     dicts = [group for group, held in frame.items() if isinstance(held, Mapping) and held][:1]
     lists = [group for group, held in frame.items() if not isinstance(held, Mapping) and _list_in(held)][:1]
     if dicts and lists:
@@ -210,6 +219,19 @@ def refuse_no_lists(frame: Mapping[Any, object], columns: Columns) -> None:
         if _is_id(held):
             what = f"a single {type(held).__name__}, and no list"
             raise InputError(what, where=f"group {shown(str(group))}", advice="give {group: [item]}")
+
+
+def refuse_no_numbers(groups: Sequence[object], lists: Sequence[Mapping[Any, object]]) -> None:
+    """Refuse a nested dict in which a list or an object stands in the place of a number."""
+    for group, held in zip(groups, lists, strict=True):
+        for key, value in held.items():
+            if not (isinstance(value, list | tuple | Mapping) or _looks_found(value)):
+                continue
+            advice = "give {group: {item: number}}"
+            if isinstance(value, list | tuple):
+                advice = f"where that is what was found, name it with {argument('items', key)}, or {advice}"
+            what = f"{shown(str(key))} is a {type(value).__name__}, and no number"
+            raise InputError(what, where=f"group {shown(str(group))}", advice=advice)
 
 
 def refuse_one_list(frame: Sequence[object]) -> None:
@@ -300,6 +322,15 @@ class _Reader:
             raise self.places.error(0, what, advice="give {group: {item: grade}}, or the ids alone")
         return items, numbers if numbers is None else self._as_asked(numbers)
 
+    def ranks(self) -> Ranks | None:
+        """Return the rank that each object tells of itself, None where the first does not or they are not asked for."""
+        if self._is_labels or self._given == "" or _RANK_PATH in self._asked.values():
+            return None
+        if not isinstance(_at(self._entries[0], _RANK_PATH), int | float):
+            return None
+        told = _all_at(self._entries, _RANK_PATH)
+        return whole_ranks(np.array([rank if isinstance(rank, int | float) else nan for rank in told]))
+
     def _as_asked(self, numbers: list[Any]) -> list[object] | None:
         """Return the numbers of which the highest is best, None where the order is to decide."""
         if self._given == "":
@@ -328,6 +359,10 @@ class _Reader:
         path = self._path("item") if role == "item" else given
         ids = [None] * len(self._entries) if path is None else _all_at(self._entries, path)
         row = next((row for row, value in enumerate(ids) if value is None), None)
+        if row is None and path is not None and isinstance(ids[0], Mapping):
+            at, below = ".".join(path), {f"{'.'.join(path)}.{key}": value for key, value in ids[0].items()}
+            what = f"what stands at {at} is a {type(ids[0]).__name__}, and no id"
+            raise self.places.error(0, what, advice=_where_ids_may_be(below, role))
         if row is None:
             return ids
         entry = self._entries[row]

@@ -28,7 +28,8 @@ class Rows:
     ``weights``: float64, of frames perhaps int64, one per row, finite, NaN for null; None for an absent column.
     ``ranks``: int32, one per row, ``NO_RANK`` for none; None where they are not looked at. ``deciding``: what decides
     where they contradict the scores, "format" for the scores of a format that has no choice, "order" for scores beside
-    ranks that are the places of rows. ``documents``: what the items are chunks of, None for items of their own.
+    ranks that are the places of rows, "lists" for ranks beside the order of lists. ``documents``: what the items are
+    chunks of, None for items of their own.
     ``in_order``: whether the scores of some are made of the order of their rows, because there were none.
     """
 
@@ -39,7 +40,7 @@ class Rows:
     grades: Floats | None = None
     weights: Floats | None = None
     ranks: Ranks | None = None
-    deciding: Deciding | Literal["format", "order"] = "format"
+    deciding: Deciding | Literal["format", "order", "lists"] = "format"
     documents: Documents | None = None
     in_order: bool = False
 

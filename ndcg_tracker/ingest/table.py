@@ -76,6 +76,8 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
     no score: n=2
     """
     every, joined = list(notes), list[Note]()
+    if any(note.facts.get("deciding") == "lists" for note in every):  # it is not the order that decides
+        every = [note for note in every if note.kind != "order_of_lists"]
     for kind in ("order_of_lists", "rank_conflict", "scores_like_ranks", *(() if has_labels else ("no_score",))):
         parts = [note for note in every if note.kind == kind]
         n = sum(cast("int", note.facts.get("n", 0)) for note in parts)
@@ -290,7 +292,7 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
         if conflict is not None:
             deciding = {} if rows.deciding == "format" else {"deciding": rows.deciding}
             notes.append(replace(conflict, facts={**conflict.facts, **deciding}))
-        if rows.deciding == "ranks":
+        if rows.deciding in ("ranks", "lists"):
             scores = _scores_in_rank_order(offsets, ranks, scores)
             run = run_of_groups(keys, offsets, items, scores)
     if scores.size < n_rows:

@@ -108,10 +108,12 @@ def _rank_conflict(n: int, first: str, deciding: str = "format") -> str:
         "format": "the scores decide, as in trec_eval: if lower scores are better here, negate them",
         "scores": "the scores decide: to go by the ranks, name '-rank' as the score column",
         "order": "the scores decide: to go by the order, give '' as the score column",
+        "lists": "the ranks decide: to go by the order, give '' as the score column",
         "ranks": "the ranks decide, as in RecTools and RecBole: to go by the scores, name 'score' as the score column",
     }[deciding]
-    what = "the order of the items" if deciding == "order" else "the rank column"
-    return f"{what} contradicts the scores in {where}; {decides}"
+    what = {"order": "the order of the items", "lists": "the rank of the items"}.get(deciding, "the rank column")
+    contradicted = "the order of the lists" if deciding == "lists" else "the scores"
+    return f"{what} contradicts {contradicted} in {where}; {decides}"
 
 
 def _difference(how: str) -> str:
@@ -124,7 +126,7 @@ def _difference(how: str) -> str:
         "decimals": "whole numbers became floats, as a join with empty cells makes them; write whole numbers (in "
         "pandas, .astype('Int64') before to_csv)",
         "chunks": "to rank documents in the place of their chunks",
-        "parts": "where these are chunks, name their documents by a column or a file (--item-to-document)",
+        "parts": "where these are chunks, name their documents by a column or a file (item_to_document)",
     }[how]
 
 

@@ -206,7 +206,7 @@ def test_a_table_of_ranks_without_header(tmp_path: Path) -> None:
         assert found.mean["RR"] == 0.5
     with pytest.raises(nt.InputError) as caught:
         nt.evaluate(run, "RR", labels=labels)
-    assert "if this line is a row, name the columns with columns=NAME,NAME,..." in str(caught.value)
+    assert "if this line is a row, name the columns with columns='NAME,NAME,...'" in str(caught.value)
     with pytest.raises(nt.InputError) as caught:
         nt.evaluate({"q": {"a": 1.0}}, "RR", labels={"q": {"a": 1}}, columns="qid,pid,rank")
     assert str(caught.value) == "columns= is for files, and this is a dict; leave it out"

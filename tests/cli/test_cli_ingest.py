@@ -320,8 +320,9 @@ def test_responses_of_a_search_are_stored(command: CommandLine, folder: Path) ->
     )
     for given, said in (
         (["--items", "none"], "--items belongs to --engine spark; leave it out"),
-        (["--items", "found", "--engine", "spark"], "--items 'found' does not say of which groups executors store the "
-         "items; give one of none sample all"),
+        (["--store-items", "all"], "--store-items belongs to --engine spark; leave it out"),
+        (["--items", "found", "--engine", "spark"], "--items PATH does not go with --engine spark; "
+         "leave one of the two out"),
     ):  # fmt: skip
         assert command.refused("ingest", "log.jsonl", *given) == said
 

@@ -439,12 +439,18 @@ def test_run_and_labels_may_call_their_ids_differently(tmp_path: Path) -> None:
     }  # fmt: skip
     assert names(["uid,user", "product", "label"], LABEL_TABLE, columns)["group"] == "uid,user"
     assert refusal(["user", "product", "label"], LABEL_TABLE, Columns(group="uid", is_shared=True)) == (
-        "no column 'uid'; the columns are 'user', 'product', 'label': name the group column with group=; if run and "
-        "labels call it differently, name both: group=RUN,LABELS"
+        "no column 'uid'; the columns are 'user', 'product', 'label': name the group column with group='uid,user'; the "
+        "first is the run's, the second the labels'"
     )
-    assert refusal(["user", "product", "label"], LABEL_TABLE, Columns(group="uid,user")).startswith(
-        "no column 'uid,user'; "
+    assert refusal(["x", "pid", "score"], RUN_APART, Columns(group="user", is_shared=True)).endswith(
+        ": name the group column with group=; if run and labels call it differently, name both: group='RUN,user'"
     )
+    assert refusal(["group", "product", "label"], LABEL_TABLE, Columns(is_shared=True)).endswith(
+        ": name the item column with item='product'; if the run calls it differently, name both, as item='RUN,product'"
+    )
+    alone = Columns(group="uid,user", item="pid,product")  # as where the labels are stored already
+    assert names(["uid", "pid", "score"], RUN_TABLE, alone) == {"group": "uid", "item": "pid", "score": "score"}
+    assert names(["user", "product", "label"], LABEL_TABLE, alone)["group"] == "user"
     run = pd.DataFrame({"uid": ["u", "u"], "pid": ["a", "b"], "score": [1.0, 2.0]})
     labels = pd.DataFrame({"user": ["u", "u"], "product": ["a", "b"], "label": [1, 0]})
     asked: dict[str, Any] = {"group": "uid,user", "item": "pid,product"}

@@ -175,7 +175,7 @@ def test_given_columns_that_lack_one() -> None:
 def test_a_header_that_may_be_a_row_is_told() -> None:
     found = str(exact_outcome(b"1048585\t7187158\t1\n", exact(b"\t")))
     assert found.startswith("<stdin>:1: no columns 'group' and 'score'; the columns are '1048585', '7187158', '1'")
-    assert found.endswith("; if this line is a row, name the columns with columns=NAME,NAME,...")
+    assert found.endswith("; if this line is a row, name the columns with columns='NAME,NAME,...'")
 
 
 def test_labels_need_no_score() -> None:

@@ -110,7 +110,7 @@ def test_null_is_no_score_and_no_label_and_labels_may_be_true() -> None:
 
 def test_rank_eval_requests_are_labels() -> None:
     assert labels(REQUEST) == [("lamp", "7", 3.0), ("lamp", "9", 0.0)]
-    assert run(REQUEST) == "holds labels and no scores; give it with labels=FILE"
+    assert run(REQUEST) == "holds labels and no scores; give it with labels='FILE'"
 
 
 def test_rank_eval_responses_are_runs_without_labels() -> None:
@@ -145,7 +145,7 @@ def test_opensearch_judgments_are_labels() -> None:
     assert labels(JUDGMENTS) == expected
     found = {"took": 1, "hits": {"total": {"value": 1}, "hits": [{"_id": "x", "_source": JUDGMENTS}]}}
     assert labels(found) == expected
-    assert run(JUDGMENTS) == run(found) == "holds labels and no scores; give it with labels=FILE"
+    assert run(JUDGMENTS) == run(found) == "holds labels and no scores; give it with labels='FILE'"
     found["hits"]["hits"].append({"_id": "y", "_source": JUDGMENTS | {"name": "Clicks"}})  # type: ignore[index]
     assert labels(found) == (
         "holds judgment lists under 'Imported Judgments', 'Clicks'; choose with reader='json:Imported Judgments', "
@@ -168,12 +168,12 @@ def test_opensearch_judgments_are_labels() -> None:
 )  # fmt: skip
 def test_quepid_exports_are_labels(document: object) -> None:
     assert labels(document) == [("lamp", "7", 1.0), ("lamp", "8", 0.5)]
-    assert run(document) == "holds labels and no scores; give it with labels=FILE"
+    assert run(document) == "holds labels and no scores; give it with labels='FILE'"
 
 
 def test_a_quepid_book_is_labels_where_each_pair_has_one_judgement() -> None:
     assert labels(BOOK) == [("lamp", "7", 1.0)]
-    assert run(BOOK) == "holds labels and no scores; give it with labels=FILE"
+    assert run(BOOK) == "holds labels and no scores; give it with labels='FILE'"
     book = json.loads(json.dumps(BOOK))
     book["query_doc_pairs"][0]["judgements"].append({"rating": 0.0})
     assert labels(book) == (

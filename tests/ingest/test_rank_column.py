@@ -1,7 +1,10 @@
 """A column ``rank`` beside scores: where the two contradict each other it is told, and who decides."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -115,3 +118,56 @@ def test_the_order_of_ranks(lists: list[list[tuple[int, int]]]) -> None:
         else:
             by_rank = sorted(range(len(rows)), key=lambda place: rows[place][0])
             assert sorted(range(len(rows)), key=lambda place: -mine[place]) == by_rank
+
+
+LISTS = {
+    "dict": lambda hits, _: {"q": hits},
+    "objects": lambda hits, _: {"q": [SimpleNamespace(**hit) for hit in hits]},
+    "responses": lambda hits, _: [{"query_id": "q", "response": {"docs": hits}}],
+    "jsonl": lambda hits, folder: written(folder / "run.jsonl", {"query_id": "q", "response": {"docs": hits}}),
+    "exact jsonl": lambda hits, folder: written(
+        folder / "run.jsonl", {"query_id": "q", "response": {"docs": hits}, "n": 1e999}
+    ),
+    "json": lambda hits, folder: written(folder / "run.json", {"q": hits}),
+}
+in_lists = pytest.mark.parametrize("hold", LISTS.values(), ids=LISTS)
+
+
+def written(path: Path, record: object) -> str:
+    path.write_text(json.dumps(record) + "\n")
+    return str(path)
+
+
+@in_lists
+@pytest.mark.parametrize(
+    ("scores", "options", "expected", "told"),
+    [
+        ((3, 1), {}, 0.5, BY_SCORES),
+        ((3, 1), {"metrics": "rectools:MRR(k=2)", "score": None}, 1.0, BY_RANKS),
+        ((3, 1), {"score": ""}, 0.5, "its lists have no scores"),
+        ((), {}, 1.0, "the rank of the items contradicts the order of the lists in a group ('q'); the ranks decide: "),
+        ((), {"score": ""}, 0.5, "its lists have no scores"),
+        ((), {"score": "-rank"}, 1.0, "the order of the items contradicts the scores"),
+    ],
+)
+def test_ranks_in_lists_are_told_of_and_decide_where_there_are_no_scores(
+    hold: Callable[[object, Path], object],
+    scores: tuple[float, ...],
+    options: dict[str, Any],
+    expected: float,
+    told: str,
+    tmp_path: Path,
+) -> None:
+    hits: list[dict[str, object]] = [{"item": "b", "rank": 2}, {"item": "a", "rank": 1}]
+    for hit, score in zip(hits, scores, strict=False):
+        hit["score"] = score
+    given: dict[str, Any] = {"metrics": "RR", "item": "item", **({"score": "score"} if scores else {}), **options}
+    with pytest.warns(NdcgTrackerWarning) as warned:
+        assert nt.evaluate(hold(hits, tmp_path), labels=LABELS, **given).mean.iloc[0] == expected
+    assert [told in str(warning.message) for warning in warned] == [True]
+
+
+def test_ranks_that_agree_with_a_list_are_no_news() -> None:
+    hits = [{"item": "a", "rank": 1}, {"item": "b", "rank": None}]
+    with pytest.warns(NdcgTrackerWarning, match="its lists have no scores, so their order"):
+        assert nt.evaluate({"q": hits}, "RR", labels=LABELS).mean["RR"] == 1.0

@@ -20,7 +20,7 @@ import ndcg_tracker as nt
 from ndcg_tracker.errors import InputError
 from ndcg_tracker.ingest.columns import RUN_TABLE, Columns, ColumnWarning
 from ndcg_tracker.ingest.formats.response_rows import ResponseLines
-from ndcg_tracker.ingest.formats.responses import SHAPES
+from ndcg_tracker.ingest.formats.response_shapes import SHAPES
 from ndcg_tracker.ingest.reading import read_labels, read_run, stream_run
 from ndcg_tracker.ingest.table import joined_notes
 
@@ -109,7 +109,7 @@ def test_lists_by_group_are_runs_and_labels() -> None:
     assert run({"q": [{"pid": 3, "score": 0.5}]}, reader="json") == [("q", "3", 0.5)]
     assert run({"q": [{"page": 3, "score": 0.5}]}, reader="json") == (
         "the items of its lists are objects without 'item'; their keys are 'page', 'score'; "
-        "name what has the item with item=PATH"
+        "name what has the item with item='PATH'"
     )
     assert run({"qid": ["q"], "docno": ["a"], "score": [1.0]}) == (
         "this is a table written as nested objects, by its columns or its rows, and no {group: {item: number}}; "
@@ -128,7 +128,7 @@ def test_lists_of_relevant_items_are_labels() -> None:
     graded = lines({"qid": "q", "judged": [{"id": "a", "grade": True}, {"id": "b", "grade": None}]})
     assert labels(graded, items="judged", item="id", label="grade") == [("q", "a", 1.0)]
     assert labels(graded, items="judged", item="id") == (
-        "1: judged[0] has no 'label'; its keys are 'id' and 'grade'; name what has its label with label=PATH"
+        "1: judged[0] has no 'label'; its keys are 'id' and 'grade'; name what has its label with label='PATH'"
     )
 
 
@@ -137,17 +137,17 @@ BAD = {
                 "write one response per line"),
     "no object": ("3\n", "1: the response is a JSON number; write an object"),
     "no list": (lines(Q1, {"query_id": "q2", "hits": []}), "2: the response has no 'results'; its keys are 'query_id' "
-                "and 'hits'; name its list with items=PATH"),
-    "an object for a list": (lines(Q1 | {"results": {}}), "1: results is a JSON object; name a list with items=PATH"),
+                "and 'hits'; name its list with items='PATH'"),
+    "an object for a list": (lines(Q1 | {"results": {}}), "1: results is a JSON object; name a list with items='PATH'"),
     "no item": (lines(Q1, {"query_id": "q2", "results": [{"id": "a", "score": 1}, {"name": "b", "score": 1}]}),
-                "2: results[1] has no 'id'; its keys are 'name' and 'score'; name what has its item with item=PATH"),
+                "2: results[1] has no 'id'; its keys are 'name' and 'score'; name what has its item with item='PATH'"),
     "no group": (lines(Q1, {"results": []}, {"results": [{"id": "a", "score": 1}]}),
                  "3: the response has no 'query_id'; its keys are 'results'; name what has the query's id with "
-                 "group=PATH, or give a file with an id per line, in the order of the responses, with group=@FILE"),
+                 "group='PATH', or give a file with an id per line, in the order of the responses, with group='@FILE'"),
     "no group at all": (
         lines({"results": ["a"]}),
         "1: the response does not say which query it is to; its keys are 'results'; name what has the query's id with "
-        "group=PATH, or give a file with an id per line, in the order of the responses, with group=@FILE",
+        "group='PATH', or give a file with an id per line, in the order of the responses, with group='@FILE'",
     ),
     "an empty group": (lines(Q1 | {"query_id": ""}), "1: the group id is empty; every row needs one"),
     "a fraction as item": (lines(Q1 | {"results": [{"id": 1.5, "score": 1}]}),
@@ -233,7 +233,7 @@ def test_python_takes_responses_as_they_are() -> None:
         nt.evaluate([Q1], "RR", labels=judged, items="results", item="sku")
     assert str(refused.value) == (
         "record 1: results[0] has no 'sku'; its keys are 'id', 'score' and 'title'; "
-        "name what has its item with item=PATH"
+        "name what has its item with item='PATH'"
     )
 
 
@@ -271,8 +271,7 @@ def test_one_of_several_responses_in_a_record_is_named() -> None:
         "items='words.hits.hits'"
     )
     assert run(lines(both), items="vectors.hits.hits") == [("q", "b", 1.0)]
-    by_query = {"q": both["words"], "r": both["vectors"]}
-    assert run(by_query).startswith("the response does not say which query it is to; its keys are 'q' and 'r'; name ")
+    assert run({"q": both["words"], "r": both["vectors"]}) == [("q", "a", 1.0), ("r", "b", 1.0)]
 
 
 def test_a_path_into_a_frame_is_refused() -> None:
@@ -284,7 +283,7 @@ def test_a_path_into_a_frame_is_refused() -> None:
 def test_a_weight_that_a_response_lacks() -> None:
     assert run(lines(Q1), weight="user.weight", **PATHS) == (
         "1: the response has no 'user.weight'; its keys are 'query_id' and 'results'; name what has its weight with "
-        "weight=PATH"
+        "weight='PATH'"
     )
 
 
@@ -324,7 +323,7 @@ def test_names_that_do_not_fit() -> None:
         "1: results[1] is a JSON object, and those before are ids; write ids alone, or objects alone"
     )
     assert run(lines(Q1), score="rank", **PATHS) == (
-        "1: results[0] has no 'rank'; its keys are 'id', 'score' and 'title'; name what has its score with score=PATH"
+        "1: results[0] has no 'rank'; its keys are 'id', 'score' and 'title'; name what has its score with score='PATH'"
     )
     csv = read(read_run, "group,item,score\nq,a,1\n", reader="csv", items="results")
     assert csv == "items= is for responses in JSON, and this is read as csv; leave it out"
@@ -367,15 +366,18 @@ def test_responses_of_servers_are_runs_where_they_say_which_query(name: str, ran
 def test_an_response_that_does_not_say_to_which_query_is_refused() -> None:
     assert run(held("elasticsearch_search.json")) == (
         "the response does not say which query it is to; its keys are 'took', 'timed_out', '_shards', 'hits' and "
-        "'aggregations'; name what has the query's id with group=PATH, or give a file with an id per line, in the "
-        "order of the responses, with group=@FILE"
+        "'aggregations'; name what has the query's id with group='PATH', or give a file with an id per line, in the "
+        "order of the responses, with group='@FILE'; each file is one run: make one of several, as with "
+        "jq -c . q*.json > all.jsonl"
     )
 
 
 def test_solr_repeats_the_query_and_gives_scores_where_asked() -> None:
     scored, bare = held("solr_select.json"), held("solr_without_score.json")
-    assert run(scored) == [("title:lamp", "LAMP7", 2.5), ("title:lamp", "LAMP8", 1.25)]
-    assert run(lines(bare)) == ([("title:lamp", "LAMP8", -1.0), ("title:lamp", "LAMP7", -2.0)], ORDER)
+    with pytest.warns(ColumnWarning, match="known by 'responseHeader.params.q', what was searched for; where labels"):
+        assert run(scored) == [("title:lamp", "LAMP7", 2.5), ("title:lamp", "LAMP8", 1.25)]
+    with pytest.warns(ColumnWarning, match="group='@FILE'"):
+        assert run(lines(bare)) == ([("title:lamp", "LAMP8", -1.0), ("title:lamp", "LAMP7", -2.0)], ORDER)
     failed = {"responseHeader": {"status": 400}, "error": {"msg": "undefined field titled", "code": 400}}
     assert run(lines({"qid": "q", **scored}, {"qid": "r", **failed})) == (
         "2: the response is an error ('undefined field titled'); have it searched again"
@@ -425,7 +427,8 @@ def test_a_batch_of_searches_has_an_id_for_each(tmp_path: Path) -> None:
         (group, *ranked[at][1:]) for group in ("q1", "q2") for at in (0, 1)
     ]
     assert run(lines(response), reader="jsonl", group=f"@{ids}") == (
-        f"it has 1 response, and 2 ids in {ids}; write an id per line, in the order of the responses"
+        f"it has 1 response, and 2 ids in {ids}; write an id per line, in the order of the responses; each file is one "
+        "run: make one of several, as with jq -c . q*.json > all.jsonl"
     )
 
 
@@ -442,7 +445,7 @@ def test_the_name_of_a_query_comes_back_with_its_hits() -> None:
 def test_what_is_said_has_no_control_characters() -> None:
     odd = {"qid": "q", "a\nb": {"hits": {"hits": [{"_score": 1}]}}}
     assert run(lines(odd), reader="jsonl") == (
-        "1: a\\nb.hits.hits[0] has no 'item'; its keys are '_score'; name what has its item with item=PATH"
+        "1: a\\nb.hits.hits[0] has no 'item'; its keys are '_score'; name what has its item with item='PATH'"
     )
     failed = {"qid": "r", "hits": {}, "error": "no\nindex"}
     good = {"qid": "q", "hits": {"hits": []}}
@@ -475,7 +478,7 @@ def test_what_a_search_has_found_is_no_label() -> None:
     response = {"qid": "q", **held("vespa_search.json")}
     assert labels(lines(response)) == (
         "1: root.children[0] has no 'label'; its keys are 'id', 'relevance', 'source' and 'fields'; "
-        "name what has its label with label=PATH"
+        "name what has its label with label='PATH'"
     )
     assert labels(lines(response), label="relevance") == [
         ("q", "id:shop:product::7", 0.75), ("q", "id:shop:product::8", 0.5)
@@ -506,9 +509,10 @@ def both_ways(records: list[Any], columns: Columns, n_bytes: int = 1 << 24) -> t
 
 IDS = st.sampled_from(["a", "b", "ö", "", 3, -0, 10**30, None, 1.5])
 SCORES = st.sampled_from([1, 2.5, -0.0, None, "1", True, 10**400])
+RANKS = st.sampled_from([1, 2, 3, 2.0, 1.5, "1", None, True, 2**31, 10**400])
 ELEMENTS = st.one_of(
-    st.fixed_dictionaries({"id": IDS}, optional={"score": SCORES, "more": SCORES}),
-    st.fixed_dictionaries({"id": st.sampled_from("abcdef"), "score": st.floats(-9, 9)}),
+    st.fixed_dictionaries({"id": IDS}, optional={"score": SCORES, "rank": RANKS, "more": SCORES}),
+    st.fixed_dictionaries({"id": st.sampled_from("abcdef"), "score": st.floats(-9, 9)}, optional={"rank": RANKS}),
     IDS,
 )
 RECORDS = st.fixed_dictionaries(

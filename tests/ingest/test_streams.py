@@ -117,7 +117,7 @@ def test_a_record_of_several_lines_may_stand_across_blocks(tmp_path: Path) -> No
         (
             "svmlight",
             b"1 qid:1\n",
-            "a label/qid file has no scores; give the predictions, one per line, with scores=FILE",
+            "a label/qid file has no scores; give the predictions, one per line, with scores='FILE'",
         ),
         ("parquet", b"PAR1", "no readable Parquet file ("),
         ("trec", b"", "is empty; give a file that has rows"),

@@ -110,7 +110,7 @@ def test_group_sizes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 def test_scores_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path, "a.svm", b"1 qid:1\n0 qid:1\n")
     assert refusal(path) == (
-        f"{path}: a label/qid file has no scores; give the predictions, one per line, with scores=FILE"
+        f"{path}: a label/qid file has no scores; give the predictions, one per line, with scores='FILE'"
     )
     scores = written(tmp_path, "scores", b"1\n")
     assert refusal(path, scores) == f"{scores}: 1 score for the 2 rows of {path}; give one per row"

@@ -239,7 +239,7 @@ def test_an_attempt_that_ends_too_late_stores_nothing(postgres_url: str) -> None
         ({"group": ["q"], "item": ["a"], "score": [None], "label": [1.0]}, "no row has a score; name the score column"),
         (
             {"group": ["q"], "item": ["a"], "score": [1.0], "label": [None]},
-            "dataset 'shop' has no labels yet; give them with labels=FILE",
+            "dataset 'shop' has no labels yet; give them with labels='FILE'",
         ),
         (
             {"group": ["q", "r"], "item": ["a", "b"], "score": [1.0, None], "label": [None, 1.0]},

@@ -362,7 +362,7 @@ def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
     assert told("nope", nt.ReferenceNotFoundError).startswith("no dataset 'nope'; there are ")
     for name in ("seen", "shop", "shop-2"):
         found = told(kind=nt.ConflictError, sealed=name)
-        assert found == f"there is a dataset {name!r} already; name another one with sealed=NAME"
+        assert found == f"there is a dataset {name!r} already; name another one with sealed='NAME'"
     assert told("shop-2").startswith("dataset 'shop-2' is sealed: only gate and ingest take it; ")
     assert told(budget=0.5) == "a budget must lie between 0 and 0.5, not at 0.5; give for example 0.05"
     assert told(looks=0) == "a budget is shared by 1 look or more, not by 0"

@@ -282,7 +282,7 @@ def refused_whole(tracker: nt.Tracker, url: str, kind: type[Exception], frame: o
 
 def test_without_labels_nothing_is_stored(tracker: nt.Tracker, ready_url: str) -> None:
     text = refused_whole(tracker, ready_url, nt.InputError, frame_of(BM25), name="bm25", dataset="shop")
-    assert text == "dataset 'shop' has no labels yet; give them with labels=FILE"
+    assert text == "dataset 'shop' has no labels yet; give them with labels='FILE'"
 
 
 def test_a_metric_that_refuses_a_label_stores_nothing(tracker: nt.Tracker, ready_url: str) -> None:

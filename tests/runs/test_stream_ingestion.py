@@ -236,7 +236,7 @@ def test_a_stream_that_breaks_off_stores_nothing(tracker: nt.Tracker, ready_url:
 
 
 def test_without_labels_nothing_is_stored(tracker: nt.Tracker, ready_url: str) -> None:
-    with pytest.raises(InputError, match=r"^dataset 'default' has no labels yet; give them with labels=FILE$"):
+    with pytest.raises(InputError, match=r"^dataset 'default' has no labels yet; give them with labels='FILE'$"):
         ingest_stream(tracker, "bm25", blocks_of(BM25, 2))
     counts = row_counts(ready_url)
     assert counts["runs"] == counts["datasets"] == counts["groups"] == 0

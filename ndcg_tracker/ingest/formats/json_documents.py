@@ -17,7 +17,8 @@ from ndcg_tracker.ingest.cells import KEEP_ONE, Places, WrongValueError, number
 from ndcg_tracker.ingest.columns import FRAME_AS_DICT, Columns, Wanted, is_frame_as_dict
 from ndcg_tracker.ingest.formats.jsonl import JsonLines, json_id, json_integer, json_kind, json_number
 from ndcg_tracker.ingest.formats.response_rows import document_rows
-from ndcg_tracker.ingest.formats.responses import is_lists, is_response, response_columns
+from ndcg_tracker.ingest.formats.response_shapes import is_by_group, is_response
+from ndcg_tracker.ingest.formats.responses import is_lists, response_columns
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BOM, Source
 from ndcg_tracker.rankings import Floats, Index
@@ -67,6 +68,8 @@ def _are_responses(document: Any, first: object, columns: Columns, wanted: Wante
         return True
     if isinstance(document, list):
         return response_columns(first, columns, wanted) is not None
+    if is_by_group(document, columns.items):
+        return True
     if not is_response(document):
         return False
     hits = document["hits"]["hits"] if _is_search_response(document) else []

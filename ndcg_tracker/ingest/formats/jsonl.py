@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from ndcg_tracker.errors import warn
+from ndcg_tracker.errors import argument, warn
 from ndcg_tracker.ingest.arrow import Collected, has_lists, list_rows, unfolded
 from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, RecordPlaces, WrongValueError
-from ndcg_tracker.ingest.columns import IDS, NUMBERS, Columns, ColumnWarning, Refused, Wanted
+from ndcg_tracker.ingest.columns import FOUND_IN, IDS, LABEL_TABLE, NUMBERS, Columns, ColumnWarning, Refused, Wanted
 from ndcg_tracker.ingest.rows import GatheredRows, Rows, in_asked_order
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
-from ndcg_tracker.words.texts import shown
+from ndcg_tracker.words.texts import in_a_row, shown
 
 _MOST_DIGITS = 400  # the largest double has 309
 _NULL = float("nan")
@@ -30,6 +30,7 @@ _KINDS = {
     list: "array",
     dict: "object",
 }
+_DEEPEST = 3  # objects in objects
 _BRACE = 0x7B
 _NEWLINE = 0x0A
 
@@ -55,6 +56,7 @@ class JsonLines:
         self._number_roles = [*(role for role in NUMBERS if role in self._names), "rank"]
         self._has_names = False
         self._seen: dict[str, None] = {}
+        self._lists: list[str] = []
         self._lacking: dict[str, int] = {}
         self._fractions: set[str] = set()
 
@@ -161,6 +163,7 @@ class JsonLines:
     def finish(self, n_rows: int, refused: Refused) -> None:
         """Raise what ``refused`` makes of an absent column, and of one whose name the first row does not tell."""
         warn_of_fractions(self._fractions)
+        self._refuse_lists(refused)
         for role, name in self._columns.names(list(self._seen), self._wanted, refused).items():
             if self._names.get(role, name) != name:
                 raise refused(
@@ -168,11 +171,21 @@ class JsonLines:
                     advice="write it in every row, with null where there is none",
                 )
 
+    def _refuse_lists(self, refused: Refused) -> None:
+        """Raise what ``refused`` makes of rows without an item that hold a list, which may be what was found."""
+        there = {role for role, name in self._names.items() if name in self._seen}
+        is_needed = "item" in self._wanted.required or "score" not in there
+        if self._wanted is LABEL_TABLE and FOUND_IN & {path.partition(".")[0] for path in self._lists}:
+            return  # the names of the columns tell that these are no labels
+        if self._lists and is_needed and "item" in self._names and "item" not in there:
+            raise unnamed_lists(self._names["item"], self._lists, refused)
+
     def _take_names(self, record: Mapping[str, object], refused: Refused) -> None:
         """Take the names of the columns from the first row, which may lack some of those that were given."""
         given = self._columns.asked_beside(record, self._wanted)
         self._names |= self._columns.likely_names([*record, *given], self._wanted, refused)
         self._has_names = True
+        self._lists = paths_of_lists(record)
 
     def _with_scores(self, rows: Rows) -> Rows:
         return in_asked_order(rows, self._columns, self._names)
@@ -185,6 +198,27 @@ class JsonLines:
             elif role in self._lacking:
                 return role
         return None
+
+
+def unnamed_lists(item: str, paths: Sequence[str], refused: Refused) -> Exception:
+    """Return what ``refused`` makes of records without an item that have lists, which may be what was found."""
+    what = f"no column {shown(item)}, and a list under {in_a_row(list(map(shown, paths)))}"
+    return refused(what, advice=f"where that is what was found, name it with {argument('items', paths[0])}")
+
+
+def paths_of_lists(record: Mapping[str, object], before: str = "") -> list[str]:
+    """Return the paths of lists in a record, those of objects first.
+
+    >>> paths_of_lists({"q": 1, "ids": ["a"], "answer": {"hits": [{"id": "a"}]}, "vector": [0.5]})
+    ['answer.hits', 'ids']
+    """
+    objects, ids = list[str](), list[str]()
+    for key, value in record.items():
+        if isinstance(value, dict) and before.count(".") < _DEEPEST:
+            objects += paths_of_lists(value, f"{before}{key}.")
+        elif isinstance(value, list) and value and isinstance(value[0], dict | str):
+            (objects if isinstance(value[0], dict) else ids).append(f"{before}{key}")
+    return [*objects, *ids]
 
 
 def json_record(line: bytes) -> dict[str, Any]:

@@ -12,21 +12,19 @@ import numpy as np
 
 from ndcg_tracker.errors import argument
 from ndcg_tracker.ingest.arrow import Collected
-from ndcg_tracker.ingest.cells import DoubtfulError, LinePlaces, NoPlaces, Places, RecordPlaces, WrongValueError
+from ndcg_tracker.ingest.cells import (
+    DoubtfulError,
+    LinePlaces,
+    NoPlaces,
+    Places,
+    RecordPlaces,
+    WrongValueError,
+    whole_ranks,
+)
 from ndcg_tracker.ingest.columns import Columns, Refused, Wanted
 from ndcg_tracker.ingest.formats.jsonl import json_id, json_number, n_objects, refuse_odd_numbers
-from ndcg_tracker.ingest.formats.responses import (
-    BATCH,
-    MAY_BE_A_PART,
-    NOTHING,
-    Found,
-    OfElement,
-    OfRecord,
-    Responses,
-    Steps,
-    is_batch,
-    json_response,
-)
+from ndcg_tracker.ingest.formats.response_shapes import BATCH, MAY_BE_A_PART, NOTHING, Steps, is_batch, json_response
+from ndcg_tracker.ingest.formats.responses import Found, OfElement, OfRecord, Responses
 from ndcg_tracker.ingest.rows import Rows
 from ndcg_tracker.ingest.source import BLOCK, Lines, plain_lines
 from ndcg_tracker.rankings import Floats, Index
@@ -55,6 +53,7 @@ class _Gathered:
         self._scores = array("d")
         self._labels = array("d")
         self._weights = array("d")
+        self._ranks = array("d")
         self._lines: list[int] = []
         self._first_line: dict[bytes, int] = {}
         self.in_order = False
@@ -82,6 +81,8 @@ class _Gathered:
             self._labels.extend([json_number(label, "label") for label in found.labels])
         elif not self._of_runs:
             self._labels.extend([1.0] * len(found.items))
+        if found.ranks is not None:
+            self._ranks.extend([json_number(rank, "rank") for rank in found.ranks])
         if found.weight is not NOTHING:
             self._weights.extend([json_number(found.weight, "weight")] * len(found.items))
 
@@ -100,6 +101,7 @@ class _Gathered:
             column(self._scores) if self._of_runs else None,
             column(self._labels),
             column(self._weights),
+            None if (ranks := column(self._ranks)) is None else whole_ranks(ranks),
             in_order=self.in_order,
         )
         rows = responses.in_asked_order(rows)
@@ -207,7 +209,8 @@ def _arrow_rows(
         role: pa.int64() if type(one) is int else pa.string()
         for role, one in (("group", sample.group), ("item", sample.items[0]))
     }
-    inner = {"item": element.item, "score": element.score if of_runs else None, "label": element.label}
+    score = element.score if of_runs else None
+    inner = {"item": element.item, "score": score, "label": element.label, "rank": element.rank}
     in_element = {role: steps for role, steps in inner.items() if steps}
     of_element = kinds["item"]
     if element.item is not None:
@@ -239,13 +242,13 @@ def _arrow_rows(
             columns[role] = _column(elements, in_element[role])
         if record.weight is not None:
             columns["weight"] = _column(batch, record.weight).take(codes)
-        score = columns.get("score")
-        if score is not None and score.null_count != (0 if element.has_scores else len(score)):
+        scores = columns.get("score")
+        if scores is not None and scores.null_count != (0 if element.has_scores else len(scores)):
             raise DoubtfulError("a score that others do not have")
         if not element.has_scores and of_runs:
             columns.pop("score", None)
             in_order.append(0.0 - places_in(counts))
-        for role in columns.keys() & {"score", "label", "weight"}:
+        for role in columns.keys() & {"score", "label", "weight", "rank"}:
             refuse_odd_numbers(columns[role])
         collected.add(columns)
         n_responses += int(np.count_nonzero(counts))
@@ -313,7 +316,7 @@ def document_rows(name: str | None, document: object, columns: Columns, wanted: 
     responses = Responses(columns, wanted)
     gathered = _Gathered(name or "", "record", responses.fractions, of_runs="score" in wanted.roles)
     n_responses = 0
-    for number, (where, found) in enumerate(_of_document(responses, document), 1):
+    for number, (where, found) in enumerate(_of_document(responses, document, is_file=bool(name)), 1):
         n_responses = number
         try:
             gathered.add(number, found())
@@ -324,7 +327,7 @@ def document_rows(name: str | None, document: object, columns: Columns, wanted: 
     return rows, RecordPlaces(name or "", lines)
 
 
-def _of_document(responses: Responses, document: object) -> Iterator[tuple[str, Callable[[], Found]]]:
+def _of_document(responses: Responses, document: object, *, is_file: bool) -> Iterator[tuple[str, Callable[[], Found]]]:
     """Yield where each response of a document stands, and what finds what it has found."""
     if isinstance(document, list):
         for place, response in enumerate(document):
@@ -340,5 +343,10 @@ def _of_document(responses: Responses, document: object) -> Iterator[tuple[str, 
             )
         for group, held in document.items():
             yield "", partial(responses.of_list, held, group, f"group {shown(group)}: ")
+    elif isinstance(document, dict) and responses.are_by_group(document):
+        responses.are_of(document)
+        for place, (group, response) in enumerate(document.items()):
+            yield "", partial(responses.found, response, place, f"group {shown(str(group))}: ")
     else:
+        responses.is_a_file = is_file
         yield "", partial(responses.found, document)

@@ -6,11 +6,10 @@ label: ``hits.hits``, ``document.id``, ``results.0``. Of tools in ``SHAPES`` the
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ndcg_tracker.errors import InputError, argument, warn
 from ndcg_tracker.ingest.cells import WrongValueError
 from ndcg_tracker.ingest.columns import (
     OF_A_FILE,
+    RANK,
     Columns,
     ColumnWarning,
     Wanted,
@@ -26,22 +26,33 @@ from ndcg_tracker.ingest.columns import (
     is_frame_as_dict,
     often_called,
 )
-from ndcg_tracker.ingest.formats.jsonl import json_integer, json_kind, warn_of_fractions
+from ndcg_tracker.ingest.formats.jsonl import json_kind, warn_of_fractions
+from ndcg_tracker.ingest.formats.response_shapes import (
+    NOTHING,
+    SHAPES,
+    Shape,
+    Steps,
+    failure_in,
+    found_nothing,
+    has_key,
+    is_by_group,
+    is_response,
+    json_response,
+    known_shape,
+    known_shapes,
+    steps_of,
+    value_at,
+)
 from ndcg_tracker.ingest.rows import Rows, in_asked_order
 from ndcg_tracker.ingest.source import BOM, LONGEST_LINE, Source
 from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.words.texts import counted, in_a_row, shown, shown_name
 
-Steps = tuple[str, ...]
-
-NOTHING = object()
 _HEADS = (1 << 16, 1 << 21, LONGEST_LINE)  # bytes in which the first line may end
 _OF_PAIR: Steps = ("0",)  # where a list of an id and a score has the id
 _MOST_LISTED = 10
-_MOST_KEYS = 50  # of a record of a log; a nested dict has more, and is not looked through
-MAY_BE_A_PART = re.compile(rb'"(?:timed_out"\s*:\s*true|failed"\s*:\s*[1-9]|errors"\s*:\s*\[|id"\s*:\s*"group:root)')
-"""Stands in every response of a known tool that is refused as a part of one."""
-BATCH = "responses"  # of _msearch: a response per search
+_LONGEST_NAME = 255  # of a file, in bytes
+_ONE_OF_MANY = "; each file is one run: make one of several, as with jq -c . q*.json > all.jsonl"
 _RELEVANT = "lists of items without labels are read as relevant items, of grade 1"
 _GROUP_ADVICE = (
     f"name what has the query's id with {argument('group', 'PATH')}, or give a file with an id per line, in the order "
@@ -49,59 +60,10 @@ _GROUP_ADVICE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What the responses of some tools look like: the paths of their list, of an element's item and score, and, where
-    a response repeats its query, of that."""
-
-    tools: str
-    items: str
-    item: str
-    score: str
-    group: str | None = None
-
-
-SHAPES = (
-    Shape("Elasticsearch and OpenSearch", "hits.hits", "_id", "_score"),
-    Shape("Solr", "response.docs", "id", "score", "responseHeader.params.q"),
-    Shape("Vespa", "root.children", "id", "relevance"),
-    Shape("sentence-transformers", "results", "corpus_id", "score"),
-)
-
-
-def known_shape(record: object) -> tuple[Shape, str] | None:
-    """Return whose response a record is and the path of its list, None for no known one.
-
-    A record may have the response under a key of its own, beside the id of the query.
-
-    >>> known_shape({"qid": "q", "response": {"hits": {"hits": []}}})[1], known_shape({"results": ["a"]})
-    ('response.hits.hits', None)
-    """
-    return next(_known_shapes(record), None)
-
-
-def _known_shapes(record: object) -> Iterator[tuple[Shape, str]]:
-    """Yield what ``known_shape`` returns for a record, and then for what it has under keys of its own."""
-    if not isinstance(record, dict):
-        return
-    held_in = record.items() if len(record) <= _MOST_KEYS else ()
-    for prefix, inner in (("", record), *((f"{key}.", value) for key, value in held_in if type(value) is dict)):
-        for shape in SHAPES:
-            held = value_at(inner, tuple(shape.items.split(".")))
-            if isinstance(held, list) and (shape.items != "results" or _has_key(held, shape.item)):
-                yield shape, prefix + shape.items
-        root = inner.get("root")
-        if isinstance(root, dict) and "relevance" in root and isinstance(root.get("fields"), dict):
-            yield SHAPES[2], prefix + SHAPES[2].items  # which has no children where nothing was found
-
-
-def is_response(record: object) -> bool:
-    """Return whether a record is a response of a known tool, or those to the searches of a batch."""
-    return known_shape(record) is not None or (isinstance(record, dict) and is_batch(record))
-
-
 def holds_responses(held: object, columns: Columns) -> bool:
-    """Return whether what Python holds is a response, or a list of them (InputError for a path into something else).
+    """Return whether what Python holds is a response, a list of them, or one for each query.
+
+    Raises: InputError for a path into something else.
 
     >>> holds_responses([{"q": 1, "found": []}], Columns(items="found")), holds_responses({"q": {"a": 1}}, Columns())
     (True, False)
@@ -109,6 +71,8 @@ def holds_responses(held: object, columns: Columns) -> bool:
     if columns.items and not isinstance(held, dict | list):
         what = f"{argument('items')} is for responses in JSON, and this is a {type(held).__name__}"
         raise InputError(what, advice="leave it out")
+    if is_by_group(held, columns.items):
+        return True
     return bool(columns.items) or is_response(held[0] if isinstance(held, list) and held else held)
 
 
@@ -121,7 +85,7 @@ def response_columns(record: object, columns: Columns, wanted: Wanted) -> Column
     if columns.items or is_response(record):
         return columns
     if isinstance(record, list):
-        return columns if group.startswith(OF_A_FILE) or _has_key(record, "corpus_id") else None
+        return columns if group.startswith(OF_A_FILE) or has_key(record, "corpus_id") else None
     if not isinstance(record, dict) or columns.by_row_number:
         return None
     try:
@@ -152,72 +116,6 @@ def is_lists(document: object, columns: Columns) -> bool:
     return first is not None and bool(is_known) and not is_frame_as_dict(document, ())
 
 
-def is_batch(record: Mapping[str, Any]) -> bool:
-    """Return whether a record has responses of a known tool, as those of ``_msearch`` have."""
-    given = record.get(BATCH)
-    return isinstance(given, list) and any(known_shape(response) for response in given)
-
-
-def _has_key(held: Sequence[object], key: str) -> bool:
-    return bool(held) and isinstance(held[0], dict) and key in held[0]
-
-
-def steps_of(sample: object, path: str) -> Steps:
-    """Return the keys of a dotted path; where the sample has a key with dots, that is one of them.
-
-    >>> steps_of({"a": {"b.c": 1}}, "a.b.c"), steps_of({}, "a.b")
-    (('a', 'b.c'), ('a', 'b'))
-    """
-    head, dot, rest = path.partition(".")
-    if not dot or (isinstance(sample, dict) and path in sample):
-        return (path,)
-    return head, *steps_of(value_at(sample, (head,)), rest)
-
-
-def value_at(value: object, steps: Steps) -> object:
-    """Return what stands under some keys, of an array under a place from 0; a mark of its own where nothing does."""
-    for step in steps:
-        if isinstance(value, dict):
-            if type(value) is _Doubled and step in value.doubled:
-                raise WrongValueError(f"key {shown(step)} stands twice", advice="keep one of the two")
-            value = value.get(step, NOTHING)
-        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
-            value = value[int(step)]
-        else:
-            return NOTHING
-    return value
-
-
-class _Doubled(dict[str, Any]):
-    """A JSON object in which some keys stand twice: refused where one of them is asked for."""
-
-    doubled: frozenset[str]
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    record = dict(pairs)
-    if len(record) == len(pairs):
-        return record
-    doubled = _Doubled(record)
-    names = [name for name, _ in pairs]
-    doubled.doubled = frozenset(name for name in names if names.count(name) > 1)
-    return doubled
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=json_integer)
-
-
-def json_response(line: bytes) -> Any:
-    """Return the JSON value in a line of UTF-8 (WrongValueError for none)."""
-    try:
-        return _DECODER.decode(line.decode())
-    except json.JSONDecodeError as error:
-        advice = "write one response per line"
-        raise WrongValueError(f"no JSON ({error.msg}, column {error.colno})", advice=advice) from None
-    except RecursionError:
-        raise WrongValueError("JSON nested too deeply", advice="write one response per line") from None
-
-
 def first_record(source: Source) -> object:
     """Return the JSON value in the first line of a source that is not blank, None where it is none."""
     for n_bytes in _HEADS:
@@ -233,13 +131,17 @@ def first_record(source: Source) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a response has found: its group, and per item the id, the score and the label; None for what it has not."""
+    """What a response has found: its group, and per item the id, the score, the label and the rank.
+
+    None stands for what it has not.
+    """
 
     group: object
     items: Sequence[object]
     scores: Sequence[object] | None
     labels: Sequence[object] | None
     weight: object = NOTHING
+    ranks: Sequence[object] | None = None
 
 
 @dataclass(slots=True)
@@ -256,13 +158,15 @@ class OfRecord:
 class OfElement:
     """Where an element of a list has what; ``item`` is None where the element is the id itself.
 
-    ``has_scores``: whether the score is there; where it is not, or is not asked for, the order is the ranking.
+    ``has_scores``: whether the score is there; where it is not, or is not asked for, the order is the ranking, or what
+    stands under ``rank``.
     """
 
     item: Steps | None
     score: Steps
     label: Steps | None
     has_scores: bool
+    rank: Steps | None = None
 
 
 class Responses:
@@ -280,6 +184,8 @@ class Responses:
         self._element: OfElement | None = None
         self._names: dict[str, str] = {}
         self.fractions: set[str] = set()
+        self.is_a_file = False
+        """Whether a file holds one response alone, so that there may be a file for every query."""
 
     @cached_property
     def ids(self) -> list[str] | None:
@@ -289,6 +195,17 @@ class Responses:
             return None
         with Source(group.removeprefix(OF_A_FILE)) as source:
             return [line.decode().partition("\t")[0].strip() for _, line in source.lines() if line.strip()]
+
+    def are_of(self, groups: Iterable[Any]) -> None:
+        """Take the ids of the groups, in the order of their responses, from elsewhere."""
+        self.ids = list(groups)
+
+    def are_by_group(self, document: object) -> bool:
+        """Return whether a document has a response per query, and its id is nowhere else."""
+        return self._columns.asked("group", (), self._wanted) is None and is_by_group(document, self._columns.items)
+
+    def _name_of_ids(self) -> str:
+        return shown_name(str(self._columns.asked("group", (), self._wanted)).removeprefix(OF_A_FILE))
 
     def are_lists(self, document: Mapping[str, object]) -> bool:
         """Return whether a document is a list per group, and not one response."""
@@ -303,6 +220,8 @@ class Responses:
         """Return the rows of responses with what says their order: their scores, which theirs may contradict."""
         columns = self._columns
         rows = in_asked_order(rows, columns, self._names)
+        if rows.ranks is not None:
+            return replace(rows, deciding="lists") if rows.in_order else rows
         is_of_pairs = self._element is not None and self._element.item == _OF_PAIR  # no search has written these
         if rows.scores is None or rows.in_order or is_of_pairs:
             return rows
@@ -328,7 +247,7 @@ class Responses:
         if isinstance(response, list) and self.ids is not None:
             return self.of_list(response, self._id_at(place), path)
         if isinstance(response, list):
-            raise WrongValueError("the response does not say which query it is to", advice=_GROUP_ADVICE)
+            raise WrongValueError("the response does not say which query it is to", advice=self._group_advice())
         if not isinstance(response, dict):
             raise WrongValueError(f"{self._called(path)} is a JSON {json_kind(response)}", advice="write an object")
         if self._record is None:
@@ -339,8 +258,8 @@ class Responses:
         held = value_at(response, record.items)
         if held is NOTHING:
             self._refuse_failure(response, path)
-            if record.shape is None or value_at(response, record.items[:-1]) is NOTHING:
-                what = f"{self._called(path)} has no {shown('.'.join(record.items))}; {_keys(response)}"
+            if record.shape is None or not found_nothing(value_at(response, record.items[:-1])):
+                what = f"{self._called(path)} has no {_missing(response, record.items)}"
                 raise WrongValueError(what, advice=f"name its list with {argument('items', 'PATH')}")
         held = [] if held is NOTHING or held is None else held
         if not isinstance(held, list):
@@ -374,19 +293,24 @@ class Responses:
                     what = f"{where}[{place}] has a {shown('.'.join(element.score))}, and items before it have none"
                     raise WrongValueError(what, advice="write one for every item, or for none")
         labels = None if element.label is None else [value_at(item, element.label) for item in held]
-        return Found(group, items, scores, labels and [None if at is NOTHING else at for at in labels], weight)
+        ranks = None if element.rank is None else [value_at(item, element.rank) for item in held]
+        labels, ranks = (values and [None if at is NOTHING else at for at in values] for values in (labels, ranks))
+        return Found(group, items, scores, labels, weight, ranks)
 
     def _values(self, held: list[Any], steps: Steps, where: str, role: str) -> list[object]:
         """Return what each element has under a path (WrongValueError for one that has nothing there)."""
         values = [value_at(element, steps) for element in held]
         for place, value in enumerate(values):
+            if role == "item" and isinstance(value, dict):
+                what = f"the item id in {where}[{place}] is a JSON object"
+                raise WrongValueError(what, advice=_advice_below("item", steps, value))
             if value is NOTHING or value is None:
                 what = f"{where}[{place}] has no {shown('.'.join(steps))}"
                 if role == "score":
                     advice = "write one for every item, or for none"
                     raise WrongValueError(f"{what}, and others have", advice=advice)
                 advice = f"name what has its item with {argument('item', 'PATH')}"
-                raise WrongValueError(f"{what}; {_keys(held[place])}", advice=advice)
+                raise WrongValueError(f"{where}[{place}] has no {_missing(held[place], steps)}", advice=advice)
         return values
 
     def _record_of(self, record: dict[str, Any]) -> OfRecord:
@@ -400,7 +324,7 @@ class Responses:
             raise WrongValueError(what, advice=f"name its list with {argument('items', 'PATH')}")
         group = None if self.ids is not None else self._group_steps(record, shape, path)
         if columns.items is None and known is not None and known[1] != known[0].items:
-            self._refuse_several(list(dict.fromkeys(path for _, path in _known_shapes(record))))
+            self._refuse_several(list(dict.fromkeys(path for _, path in known_shapes(record))))
         weight = columns.given("weight") or (
             "weight" if "weight" in record and "weight" in self._wanted.roles else None
         )
@@ -429,8 +353,24 @@ class Responses:
             before = path.removesuffix(shape.items)
             steps = steps_of(record, before + shape.group)
             if value_at(record, steps) is not NOTHING:
+                what = f"the queries are known by {shown('.'.join(steps))}, what was searched for"
+                path, file = argument("group", "PATH"), argument("group", "@FILE")
+                advice = f"where labels have other ids, give their path with {path}, or a file with an id per line with"
+                warn(ColumnWarning(what, advice=f"{advice} {file}"))
                 return steps
-        raise WrongValueError(f"the response does not say which query it is to; {_keys(record)}", advice=_GROUP_ADVICE)
+        what = f"the response does not say which query it is to; {_keys(record)}"
+        raise WrongValueError(what, advice=self._group_advice(often_called("group", record)))
+
+    def _group_advice(self, likely: Sequence[str] = ()) -> str:
+        """Return how to name what has the query's id, a file of ids without its mark being meant perhaps."""
+        given = self._columns.asked("group", (), self._wanted)
+        if given and not given.startswith(OF_A_FILE) and _is_file(given):
+            return (
+                f"a file with an id per line, in the order of the responses, is {argument('group', OF_A_FILE + given)}"
+            )
+        return _GROUP_ADVICE.replace("PATH", likely[0] if len(likely) == 1 else "PATH", 1) + (
+            _ONE_OF_MANY if self.is_a_file else ""
+        )
 
     def _group_of(self, response: dict[str, Any], place: int, path: str) -> object:
         record = self._record
@@ -438,14 +378,17 @@ class Responses:
             return self._id_at(place)
         group = value_at(response, record.group)
         if group is NOTHING or group is None:
-            what = f"{self._called(path)} has no {shown('.'.join(record.group))}; {_keys(response)}"
-            raise WrongValueError(what, advice=_GROUP_ADVICE)
+            what = f"{self._called(path)} has no {_missing(response, record.group)}"
+            raise WrongValueError(what, advice=self._group_advice())
+        if isinstance(group, dict):
+            what = f"the group id of {self._called(path)} is a JSON object"
+            raise WrongValueError(what, advice=_advice_below("group", record.group, group))
         return group
 
     def _id_at(self, place: int) -> str:
         ids = self.ids or []
         if place >= len(ids):
-            file = shown_name(str(self._columns.group)[1:])
+            file = self._name_of_ids()
             what = f"there are more responses than the {counted(len(ids), 'id')} in {file}"
             raise WrongValueError(what, advice="write an id per line, in the order of the responses")
         return ids[place]
@@ -454,7 +397,7 @@ class Responses:
         steps = None if self._record is None else self._record.weight
         value = NOTHING if steps is None else value_at(response, steps)
         if steps is not None and value is NOTHING:
-            what = f"the response has no {shown('.'.join(steps))}; {_keys(response)}"
+            what = f"the response has no {_missing(response, steps)}"
             raise WrongValueError(what, advice=f"name what has its weight with {argument('weight', 'PATH')}")
         return value
 
@@ -462,7 +405,7 @@ class Responses:
         """Return where the elements of a list have what, by the first list that has any."""
         first, columns = held[0], self._columns
         shape = None if self._record is None else self._record.shape
-        shape = shape or (SHAPES[-1] if _has_key(held, SHAPES[-1].item) else None)
+        shape = shape or (SHAPES[-1] if has_key(held, SHAPES[-1].item) else None)
         item = columns.asked("item", (), self._wanted)
         documents = columns.documents
         if documents is not None and documents.is_column and _is_at(first, documents.rule):
@@ -491,7 +434,7 @@ class Responses:
         if columns.score == "":  # the order is to be the ranking, whatever scores there are
             score_steps, has_scores = (), False
         if asked is not None and not has_scores:
-            what = f"{where}[0] has no {shown(score)}; {_keys(first)}"
+            what = f"{where}[0] has no {_missing(first, score_steps)}"
             raise WrongValueError(what, advice=f"name what has its score with {argument('score', 'PATH')}")
         label = columns.asked("label", (), self._wanted) if "label" in self._wanted.roles else None
         if label is None and "label" in self._wanted.roles and isinstance(first, dict) and "label" in first:
@@ -499,8 +442,13 @@ class Responses:
         if label is None and not self._of_runs:
             what = f"{where}[0] has no 'label'; {_keys(first)}"
             raise WrongValueError(what, advice=f"name what has its label with {argument('label', 'PATH')}")
+        has_ranks = self._of_runs and columns.score != "" and isinstance(first, dict) and RANK in first
         return OfElement(
-            steps_of(first, item), score_steps, None if label is None else steps_of(first, label), has_scores=has_scores
+            steps_of(first, item),
+            score_steps,
+            None if label is None else steps_of(first, label),
+            has_scores,
+            (RANK,) if has_ranks and RANK not in (item, score, label) else None,
         )
 
     def _refuse_names_of_ids(self, where: str, items: str | None) -> None:
@@ -513,7 +461,7 @@ class Responses:
             raise WrongValueError(what, advice=advice)
 
     def _called(self, path: str) -> str:
-        return path.removesuffix(".") or "the response"
+        return path.removesuffix(": ").removesuffix(".") or "the response"
 
     def _refuse_numbers_beside(self, response: Mapping[str, Any], where: str, *, is_first: bool) -> None:
         """Refuse a list of scores or labels beside one of ids, which is a row with lists.
@@ -531,7 +479,7 @@ class Responses:
 
     def _refuse_failure(self, response: Mapping[str, Any], path: str) -> None:
         """Refuse a response that tells of an error."""
-        error = response.get("error")
+        error = response.get("error") or failure_in(response)
         if error is not None:
             reason = error.get("reason", error.get("msg", error.get("type"))) if isinstance(error, dict) else error
             told = f" ({shown(str(reason))})" if reason else ""
@@ -564,18 +512,41 @@ class Responses:
         self._columns.warn_of_ranks()
         warn_of_fractions(self.fractions)
         if self.ids is not None and n_responses < len(self.ids):
-            n_ids, file = counted(len(self.ids), "id"), shown_name(str(self._columns.group)[1:])
+            n_ids, file = counted(len(self.ids), "id"), self._name_of_ids()
             what = f"it has {counted(n_responses, 'response')}, and {n_ids} in {file}"
-            raise WrongValueError(what, advice="write an id per line, in the order of the responses")
+            advice = "write an id per line, in the order of the responses"
+            raise WrongValueError(what, advice=advice + (_ONE_OF_MANY if n_responses == 1 else ""))
+
+
+def _is_file(name: str) -> bool:
+    return len(name) <= _LONGEST_NAME and Path(name).is_file()
 
 
 def _is_at(value: object, path: str) -> bool:
     return value_at(value, steps_of(value, path)) is not NOTHING
 
 
-def _keys(value: object) -> str:
+def _missing(value: object, steps: Steps) -> str:
+    """Return what does not stand under a path, and the keys that are there as far as it goes."""
+    reached = next((n for n in range(len(steps)) if value_at(value, steps[: n + 1]) is NOTHING), len(steps) - 1)
+    return f"{shown('.'.join(steps))}; {_keys(value_at(value, steps[:reached]), '.'.join(steps[:reached]))}"
+
+
+def _advice_below(role: str, steps: Steps, held: Mapping[str, object]) -> str:
+    """Return which paths lead to an id in an object that stands in its place."""
+    below = [".".join((*steps, key)) for key, value in held.items() if type(value) in (str, int)]
+    likely = sorted(below, key=lambda path: "id" not in path.rpartition(".")[2].lower())
+    others = f"; there is {in_a_row([shown(path) for path in likely[:_MOST_LISTED]])}" if len(likely) > 1 else ""
+    return f"name the id in it, such as {argument(role, likely[0] if likely else 'PATH')}{others}"
+
+
+def _keys(value: object, of: str = "") -> str:
+    """Return which keys an object has that was read, or that stands under a path."""
     if not isinstance(value, dict):
-        return f"it is a JSON {json_kind(value)}"
+        return f"{shown(of) if of else 'it'} is a JSON {json_kind(value)}"
+    whose = f"the keys of {shown(of)} are" if of else "its keys are"
     names = [shown(key) for key in list(value)[:_MOST_LISTED]]
     more = f" and {len(value) - _MOST_LISTED} more" if len(value) > _MOST_LISTED else ""
-    return f"its keys are {', '.join(names) if more else in_a_row(names)}{more}" if names else "it has no keys"
+    if not names:
+        return f"{shown(of) if of else 'it'} has no keys"
+    return f"{whose} {', '.join(names) if more else in_a_row(names)}{more}"

@@ -48,11 +48,11 @@ def test_what_teaches_no_margin(repeated: nt.Tracker) -> None:
     asked: dict[str, Any] = {"margin": "auto"}
     how = (
         "score the same groups again with the unchanged system, ingest each run with the tag aa=NAME, and give "
-        "margin='auto' and aa=NAME"
+        "margin='auto' and aa='NAME'"
     )
     assert refusal(repeated, "noisy", **asked) == (
         "margin='auto' needs at least 3 runs of one unchanged system, and baseline 'base' has no tag aa: name them "
-        f"with repeats=RUN, or {how}"
+        f"with repeats='RUN', or {how}"
     )
     assert refusal(repeated, "noisy", **asked, repeats=["repeat0", "repeat1"]) == (
         "margin='auto' needs at least 3 runs of one unchanged system, and there are 2 with repeats= (repeat0, "

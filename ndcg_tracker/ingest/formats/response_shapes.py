@@ -1,0 +1,210 @@
+"""What responses of known search systems look like, and where paths lead in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ndcg_tracker.ingest.cells import WrongValueError
+from ndcg_tracker.ingest.formats.jsonl import json_integer
+from ndcg_tracker.words.texts import shown
+
+Steps = tuple[str, ...]
+
+NOTHING = object()
+_MOST_KEYS = 50  # of a record of a log; a nested dict has more, and is not looked through
+MAY_BE_A_PART = re.compile(rb'"(?:timed_out"\s*:\s*true|failed"\s*:\s*[1-9]|errors"\s*:\s*\[|id"\s*:\s*"group:root)')
+"""Stands in every response of a known tool that is refused as a part of one."""
+BATCH = "responses"  # of _msearch: a response per search
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the responses of some tools look like: the paths of their list, of an element's item and score, and, where
+    a response repeats its query, of that."""
+
+    tools: str
+    items: str
+    item: str
+    score: str
+    group: str | None = None
+
+
+SHAPES = (
+    Shape("Elasticsearch and OpenSearch", "hits.hits", "_id", "_score"),
+    Shape("Solr", "response.docs", "id", "score", "responseHeader.params.q"),
+    Shape("Vespa", "root.children", "id", "relevance"),
+    Shape("sentence-transformers", "results", "corpus_id", "score"),
+)
+
+
+def known_shape(record: object) -> tuple[Shape, str] | None:
+    """Return whose response a record is and the path of its list, None for no known one.
+
+    A record may have the response under a key of its own, beside the id of the query.
+
+    >>> known_shape({"qid": "q", "response": {"hits": {"hits": []}}})[1], known_shape({"results": ["a"]})
+    ('response.hits.hits', None)
+    """
+    return next(known_shapes(record), None)
+
+
+def known_shapes(record: object) -> Iterator[tuple[Shape, str]]:
+    """Yield what ``known_shape`` returns for a record, and then for what it has under keys of its own."""
+    if not isinstance(record, dict):
+        return
+    held_in = record.items() if len(record) <= _MOST_KEYS else ()
+    for prefix, inner in (("", record), *((f"{key}.", value) for key, value in held_in if type(value) is dict)):
+        for shape in SHAPES:
+            held = value_at(inner, tuple(shape.items.split(".")))
+            if isinstance(held, list) and (shape.items != "results" or has_key(held, shape.item)):
+                yield shape, prefix + shape.items
+        root = inner.get("root")
+        if isinstance(root, dict) and "relevance" in root and isinstance(root.get("fields"), dict):
+            yield SHAPES[2], prefix + SHAPES[2].items  # which has no children where nothing was found
+
+
+def is_response(record: object) -> bool:
+    """Return whether a record is a response of a known tool, be it an error, or those to the searches of a batch."""
+    if not isinstance(record, dict):
+        return False
+    return known_shape(record) is not None or is_batch(record) or failure_in(record) is not None
+
+
+def is_batch(record: Mapping[str, Any]) -> bool:
+    """Return whether a record has responses of a known tool, as those of ``_msearch`` have."""
+    given = record.get(BATCH)
+    return isinstance(given, list) and any(known_shape(response) for response in given)
+
+
+def plain(held: Any) -> Any:
+    """Return responses as dicts where a client holds them in objects of its own, all else as it is.
+
+    These are ``ObjectApiResponse`` of Elasticsearch, ``VespaQueryResponse``, and ``Results`` of pysolr.
+    """
+    if isinstance(held, list):
+        return list(map(_body, held)) if held and _body(held[0]) is not held[0] else held
+    if not isinstance(held, dict):
+        return _body(held)
+    if isinstance(given := held.get(BATCH), list):
+        return {**held, BATCH: plain(given)}
+    first = next((value for value in held.values() if value is not None), None)
+    return {key: _body(value) for key, value in held.items()} if _body(first) is not first else held
+
+
+def _body(response: Any) -> Any:
+    if response is None or isinstance(response, (dict, list, str, int, float)):
+        return response
+    bodies = (getattr(response, name, None) for name in ("body", "json", "raw_response"))
+    return next((body for body in bodies if isinstance(body, dict)), response)
+
+
+def failure_in(record: Mapping[str, Any]) -> Any | None:
+    """Return the error that a response of a known tool tells of, also under a key of its own, None for none.
+
+    >>> failure_in({"qid": "q", "found": {"error": {"reason": "no index"}, "status": 404}})
+    {'reason': 'no index'}
+    """
+    of_inner = (_failure(inner) for inner in (record, *record.values()) if type(inner) is dict)
+    return next((error for error in of_inner if error is not None), None)
+
+
+def _failure(response: Mapping[str, Any]) -> Any | None:
+    error = response.get("error")
+    told = error.keys() & {"reason", "msg", "root_cause"} if isinstance(error, dict) else ()
+    return error if told and (isinstance(response.get("status"), int) or "responseHeader" in response) else None
+
+
+def is_by_group(document: object, items: str | None) -> bool:
+    """Return whether a document has a response per query, under its id; ``items``: the path of its list, if it is told.
+
+    >>> is_by_group({"q1": {"hits": {"hits": []}}, "q2": None}, None), is_by_group({"hits": {"hits": []}}, None)
+    (True, False)
+    """
+    if not isinstance(document, dict) or not document:
+        return False
+    if _is_whole(document, items):
+        return False
+    held = [value for value in document.values() if value is not None]
+    return bool(held) and all(isinstance(value, dict) and _is_whole(value, items) for value in held)
+
+
+def _is_whole(response: dict[str, Any], items: str | None) -> bool:
+    """Return whether this is a response, and nothing that has one under a key of its own."""
+    if items:
+        return isinstance(value_at(response, steps_of(response, items)), list)
+    known = known_shape(response)
+    return known[1] == known[0].items if known else _failure(response) is not None
+
+
+def has_key(held: Sequence[object], key: str) -> bool:
+    """Return whether the first element of a list is an object with a key."""
+    return bool(held) and isinstance(held[0], dict) and key in held[0]
+
+
+def steps_of(sample: object, path: str) -> Steps:
+    """Return the keys of a dotted path; where the sample has a key with dots, that is one of them.
+
+    >>> steps_of({"a": {"b.c": 1}}, "a.b.c"), steps_of({}, "a.b")
+    (('a', 'b.c'), ('a', 'b'))
+    """
+    head, dot, rest = path.partition(".")
+    if not dot or (isinstance(sample, dict) and path in sample):
+        return (path,)
+    return head, *steps_of(value_at(sample, (head,)), rest)
+
+
+def value_at(value: object, steps: Steps) -> object:
+    """Return what stands under some keys, of an array under a place from 0; a mark of its own where nothing does."""
+    for step in steps:
+        if isinstance(value, dict):
+            if type(value) is _Doubled and step in value.doubled:
+                raise WrongValueError(f"key {shown(step)} stands twice", advice="keep one of the two")
+            value = value.get(step, NOTHING)
+        elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
+            value = value[int(step)]
+        else:
+            return NOTHING
+    return value
+
+
+class _Doubled(dict[str, Any]):
+    """A JSON object in which some keys stand twice: refused where one of them is asked for."""
+
+    doubled: frozenset[str]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) == len(pairs):
+        return record
+    doubled = _Doubled(record)
+    names = [name for name, _ in pairs]
+    doubled.doubled = frozenset(name for name in names if names.count(name) > 1)
+    return doubled
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=json_integer)
+
+
+def json_response(line: bytes) -> Any:
+    """Return the JSON value in a line of UTF-8 (WrongValueError for none)."""
+    try:
+        return _DECODER.decode(line.decode())
+    except json.JSONDecodeError as error:
+        advice = "write one response per line"
+        raise WrongValueError(f"no JSON ({error.msg}, column {error.colno})", advice=advice) from None
+    except RecursionError:
+        raise WrongValueError("JSON nested too deeply", advice="write one response per line") from None
+
+
+def found_nothing(held: object) -> bool:
+    """Return whether what would hold the list of a known tool says that there is none, because nothing was found."""
+    if not isinstance(held, dict):
+        return False
+    total = held.get("total")
+    n_found = held.get("numFound", total.get("value") if isinstance(total, dict) else total)
+    return n_found == 0 or ("relevance" in held and isinstance(held.get("fields"), dict))
