@@ -36,12 +36,17 @@ def delimited(content: bytes, role: Role, delimiter: str) -> Table:
         numbers = {}
         for name in ("score", "label", "weight"):
             text = stripped(cells[place[name]].encode()) if name in place else b""
+            if name == "label":
+                text = _YES_OR_NO.get(text, text)
             numbers[name] = decimal_number(text) if text else None
             if text and numbers[name] is None:
                 faults.add(line, f"{name} is not a number")
         item = cells[place["item"]].encode() if "item" in place else None
         rows.append(Row(line, cells[place["group"]].encode(), item, **numbers))
     return table(rows, faults, role, has_items="item" in place, has_weights="weight" in place)
+
+
+_YES_OR_NO = {b"True": b"1", b"true": b"1", b"False": b"0", b"false": b"0"}
 
 
 def _columns(header: list[str], role: Role) -> tuple[dict[str, int], bool]:
