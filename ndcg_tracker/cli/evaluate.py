@@ -54,7 +54,6 @@ def evaluate(
     from ndcg_tracker.asked import DEFAULT_METRIC
     from ndcg_tracker.cli.input_files import (
         columns_of,
-        documents_given,
         in_blocks_or_whole,
         labels_of,
         refused_by_spark,
@@ -62,6 +61,7 @@ def evaluate(
         spark_evaluations,
     )
     from ndcg_tracker.errors import InputError
+    from ndcg_tracker.ingest.reading import documents_given
     from ndcg_tracker.render.whole_file import whole_file
 
     if scores is not None and len(files) > 1:

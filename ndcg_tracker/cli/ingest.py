@@ -172,7 +172,6 @@ def ingest(
     from ndcg_tracker.cli.input_files import (
         SparkLogging,
         columns_of,
-        documents_given,
         in_blocks_or_whole,
         labels_of,
         logged_by_spark,
@@ -184,7 +183,7 @@ def ingest(
     from ndcg_tracker.concurrency import MOST_WORKERS, n_cores
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.ir_metadata import run_metadata, side_metadata
-    from ndcg_tracker.ingest.reading import read_run
+    from ndcg_tracker.ingest.reading import documents_given, read_run
     from ndcg_tracker.render.json import metrics_json as metrics_text
     from ndcg_tracker.render.whole_file import whole_file
     from ndcg_tracker.runs.ingest import ReadyRun, RunDetails, ready_run, source_name

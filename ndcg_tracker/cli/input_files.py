@@ -177,15 +177,6 @@ def columns_of(
     return of_run, Columns(group=group, item=item, label=label, is_shared=True, documents=documents)
 
 
-def documents_given(rule: str | None, collapse: str | None) -> Documents | None:
-    """Return how items become documents, None where nothing was given."""
-    if rule is None and collapse is None:
-        return None
-    from ndcg_tracker.ingest import reading
-
-    return reading.documents_given(rule, collapse)
-
-
 def labels_by_judge(
     path: str,
     *,

@@ -150,8 +150,8 @@ def rank_conflict(
 def _scores_in_rank_order(offsets: Index, ranks: Ranks, scores: Floats) -> Floats:
     """Return scores that put each group in the order of its ranks: other ones only where the order is another.
 
-    Equal scores of two ranks are none, as they leave the order to a metric. A group where a row has no rank keeps its
-    scores.
+    Equal scores of two ranks are replaced too: which of them comes first would be left to each metric. A group where a
+    row has no rank keeps its scores.
 
     >>> _scores_in_rank_order(np.array([0, 2, 4]), np.array([1, 2, 2, 1]), np.array([2.0, 1.0, 0.6, 0.5])).tolist()
     [2.0, 1.0, -2.0, -1.0]
@@ -305,25 +305,25 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
                 advice=f"give a pattern such as {argument('item_to_document', '#.*')}, or a file of documents",
             )
         documents, n_changed = rows.documents.of(items, places.whole)
-        if rows.documents.collapse == "sum":
-            _refuse_no_sum(keys, offsets, documents, scores, places)
         chunks = rows.documents.chunks(offsets, documents, scores, n_changed)
-        run = run_of_groups(keys, *rows.documents.collapsed(offsets, documents, scores, rows.documents.collapse))
+        collapsed = rows.documents.collapsed(offsets, documents, scores, rows.documents.collapse)
+        if rows.documents.collapse == "sum":
+            _refuse_no_sum(keys, offsets, collapsed[0], scores, places)
+        run = run_of_groups(keys, *collapsed)
     return RankedTable(run, labels, weights, rows.items is None, tuple(notes), chunks)
 
 
-def _refuse_no_sum(keys: Keys, offsets: Index, documents: Keys, scores: Floats, places: Places) -> None:
-    """Refuse to add up scores of which none is above 0, as those made of ranks: more chunks would be worse."""
-    assert documents.numbers is not None
-    groups = np.repeat(np.arange(len(keys)), np.diff(offsets))
-    are_positive = np.zeros(len(keys), dtype=np.bool_)
-    are_positive[groups[scores > 0]] = True
-    order = np.lexsort((documents.numbers, groups))
-    again = (np.diff(groups[order]) == 0) & (np.diff(documents.numbers[order]) == 0)
-    wrong = groups[order][1:][again & ~are_positive[groups[order][1:]]]
+def _refuse_no_sum(keys: Keys, before: Index, after: Index, scores: Floats, places: Places) -> None:
+    """Refuse to add up scores of which none is above 0, as those made of ranks: more chunks would be worse.
+
+    Parameters: the offsets of the items ``before``, and of their documents ``after``.
+    """
+    if not scores.size:
+        return
+    wrong = np.flatnonzero((np.diff(after) < np.diff(before)) & (np.maximum.reduceat(scores, before[:-1]) <= 0))
     if wrong.size:
         raise places.whole(
-            f"group {shown(keys[int(wrong.min())])} has no score above 0, as ranks and distances have none, and with "
+            f"group {shown(keys[int(wrong[0])])} has no score above 0, as ranks and distances have none, and with "
             f"{argument('collapse', 'sum')} a document with more chunks would come out worse",
             advice=f"give {argument('collapse', 'max')}, or scores of which the highest is best",
         )

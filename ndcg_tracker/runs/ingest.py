@@ -512,7 +512,7 @@ def _sampled(
         return run
     if not replace:
         raise NameTakenError(
-            f"run {run.name!r} is {kept_as(run.sampled)}, not of {details.sampled}",
+            f"run {run.name!r} is {kept_as(run.sampled)}, not as a sample of {details.sampled}",
             advice=f"correct it with {argument('replace', True)}",
         )
     return tx.write.runs.mark_sampled(run.id, details.sampled, ranked.get("sample_digest"))

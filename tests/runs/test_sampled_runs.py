@@ -116,7 +116,7 @@ def test_a_history_has_no_step_between_samples(sampled: nt.Tracker) -> None:
 def test_a_sample_is_corrected_with_replace(tracker: nt.Tracker) -> None:
     tracker.ingest(BM25, name="one", **HERE)
     assert refusal_of(ConflictError, tracker.ingest, BM25, name="one", sampled="9/10", **HERE) == (
-        "run 'one' is stored with all its items, not of 9/10; correct it with replace=True"
+        "run 'one' is stored with all its items, not as a sample of 9/10; correct it with replace=True"
     )
     tracker.ingest(BM25, name="one", sampled="9/10", replace=True, **HERE)
     tracker.ingest(OTHER, name="same", sampled="9/10", **HERE)

@@ -82,11 +82,12 @@ def add_labels(
     no answer there, as is an empty label.
     """
     from ndcg_tracker.api.evaluation import labels_of_judges
-    from ndcg_tracker.cli.input_files import documents_given, labels_by_judge
+    from ndcg_tracker.cli.input_files import labels_by_judge
     from ndcg_tracker.ingest.columns import Columns, header_of
+    from ndcg_tracker.ingest.reading import documents_given
     from ndcg_tracker.runs.ingest import source_name
 
-    documents = documents_given(item_to_document, None)
+    documents = documents_given(item_to_document)
     names = Columns(group=group, item=item, label=label, header=header_of(columns), items=items, documents=documents)
     chosen, meant = Pairs("--where")(where or ()), options.or_the_only_one(dataset)
     by_judge = labels_by_judge(file, reader=reader, columns=names, where=chosen, unsure=design is not None)
