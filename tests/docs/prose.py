@@ -87,7 +87,7 @@ def page_passages(path: Path) -> Iterator[Passage]:
         if not line.strip() or _NOT_PROSE.match(line):
             continue
         start = start if gathered else number
-        prose = _CODE.sub("code", _LINK.sub(r"\1", _ITEM.sub("", line)))
+        prose = _CODE.sub("Code", _LINK.sub(r"\1", _ITEM.sub("", line)))
         gathered.append(prose)
 
 
