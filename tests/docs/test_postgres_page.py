@@ -23,12 +23,12 @@ def block(section: str, language: str) -> str:
 
 def test_a_schema_beside_other_programs(postgres_server: PostgresServer, postgres_url: str) -> None:
     name = postgres_url.partition("@/")[2].partition("?")[0]
-    behind, foreign, empty = block("A schema beside other programs", "text").splitlines()
+    behind, foreign, empty = block("Share a database with other programs", "text").splitlines()
     with psycopg.connect(postgres_server.conninfo(name), autocommit=True) as admin:
         admin.execute("CREATE ROLE ndcg_owner LOGIN")
         try:
             admin.execute("CREATE SCHEMA app; CREATE TABLE app.alembic_version (version_num text)")
-            admin.execute(block("A schema beside other programs", "sql").encode())
+            admin.execute(block("Share a database with other programs", "sql").encode())
             option = f"{postgres_url}&options=-csearch_path%3D"
             refusals = [(f"{option}ranking", empty), (f"{option}app", foreign), (f"{option}app,ranking", behind)]
             owner = postgres_url.replace("//ndcg@", "//ndcg_owner@")
@@ -64,7 +64,7 @@ def test_what_is_said_where_nothing_may_be_written(
     postgres_server: PostgresServer, postgres_schema: None, postgres_url: str
 ) -> None:
     """The line of a replica is that of row 23 (``tests/torture/refusing_servers.py``)."""
-    shown, of_replica = block("Servers and roles that are read-only", "text").splitlines()
+    shown, of_replica = block("Read-only servers and roles", "text").splitlines()
     assert of_replica == "this is a replica; nothing was stored: connect to the primary"
     with psycopg.connect(postgres_server.conninfo(), autocommit=True) as admin:
         admin.execute("CREATE ROLE ci LOGIN")
