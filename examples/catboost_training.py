@@ -1,4 +1,4 @@
-"""A CatBoost training in the database: every 20th iteration of the fitted model, and where the curve still rises."""
+"""Store every 20th iteration of a CatBoost training, and print the learning curve."""
 
 import catboost
 import numpy as np

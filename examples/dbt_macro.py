@@ -1,4 +1,4 @@
-"""Writes a dbt macro that computes a metric per group.
+"""Write a dbt macro that computes a metric per group.
 
 ``python examples/dbt_macro.py ndcg@10 duckdb > macros/ndcg.sql``
 

@@ -1,4 +1,4 @@
-"""A DVC pipeline whose metrics and plots come from ndcg-track; needs git and dvc. Runs in a folder of its own."""
+"""Run a DVC pipeline whose metrics and plots come from ndcg-track, in a temporary folder; needs git and dvc."""
 
 import os
 import subprocess
@@ -32,7 +32,7 @@ with TemporaryDirectory() as folder:
     Path(folder, "labels.csv").write_text(LABELS)
     Path(folder, "run.csv").write_text(FIRST_RUN)
     shell("dvc repro -q && git add . && git commit -q -m first")
-    Path(folder, "run.csv").write_text(FIRST_RUN.replace("b,9", "b,1"))  # the item without a grade goes down
+    Path(folder, "run.csv").write_text(FIRST_RUN.replace("b,9", "b,1"))  # moves the item of grade 0 down
     shell("dvc repro -q && git add . && git commit -q -m second")
     print(shell("dvc metrics diff HEAD~1 HEAD"))
     print(shell("ndcg-track history"))

@@ -1,4 +1,4 @@
-"""Two LightGBM trainings in one database: their learning curves, and whether the better one is really better."""
+"""Store two LightGBM trainings, print a learning curve, and compare the two final models."""
 
 import lightgbm as lgb
 import numpy as np

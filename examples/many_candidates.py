@@ -1,8 +1,9 @@
-"""Sixty-six harmful variants at three gates: without a budget, with one, and on sealed data.
+"""Gate 66 harmful variants three times: without a budget, with a budget, and on sealed data.
 
-Every variant is worse by exactly the margin on queries like these: it moves the one relevant result from the second
-place to the first in some, and to the third in more. A gate at 5% lets about one in twenty through, and a year of gates
-lets through the luckiest. Under a budget, and on sealed data, the chance that any of them passes is 5% at most.
+Every variant is worse by exactly the margin on queries like these. It moves the only relevant result from the second
+place to the first in some queries, and to the third in more queries. A gate at 5% lets about one in twenty through, so a
+year of gates lets the luckiest through. With a budget, and on sealed data, the chance that any of them passes is at most
+5%.
 
 Run it with: python examples/many_candidates.py [VARIANTS]
 """
@@ -19,20 +20,20 @@ import pandas as pd
 from ndcg_tracker import Tracker
 
 N_QUERIES, MARGIN = 800, 0.02
-GAIN, LOSS = 1 - 1 / np.log2(3), 1 / np.log2(3) - 0.5  # of ndcg@10, where it moves from the second place up, or down
+GAIN, LOSS = 1 - 1 / np.log2(3), 1 / np.log2(3) - 0.5  # of ndcg@10, if the result moves from the second place up, or down
 UP = 0.2
 DOWN = (UP * GAIN + MARGIN) / LOSS
 
 
 def ranked(places: np.ndarray) -> pd.DataFrame:
-    """Return the run in which the relevant result of each query stands at this place, 1 to 3."""
+    """Return the run in which the relevant result of each query is at this place, 1 to 3."""
     queries = np.repeat([f"q{number}" for number in range(places.size)], 3)
     scores = np.column_stack([4.5 - places, np.full(places.size, 3.0), np.full(places.size, 2.0)]).ravel()
     return pd.DataFrame({"group": queries, "item": ["relevant", "b", "c"] * places.size, "score": scores})
 
 
 def main(n_variants: int = 66) -> None:
-    """Store the baseline and the variants, ask the three gates, and print who passed."""
+    """Store the baseline and the variants, run the three gates, and print how many variants pass."""
     rng = np.random.default_rng(7)
     labels = pd.DataFrame({"group": [f"q{number}" for number in range(N_QUERIES)], "item": "relevant", "label": 1})
     with tempfile.TemporaryDirectory() as folder, Tracker(Path(folder) / "runs.db") as tracker:
@@ -48,9 +49,9 @@ def main(n_variants: int = 66) -> None:
             places = rng.choice([1, 2, 3], N_QUERIES, p=[UP, 1 - UP - DOWN, DOWN])
             for dataset in datasets:
                 tracker.ingest(ranked(places), name=name, dataset=dataset)
-        asked = {"baseline": "@prod", "dataset": "shop", "margin": MARGIN}
-        at_once = [tracker.gate(name, **asked) for name in names]
-        budget = [tracker.gate(name, **asked, budget=0.05, looks=n_variants) for name in names]
+        in_the_open = {"baseline": "@prod", "dataset": "shop", "margin": MARGIN}
+        at_once = [tracker.gate(name, **in_the_open) for name in names]
+        budget = [tracker.gate(name, **in_the_open, budget=0.05, looks=n_variants) for name in names]
         on_seal = {"baseline": "prod-run", "dataset": parts.sealed, "margin": MARGIN}
         sealed = [tracker.gate_sealed(name, **on_seal) for name in names]
         for gate, results in (("at 5% each", at_once), ("a budget of 5%", budget), ("sealed, 5%", sealed)):

@@ -1,4 +1,4 @@
-"""Two rankers under mlflow.models.evaluate, and what changed between them; needs ndcg-tracker[mlflow]."""
+"""Evaluate two rankers with mlflow.models.evaluate, and compare them; needs ndcg-tracker[mlflow]."""
 
 import os
 

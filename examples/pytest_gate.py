@@ -1,4 +1,4 @@
-"""A release test: may the new ranker replace the baseline? Run it with: pytest -rP pytest_gate.py"""
+"""Test whether a new ranker may replace the baseline. Run it with: pytest -rP pytest_gate.py"""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import ndcg_tracker as nt
 
 
 def ranked(noise, seed):
-    """300 queries of ten products: scores are the grades and some noise."""
+    """Return a run of 300 queries with ten products each; its scores are the grades plus noise."""
     random = np.random.default_rng(seed)
     grades = np.random.default_rng(1).integers(0, 4, size=3000)
     queries = np.repeat([f"query {number}" for number in range(300)], 10)
@@ -17,7 +17,7 @@ def ranked(noise, seed):
 
 @pytest.fixture(scope="module", autouse=True)
 def database(tmp_path_factory):
-    """The database that NDCG_TRACK_DB names; in a project, the build has brought the runs there before."""
+    """Fill the database that NDCG_TRACK_DB names. In a project, the build stores the runs there before the tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NDCG_TRACK_DB", str(tmp_path_factory.mktemp("gate") / "ndcg-track.db"))
         with nt.Tracker() as tracker:

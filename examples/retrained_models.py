@@ -1,7 +1,7 @@
-"""Models that differ in the seed alone: what a comparison of single trainings finds, and what arms and a gate find.
+"""Compare models that differ only in the seed: as single trainings, as arms, and at a gate.
 
-Trains 40 LightGBM rankers of one recipe (600 test queries); any difference between two of them is chance. Needs
-lightgbm. A number on the command line asks for fewer models.
+This trains 40 LightGBM rankers with one recipe and ranks 600 test queries. Any difference between two of the models is
+chance. It needs lightgbm. For fewer models, give their number on the command line.
 """
 
 import sys

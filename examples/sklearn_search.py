@@ -1,4 +1,4 @@
-"""A grid search by NDCG in scikit-learn; then two models are compared, ranking queries that they never saw."""
+"""Run a grid search by NDCG in scikit-learn, and compare two models on queries that they have not seen."""
 
 import numpy as np
 import pandas as pd

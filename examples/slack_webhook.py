@@ -1,10 +1,11 @@
-"""Runs a gate or a look for new steps, and posts what it found to a webhook that takes Slack's messages.
+"""Run a gate or a check for new steps, and post the result to a webhook that takes Slack's messages.
 
 SLACK_WEBHOOK_URL=https://... python slack_webhook.py ndcg-track gate CANDIDATE --baseline @prod --margin 0.01
 SLACK_WEBHOOK_URL=https://... python slack_webhook.py ndcg-track history --new-steps --exit-code
 
-A PASS, a history without a new step, and any other end with exit code 0 are not posted, unless the first argument is
---always. The exit code is the command's, so that a build still obeys the gate; 1 if that is 0 and the post failed.
+It posts only if the exit code is not 0, so neither a PASS nor a history without a new step. To post always, give --always
+as the first argument. It ends with the exit code of the command, so that a build still obeys the gate. If that is 0 and
+the post failed, it ends with 1.
 """
 
 import json
@@ -19,8 +20,8 @@ def escaped(text: object) -> str:
     return str(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def told(found: object, code: int, error: str) -> str:
-    """Return the message: of a gate's JSON, of a history's, or of an error."""
+def message_about(found: object, code: int, error: str) -> str:
+    """Return the message about the JSON of a gate or a history, or about an error."""
     if isinstance(found, dict) and "decision" in found:
         runs = f"{found['candidate']['name']} against {found['baseline']['name']} on {found['dataset']}"
         means = [
@@ -47,7 +48,7 @@ def main(command: list[str], url: str) -> int:
     print(done.stderr, end="", file=sys.stderr)
     if done.returncode == 0 and not is_always:
         return 0
-    message = told(json.loads(done.stdout or "null"), done.returncode, done.stderr)
+    message = message_about(json.loads(done.stdout or "null"), done.returncode, done.stderr)
     body = json.dumps({"text": message}).encode()
     request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
     try:

@@ -1,4 +1,4 @@
-"""An XGBoost training in the database: its learning curve in SQL, and the queries that the last iterations changed."""
+"""Store an XGBoost training, query its learning curve with SQL, and compare an early iteration with the final model."""
 
 import numpy as np
 import xgboost as xgb

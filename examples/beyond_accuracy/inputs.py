@@ -1,7 +1,7 @@
 """Write the made-up lists, items and answers of docs/beyond-accuracy.md into the current folder.
 
-100 viewers of a service with 150 shows get ten of them from an old and a new model; 40 questions are answered by an old
-and a new prompt, and an assessor, usually a model, has said of each nugget whether the answer supports it.
+A service has 150 shows. An old and a new model recommend ten of them to each of 100 viewers. An old and a new prompt
+answer 40 questions, and an assessor, usually a model, says for each nugget whether the answer supports it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DRAWN = random.Random(41)
 
 
 def noise() -> float:
-    """Return a random number with mean 0.58 (Gumbel's distribution), with which the highest sum is a draw."""
+    """Return a random number from Gumbel's distribution (mean 0.58). Added to scores, it makes the highest one a draw."""
     return -math.log(-math.log(DRAWN.random()))
 
 
