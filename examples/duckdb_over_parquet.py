@@ -9,7 +9,7 @@ import ndcg_tracker as nt
 
 GROUPS = [f"query {number}" for number in range(1, 7) for _ in range(2)]
 SHOP = {"group": GROUPS, "item": ["a", "b"] * 6, "label": [2, 1] * 6}
-NEWEST = "(SELECT max(label_set_version) FROM 'label_sets.parquet' WHERE judge = '')"  # without it, every version counts
+NEWEST = "(SELECT max(label_set_version) FROM 'label_sets.parquet' WHERE judge = '')"  # else every version counts
 WORST = f"""
     SELECT group_key, new.value - old.value AS delta
     FROM 'group_results.parquet' old
@@ -30,7 +30,7 @@ with TemporaryDirectory() as folder, nt.Tracker(Path(folder, "shop.db")) as trac
     tracker.ingest({**SHOP, "score": [2.0, 1.0] * 6}, name="old", dataset="shop")
     tracker.ingest({**SHOP, "score": [1.0, 2.0] * 2 + [2.0, 1.0] * 4}, name="new", dataset="shop")
     one_more = {"group": ["query 6"], "item": ["c"], "label": [0]}
-    tracker.add_labels(one_more, dataset="shop", extend=True, rescore=True)  # adds a second version of the labels, and results under it
+    tracker.add_labels(one_more, dataset="shop", extend=True, rescore=True)  # adds version 2
     tracker.export_runs(Path(folder, "export"))
     duck = duckdb.connect()
     duck.execute(f"SET file_search_path = '{folder}/export'")

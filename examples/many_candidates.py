@@ -1,9 +1,9 @@
 """Gate 66 harmful variants three times: without a budget, with a budget, and on sealed data.
 
 Every variant is worse by exactly the margin on queries like these. It moves the only relevant result from the second
-place to the first in some queries, and to the third in more queries. A gate at 5% lets about one in twenty through, so a
-year of gates lets the luckiest through. With a budget, and on sealed data, the chance that any of them passes is at most
-5%.
+place to the first in some queries, and to the third in more queries. A gate at 5% lets about one in twenty through, so
+a year of gates lets the luckiest through. With a budget, and on sealed data, the chance that any of them passes is at
+most 5%.
 
 Run it with: python examples/many_candidates.py [VARIANTS]
 """
@@ -20,7 +20,7 @@ import pandas as pd
 from ndcg_tracker import Tracker
 
 N_QUERIES, MARGIN = 800, 0.02
-GAIN, LOSS = 1 - 1 / np.log2(3), 1 / np.log2(3) - 0.5  # of ndcg@10, if the result moves from the second place up, or down
+GAIN, LOSS = 1 - 1 / np.log2(3), 1 / np.log2(3) - 0.5  # of ndcg@10, if the result moves up from place 2, or down
 UP = 0.2
 DOWN = (UP * GAIN + MARGIN) / LOSS
 

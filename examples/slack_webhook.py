@@ -3,9 +3,9 @@
 SLACK_WEBHOOK_URL=https://... python slack_webhook.py ndcg-track gate CANDIDATE --baseline @prod --margin 0.01
 SLACK_WEBHOOK_URL=https://... python slack_webhook.py ndcg-track history --new-steps --exit-code
 
-It posts only if the exit code is not 0, so neither a PASS nor a history without a new step. To post always, give --always
-as the first argument. It ends with the exit code of the command, so that a build still obeys the gate. If that is 0 and
-the post failed, it ends with 1.
+It posts only if the exit code is not 0, so neither a PASS nor a history without a new step. To post always, give
+--always as the first argument. It ends with the exit code of the command, so that a build still obeys the gate. If that
+is 0 and the post failed, it ends with 1.
 """
 
 import json

@@ -131,7 +131,7 @@ def test_the_answers_are_right(urls: dict[str, str], engine: str) -> None:
         for key in baseline
         if of_run[run] is not baseline
     )
-    for name in ("Worst groups of all runs against @baseline", "The same from run_regressions"):
+    for name in ("Worst groups of all runs against @baseline", "Worst groups, from run_regressions"):
         assert [row[-1] for row in by_name[name]] == [pytest.approx(delta) for delta, _, _ in worst[:3]]
     last = of_run[YEAR.name(YEAR.n_runs - 1)]
     fell = sorted((last[key] - baseline[key], key) for key in baseline)[:20]
