@@ -20,7 +20,7 @@ DRAWN = random.Random(41)
 
 
 def noise() -> float:
-    """Return a number drawn from Gumbel's distribution (mean 0.58); added to scores, it makes the highest one a draw."""
+    """Return a draw from the Gumbel distribution (mean 0.58); added to scores, it makes the highest one a draw, too."""
     return -math.log(-math.log(DRAWN.random()))
 
 
