@@ -41,7 +41,7 @@ def test_the_whole_way(timed: CommandLine) -> None:
     why = "external:latency was computed by another engine: which items made it is not known; explain ndcg@10 instead"
     assert timed.refused("explain", "old", "new", "--group", "q1", "--metric", "external:latency") == why
     store = "store its results with: ndcg-track ingest --results FILE --metric external:latency"
-    why = f"external:latency was computed by another engine, and cannot be computed here; {store}"
+    why = f"another engine computed external:latency, so it cannot be computed here; {store}"
     assert timed.refused("rescore", "old", "--metric", "external:latency") == why
     assert "  latency" not in timed.done("runs", "list")
 

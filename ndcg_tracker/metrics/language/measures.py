@@ -75,7 +75,7 @@ EXTERNAL = "external:"
 _EXTERNAL = Measure(
     EXTERNAL,
     "group results that another engine computed; ndcg_tracker knows only their direction and range",
-    "as the other engine defines it",
+    "as its engine defines it",
     axes=(),
     defaults={"missing": "skip"},
     is_listed=False,

@@ -269,9 +269,8 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
         )
     if settings.get("rel") == "any" and measure != "NumRet":
         raise MetricError(
-            f"{measure} needs to know which items are relevant; rel=any is only for NumRet",
+            f"rel=any is only for NumRet, because {measure} needs to know which items are relevant",
             advice="write rel=1",
-            joint=", ",
         )
     if measure not in (*CUMULATED, "ERR") and settings.get("unjudged", "zero") not in ("zero", "drop"):
         raise MetricError(f"{measure} has no gains, so an unjudged item cannot have a gain", advice="use unjudged=drop")
