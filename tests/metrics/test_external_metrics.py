@@ -78,6 +78,6 @@ def test_it_is_never_computed() -> None:
     metric = parse_metric(TEXTS[1])
     with pytest.raises(MetricError, match=r"another engine computed external:\S+, so it cannot be computed here"):
         group_results(both, [parse_metric("ndcg@10"), metric])
-    with pytest.raises(MetricError, match="which items made it is not known"):
+    with pytest.raises(MetricError, match="the contribution of each item is unknown"):
         refuse_what_is_not_split(metric)
     assert what_stops(metric, np.ones(1)) == "measure"

@@ -288,7 +288,8 @@ _ALL = (
     Measure(
         "G",
         "normalized gain: gains discounted by how much more the ideal order has gained up to the same rank",
-        "sum of g/log2(2 + c - s) / sum of all gains, g = {gain}, s and c = gains of list and ideal up to the rank",
+        "sum of g/log2(2 + c - s) / sum of all gains, g = {gain}, s and c = sums of the list's gains and of the ideal "
+        "gains (1 if lower) up to the rank",
         axes=("gain",),
     ),
     Measure(
