@@ -173,9 +173,9 @@ def dialect_index() -> Iterator[str]:
     yield "here. For everyone who compares values with trec_eval, LightGBM, scikit-learn or another tool below."
     yield ""
     yield "Wherever you can give a metric, write the name of the dialect, a colon, and the text that the tool prints"
-    yield "or takes: `--metric 'lightgbm:ndcg@10'`. ndcg_tracker converts it to the canonical form, which gives the"
-    yield "numbers of that tool and is stored and shown. `ndcg-track metrics explain TEXT` prints the formula and what"
-    yield "differs from the default. The page of each dialect shows this for its plain NDCG, and lists the traps."
+    yield "or takes: `--metric 'lightgbm:ndcg@10'`. The program stores and shows its canonical form, which gives the"
+    yield "numbers of that tool. `ndcg-track metrics explain TEXT` prints the formula and what differs from the"
+    yield "default. The page of each dialect shows this for its plain NDCG, and lists the traps."
     yield ""
     rows = []
     for dialect in DIALECTS.values():

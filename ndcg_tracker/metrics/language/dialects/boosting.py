@@ -192,8 +192,8 @@ XGBOOST = Dialect(
         "A group without a relevant item counts 1, or 0 with a minus after the name; both are added unweighted.",
         "Scores, labels and weights are single-precision numbers.",
         "Grades are whole numbers from 0 to 31 unless ndcg_exp_gain=false.",
-        "map and pre accept only the labels 0 and 1. map divides by the number of relevant items in the list or k, "
-        "whichever is smaller. pre divides by k, or by the number of items in a shorter list.",
+        "map and pre accept only the labels 0 and 1. As divisor, map uses the number of relevant items in the list or "
+        "k, whichever is smaller; pre uses k, or the number of items in a shorter list.",
         "In map, a group without a relevant item counts 1 (in map-, 0), weighted like any other.",
     ),
     (
