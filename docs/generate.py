@@ -1,7 +1,7 @@
-"""Writes the generated parts of the docs: commands, the schema, the axes on the metrics page, dialects, floors.
+"""Write the generated parts of the docs: commands, the schema, the axes on the metrics page, dialects, layers.
 
 python docs/generate.py            # writes them
-python docs/generate.py --check    # writes nothing; exit code 1 where one is out of date
+python docs/generate.py --check    # writes nothing; exit code 1 if a page is out of date
 """
 
 import re
@@ -66,7 +66,7 @@ would take most of the time of storing a run, so these references are checked se
 
 
 def pages() -> dict[Path, str]:
-    """Return every generated page with what it should hold."""
+    """Return every generated page with its text."""
     metrics = DOCS / "metrics.md"
     before, _, rest = metrics.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
@@ -89,7 +89,7 @@ def commands_page() -> str:
 
 
 def _helps(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str, str]]:
-    """Yield the name and the help of a command and of those below it."""
+    """Yield the name and the help of a command and its subcommands."""
     context = command.context_class(command, info_name=name.rpartition(" ")[2], parent=parent)
     context.max_content_width = context.terminal_width = 100
     yield name, "\n".join(line.rstrip() for line in command.get_help(context).strip().splitlines())
@@ -99,7 +99,7 @@ def _helps(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str, s
 
 
 def schema_page() -> str:
-    """Return the page as Markdown: the views, a picture of the tables, and every table and column with its comment."""
+    """Return the page as Markdown: the views, a diagram of the tables, and every table and column with its comment."""
     parts = [SCHEMA_INTRODUCTION, "## Views", *(_schema_view(view) for view in VIEWS), SCHEMA_PICTURE, "## Tables"]
     parts += [_schema_table(table) for table in metadata.tables.values()]
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
@@ -129,7 +129,7 @@ def _column_notes(column: Column[object]) -> str:
 
 
 def layers_picture() -> str:
-    """Return an SVG of the floors of the program, as import-linter enforces them and CONTRIBUTING.md describes them."""
+    """Return an SVG of the layers of the program, as import-linter enforces and CONTRIBUTING.md describes them."""
     repository = DOCS.parent
     contracts = tomllib.loads((repository / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
     floors = next(one["layers"] for one in contracts["contracts"] if one["type"] == "layers")
@@ -137,7 +137,7 @@ def layers_picture() -> str:
     said = dict(re.split(r"\s{2,}", line.strip(), maxsplit=1) for line in text.splitlines() if line.strip())
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {len(floors) * _FLOOR}" role="img">',
-        "<title>The floors of the program: what stands higher may import what stands lower</title>",
+        "<title>The layers of the program: a higher layer may import a lower one</title>",
         "<style>rect{fill:#e8eef7;stroke:#5b7bb0}text{font:14px sans-serif;fill:#1c2733}.what{font-size:11px}"
         "@media(prefers-color-scheme:dark){rect{fill:#22304a}text{fill:#e6edf5}}</style>",
     ]
@@ -160,20 +160,22 @@ def axes_table() -> Iterator[str]:
     for axis in AXES:
         values = [f"{_code(value)}: {_prose(meaning)}" for value, meaning in axis.values.items()]
         if axis.pattern_example:
-            values.append(f"any of the form {_code(axis.pattern_example)}")
+            values.append(f"others like {_code(axis.pattern_example)}")
         rows.append([_code(axis.name), _prose(axis.meaning), "; ".join(values)])
-    yield from _table(["axis", "says", "values (the first is the default)"], rows)
+    yield from _table(["axis", "meaning", "values (the first is the default)"], rows)
 
 
 def dialect_index() -> Iterator[str]:
     """Yield the lines of the page that lists the dialects."""
     yield "# Dialects"
     yield ""
-    yield "Paste what another tool prints or takes, with the name of its dialect and a colon before it, wherever a"
-    yield "metric is expected: `--metric 'lightgbm:ndcg@10'`. It is read into the canonical form, which is what is"
-    yield "stored and shown, and which gives that tool's numbers. `ndcg-track metrics explain TEXT` prints the"
-    yield "formula and what differs from the default; the page of each dialect says the same for its plain NDCG, and"
-    yield "what surprises people."
+    yield "How to get the numbers of another tool under the names of that tool, and what your tool's metrics are called"
+    yield "here. For everyone who compares values with trec_eval, LightGBM, scikit-learn or another tool below."
+    yield ""
+    yield "Wherever you can give a metric, write the name of the dialect, a colon, and the text that the tool prints"
+    yield "or takes: `--metric 'lightgbm:ndcg@10'`. The program stores and shows its canonical form, which gives the"
+    yield "numbers of that tool. `ndcg-track metrics explain TEXT` prints the formula and what differs from the"
+    yield "default. The page of each dialect shows this for its plain NDCG, and lists the traps."
     yield ""
     rows = []
     for dialect in DIALECTS.values():
@@ -181,15 +183,17 @@ def dialect_index() -> Iterator[str]:
         rows.append([link, _code(dialect.examples[0]), _prose(dialect.agreement)])
     yield from _table(["dialect", "example", "agreement"], rows)
     yield ""
-    yield "Agreement is how far a group's value here and there may differ; tests compare it with values that the"
-    yield "tools themselves returned, for search engines with the figures of their own unit tests. What the axes mean"
-    yield "is on the page [Metrics](../metrics.md)."
+    yield "Agreement is how far the values of a group may differ between the tool and ndcg_tracker. Tests compare them"
+    yield "with values that the tools returned, or, for search engines, with the numbers of their own unit tests"
+    yield "(`pytest tests/metrics/test_conformance.py tests/metrics/test_search_engines.py`). [Metrics](../metrics.md)"
+    yield "explains the axes."
     yield ""
     yield "## What your tool calls it"
     yield ""
-    yield "`ndcg-track metrics list --for recommendations` prints these tables, for `search`, `rankers` and `trec` as"
-    yield "well. Catalogue coverage, diversity (ERR-IA, alpha-nDCG), novelty and nAUC are not computed here: values"
-    yield "of other tools are stored by `ndcg-track ingest --results` ([examples](../beyond-accuracy.md))."
+    yield "`ndcg-track metrics list --for recommendations` prints one of these tables; `search`, `rankers` and `trec`"
+    yield "print the others. ndcg_tracker does not compute catalogue coverage, diversity (ERR-IA, alpha-nDCG), novelty"
+    yield "or nAUC. Store the values of other tools with `ndcg-track ingest --results`"
+    yield "([examples](../beyond-accuracy.md))."
     for work in get_args(Work):
         yield ""
         yield f"### {work.capitalize()}"
@@ -203,15 +207,16 @@ def dialect_page(dialect: Dialect) -> Iterator[str]:
     plain = parse_metric(dialect.text(PLAIN_CUTOFF))
     yield f"# {_prose(dialect.name)}"
     yield ""
-    yield f"What {_prose(dialect.tool)} computes, under its own spelling."
+    yield f"How to write the metrics of {_prose(dialect.tool)} under their own names, and how they differ from"
+    yield "ndcg_tracker's default. For everyone who compares values with that tool."
     yield ""
-    yield f"- **Write it** {_code(dialect.name + ':')} and behind that the tool's own text: {_code(dialect.text(10))}."
+    yield f"- **Write** {_code(dialect.name + ':')} and then the tool's own text: {_code(dialect.text(10))}."
     bracketed = next((text for text in dialect.examples if text.startswith(f"{dialect.name}(")), None)
     if bracketed is not None:
-        yield f"  Options of the tool go in brackets before the colon: {_code(bracketed)}."
-    yield f"- **Agreement promised**: {_prose(dialect.agreement)}."
+        yield f"  Put options of the tool in brackets before the colon: {_code(bracketed)}."
+    yield f"- **Agreement** ([meaning](index.md)): {_prose(dialect.agreement)}."
     if dialect.unstable_from is not None:
-        yield f"- **Depends on the sort**: with equal scores in lists of {dialect.unstable_from} items or more."
+        yield f"- **Depends on the sort**: values with equal scores in lists of {dialect.unstable_from} or more items."
     yield ""
     yield "## Examples"
     yield ""
@@ -228,17 +233,17 @@ def dialect_page(dialect: Dialect) -> Iterator[str]:
     yield ""
     differing = [setting for setting in settings(plain) if not setting.is_default]
     if differing:
-        yield f"Where it differs from {_code(f'{plain.measure}@{plain.cutoff}')}:"
+        yield f"It differs from {_code(f'{plain.measure}@{plain.cutoff}')} on these axes:"
         yield ""
-        yield from _table(["axis", "value", "means", "instead of"], map(_differing, differing))
+        yield from _table(["axis", "value", "meaning", "instead of"], map(_differing, differing))
     else:
-        yield f"It differs from {_code(f'{plain.measure}@{plain.cutoff}')} nowhere."
+        yield f"It does not differ from {_code(f'{plain.measure}@{plain.cutoff}')}."
     yield ""
     others = list(_other_settings(dialect, set(plain.settings)))
     if others:
-        yield "Other texts of the dialect also set:"
+        yield "Other metrics of the dialect also set:"
         yield ""
-        yield from _table(["axis", "value", "means", "for example in"], others)
+        yield from _table(["axis", "value", "meaning", "for example in"], others)
         yield ""
     yield "## Traps"
     yield ""
@@ -253,7 +258,7 @@ def _differing(setting: Setting) -> list[str]:
 
 
 def _other_settings(dialect: Dialect, known: set[tuple[str, str]]) -> Iterator[list[str]]:
-    """Yield the settings of the examples that the plain text does not have, each with the first example that has it."""
+    """Yield settings of the examples that plain NDCG does not have, each with the first example that has it."""
     for text in dialect.examples:
         for setting in settings(parse_metric(text)):
             pair = (setting.axis, setting.value)
@@ -274,20 +279,20 @@ def _table(headings: list[str], rows: Iterable[list[str]]) -> Iterator[str]:
 
 
 def _prose(text: str) -> str:
-    """Return a text with the characters escaped that Markdown and its tables would take for marks."""
+    """Return a text in which characters with a meaning in Markdown and its tables are escaped."""
     text = re.sub(r"([\\`*\[\]|#]|(?<!\w)_|_(?!\w))", r"\\\1", text)
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _code(text: str) -> str:
-    """Return a text in code style, as it is: the fence is longer than any row of backticks in it."""
+    """Return a text in code style, unchanged: the fence is longer than any row of backticks in it."""
     fence = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
     blank = " " if "`" in text else ""
     return f"{fence}{blank}{text}{blank}{fence}"
 
 
 def main(arguments: list[str]) -> int:
-    """Write the pages, or with --check compare them; return the exit code."""
+    """Write the pages, or compare them with --check; return the exit code."""
     wanted = pages()
     stale = [path for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     orphans = [path for path in DIALECT_PAGES.glob("*.md") if path not in wanted]

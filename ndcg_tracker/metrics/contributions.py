@@ -1,7 +1,7 @@
-"""The contribution of every item of a run to the value of its group, and what its gain moves between two runs.
+"""The contribution of every item of a run to the value of its group, and to the difference between two runs.
 
-This computes the metric a second time, in the plainest way, item by item: the terms that cg, dcg and ndcg sum. The
-tests compare it with the kernel, which does not keep track of single items.
+This computes the metric a second time, in the simplest way: item by item, the terms that cg, dcg and ndcg sum. The
+tests compare it with the kernel, which does not keep single items apart.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Contributions:
 
     ``judged``: the run with its labels. ``values``: the values of its groups as the kernel computes them. ``groups``:
     int64, shape (n_items,), the place of each row of the ranking on the group axis. ``ranks``: int64, shape
-    (n_items,), the rank under the metric's ``ties`` from 1, 0 for an item that the metric takes out of the list; under
-    ``ties=average`` items of equal score share the first rank that they may have. ``grades``: float64, shape
+    (n_items,), the rank from 1 under the metric's ``ties``, 0 for an item that the metric removes from the list. Under
+    ``ties=average``, items of equal score share the first rank that they may have. ``grades``: float64, shape
     (n_items,), NaN for an unjudged item. ``contributions``: float64, shape (n_items,), gain x discount, for ndcg
     divided by the ideal of the group.
     """
@@ -47,21 +47,21 @@ class Contributions:
 
     @property
     def metric(self) -> Metric:
-        """The metric whose values these add up to."""
+        """The metric whose values are the sums of the contributions."""
         return self.values.metric
 
 
 def refuse_what_is_not_split(metric: Metric) -> None:
-    """Raise MetricError, with the metrics that can be split, for a metric that cannot be split into items."""
+    """Raise MetricError, with a metric to use instead, for a metric that cannot be split into items."""
     if metric.is_external:
         raise MetricError(
-            f"{metric} was computed by another engine: which items made it is not known",
+            f"another engine computed {metric}, so the contribution of each item is unknown",
             advice=f"explain ndcg@{metric.cutoff or 10} instead",
         )
     if metric.measure not in ADDITIVE:
         raise MetricError(
-            f"{metric} cannot be split into items; only {', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]} can, which add "
-            "up gain x discount",
+            f"{metric} cannot be split into items; only {', '.join(ADDITIVE[:-1])} and {ADDITIVE[-1]} can, because "
+            "they sum gain x discount",
             advice=f"explain ndcg@{metric.cutoff or 10} instead",
         )
 
@@ -69,9 +69,9 @@ def refuse_what_is_not_split(metric: Metric) -> None:
 def contributions(judged: Judged, metric: Metric) -> Contributions:
     """Return the contribution of every item of a run to the value of its group under cg, dcg or ndcg.
 
-    contribution = gain x discount(rank) / ideal, without the division for cg and dcg; 0 beyond the cutoff and in
-    groups that have nothing to find. Under ``ties=average`` the discount is the mean over the ranks that items of
-    equal score share.
+    contribution = gain x discount(rank) / ideal, for cg and dcg without the division; 0 beyond the cutoff and in
+    groups with nothing to find. Under ``ties=average``, the discount is the mean over the ranks that items of equal
+    score share.
 
     Parameters: ``judged``, a run with its labels; ``metric``, on any axes. Raises: MetricError for a measure
     that is not a sum over items, and for a label or a group that an axis refuses. Agrees with: the kernel (a group's
@@ -111,7 +111,7 @@ def contributions(judged: Judged, metric: Metric) -> Contributions:
 
 
 def _gains(judged: JudgedRanking, metric: Metric) -> Floats:
-    """Return what the item of each row of the ranking gains: float64, shape (n_items,)."""
+    """Return the gain of the item in each row of the ranking: float64, shape (n_items,)."""
     levels = GradeLevels.of(judged.labels.grades)
     of_level = gains_of(metric, levels.levels)
     unjudged = metric["unjudged"]
@@ -121,7 +121,7 @@ def _gains(judged: JudgedRanking, metric: Metric) -> Floats:
 
 
 def gains_of(metric: Metric, grades: Floats) -> Floats:
-    """Return what an item of each grade gains, for P and RBP whether it is relevant: float64, shape of ``grades``."""
+    """Return the gain of an item of each grade, for P and RBP whether it is relevant: float64, shape of ``grades``."""
     if metric.measure not in ADDITIVE:
         return (grades >= metric.least_relevant).astype(np.float64)
     if metric["label_type"] == "f32":
@@ -135,7 +135,7 @@ def gains_of(metric: Metric, grades: Floats) -> Floats:
 
 
 def _kept(judged: JudgedRanking, metric: Metric, grades: Floats) -> Index:
-    """Return the rows of the ranking that the metric leaves in their lists."""
+    """Return the rows of the ranking that the metric keeps in their lists."""
     kept = ~np.isnan(grades) if metric["unjudged"] == "drop" else np.ones(grades.size, dtype=np.bool_)
     if metric["own"] == "drop":
         kept[own_rows(judged.ranking)] = False
@@ -149,8 +149,9 @@ def ranks_and_weights(
 ) -> tuple[Index, Floats]:
     """Return rank and weight of each row that a metric keeps: int64 and float64, shape of ``kept``.
 
-    Parameters: ``kept``: int64, ascending rows of the ranking. ``worth``: float64, shape (n_items,), by which ties are
-    broken for worst and best. ``weight_of_rank``: float64, entry r for rank r; behind the cutoff a rank weighs 0.
+    Parameters: ``kept``: int64, ascending rows of the ranking. ``worth``: float64, shape (n_items,), the key that
+    breaks ties for the worst and the best case. ``weight_of_rank``: float64, entry r for rank r; ranks beyond the
+    cutoff have weight 0.
     """
     ranking = judged.ranking
     with np.errstate(over="ignore"):  # what single precision cannot hold is infinite there, as in the kernel
@@ -180,7 +181,7 @@ def ranks_and_weights(
 
 
 def _tie_key(judged: JudgedRanking, metric: Metric, rows: Index, worth: Floats) -> Index | Floats:
-    """Return numbers by which rows of equal score are ordered, the smallest first."""
+    """Return the sort keys of rows of equal score, for ascending order."""
     ranking, rule = judged.ranking, metric["ties"]
     if rule == "pessimistic":
         return worth[rows]
@@ -201,7 +202,7 @@ def _places_on_axis(judged: JudgedRanking) -> Index:
 
 
 def weight_of_rank(metric: Metric, n_ranks: int, *, of_ideal: bool = False) -> Floats:
-    """Return the weight of each rank: float64, shape (n_ranks + 1,), entry r for rank r, entry 0 being 0."""
+    """Return the weight of each rank: float64, shape (n_ranks + 1,), entry r for rank r; entry 0 is 0."""
     if metric.measure in ("cg", "dcg", "ndcg"):
         return rank_weights(metric, n_ranks)
     ranks = np.arange(n_ranks + 1, dtype=np.float64)
@@ -218,7 +219,7 @@ def weight_of_rank(metric: Metric, n_ranks: int, *, of_ideal: bool = False) -> F
 
 
 def weights_of_rows(judged: JudgedRanking, metric: Metric) -> tuple[Index, Floats]:
-    """Return the rank of each row of a run and its weight, 0 behind the cutoff: int64 and float64, shape (n_items,)."""
+    """Return the rank of each row of a run and its weight, 0 beyond the cutoff: int64 and float64, shape (n_items,)."""
     every = np.arange(judged.ranking.n_items)
     longest = int(np.diff(judged.ranking.offsets).max(initial=0))
     return ranks_and_weights(judged, metric, every, np.zeros(every.size), weight_of_rank(metric, longest))
@@ -237,7 +238,7 @@ def items_with(numbers: Floats, judged: JudgedRanking, groups: Keys) -> tuple[Gr
 def matched_items(
     of_baseline: tuple[GroupedItems, Index], of_candidate: tuple[GroupedItems, Index]
 ) -> tuple[Index, tuple[Floats, Floats], Keys]:
-    """Return the items of either run, each once: their groups, ascending, weights and ids."""
+    """Return the items that are in either run, each once: groups in ascending order, weights and ids."""
     (items, places), (others, other_places) = of_baseline, of_candidate
     rows, other_rows = matching_rows(items, others)
     alone = np.ones(others.n_items, dtype=np.bool_)
@@ -254,13 +255,13 @@ def matched_items(
 
 @dataclass(frozen=True)
 class ItemsApart:
-    """The items whose gain moves the difference between two runs under a metric that adds up gains, and by how much.
+    """The items whose gain changes the difference between two runs under a metric that sums gains, and by how much.
 
-    The difference of a group is the sum of weight x gain over its items. ``group_keys``: those of the labels.
+    The difference of a group is the sum of weight x gain over its items. ``group_keys``: the groups of the labels.
     ``groups``: int64, ascending, shape (n,), the place of each item's group among them. ``keys``: its id. ``weights``:
-    float64, shape (n,), not 0: (weight of its rank in the candidate - that in the baseline) / the ideal of the labels.
-    ``grades``: float64, shape (n,), by the labels, NaN for an item without one. ``n_without_ideal``: in how many of the
-    groups the labels find nothing.
+    float64, shape (n,), not 0: (weight of its rank in the candidate - weight of its rank in the baseline) / the ideal
+    of the labels. ``grades``: float64, shape (n,), NaN for an item without a label. ``n_without_ideal``: the number of
+    groups in which the labels have no gain.
     """
 
     group_keys: Keys
@@ -279,12 +280,12 @@ _ROUNDING = 1e-12
 
 
 def items_apart(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metric) -> ItemsApart:
-    """Return the items whose gain moves the difference between two runs, with the ideal of their labels frozen.
+    """Return the items whose gain changes the difference between two runs, with the ideal of their labels fixed.
 
-    The ideal of a group is at least the least positive gain at rank one: a group in which the labels find nothing
-    counts, as it does not in ndcg. Metrics without an ideal divide by 1. Parameters: two runs joined with the same
-    labels; ``metric``: a sum over the items, of ranks that do not depend on grades (``what_stops``). Raises:
-    MetricError where no label gains anything.
+    The ideal of a group is at least the smallest positive gain at rank one. So a group in which the labels have no gain
+    counts here, although it does not in ndcg. Metrics without an ideal divide by 1. Parameters: two runs joined with
+    the same labels; ``metric``: a sum over the items, with ranks that do not depend on grades (``what_stops``). Raises:
+    MetricError if no label has a gain.
 
     >>> from ndcg_tracker.rankings.join import judged
     >>> from ndcg_tracker.rankings.ranking import LabelLists, Ranking
@@ -307,7 +308,7 @@ def items_apart(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metri
         worth = gains_of(metric, np.unique(labels.grades))
         if not (worth > 0).any():
             raise MetricError(
-                f"no label gains anything, so {metric} has no ideal", advice="take labels that find something"
+                f"no label has a gain, so {metric} has no ideal", advice="use labels with a relevant item"
             )
         n_without = int((ideals <= 0).sum())
         ideals = np.maximum(ideals, worth[worth > 0].min() * weight_of_rank(metric, 1)[1])
@@ -322,7 +323,7 @@ def items_apart(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metri
 
 @dataclass(frozen=True)
 class ItemsOfPairs:
-    """The items that tell runs apart in any of some pairs under the same labels: group, id, largest size of a weight.
+    """The items that distinguish the runs of some pairs under the same labels: group, id, largest absolute weight.
 
     ``group_keys``, ``groups`` and ``keys``: see ``ItemsApart``. ``sizes``: float64, shape (n,), above 0.
     """
@@ -334,7 +335,7 @@ class ItemsOfPairs:
 
     @classmethod
     def of(cls, pairs: Sequence[ItemsApart]) -> ItemsOfPairs:
-        """Return the items of some pairs, one at least.
+        """Return the items of some pairs, at least one pair.
 
         >>> keys, weights = Keys.from_strings, np.array([-0.5, 0.25])
         >>> pairs = [
@@ -356,5 +357,5 @@ class ItemsOfPairs:
         return GroupedItems(self.group_keys, offsets, self.keys, self.sizes), places
 
     def take(self, rows: Index) -> ItemsOfPairs:
-        """Return some of the items; int64, ascending ``rows``."""
+        """Return some of the items; ``rows``: int64, ascending."""
         return ItemsOfPairs(self.group_keys, self.groups[rows], self.keys.take(rows), self.sizes[rows])

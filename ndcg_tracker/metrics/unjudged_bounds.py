@@ -1,11 +1,10 @@
-"""Unjudged items: which share of a run's first ranks is judged, and how far a difference could move with the rest.
+"""Unjudged items: the judged share of a run's first ranks, and how far the unjudged rest could move a difference.
 
-The share says how far labels cover a run, over the groups that both have and whatever the axes of the metric, and is
-computed while a run is scored. The measure ``Judged``, in ``kernel/companions.py``, has axes and is computed on
-request.
+The share says how far labels cover a run, over the groups that both have, whatever the axes of the metric. It is
+computed while a run is scored. The measure ``Judged`` in ``kernel/companions.py`` has axes and is computed on request.
 
-Every item without a label in the first ranks of either run may have any grade in use, or no worth, as now. Items behind
-the cutoff could enlarge the ideal as well; they are taken as they are, without worth.
+Every unjudged item in the first ranks of either run may have any grade in use, or no worth, as now. Unjudged items
+beyond the cutoff could enlarge the ideal as well, but here they have no worth.
 """
 
 from __future__ import annotations
@@ -46,8 +45,8 @@ _CHECKED_AXES = {
 def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
     """Return the share of labelled items among the first ``cutoff`` of each list: float64, shape (m,), in [0, 1].
 
-    Lists are those of the m groups that the run and the labels share; one that is shorter than the cutoff is measured
-    over its own length; ties by item id, ascending. Source: ir_measures ``Judged@cutoff``.
+    The lists are those of the m groups that the run and the labels share. For a list shorter than the cutoff, the share
+    is over its own length. Ties are broken by ascending item id. Source: ir_measures ``Judged@cutoff``.
 
     >>> from ndcg_tracker.rankings.join import judged as join
 
@@ -84,11 +83,11 @@ def judged_shares(judged: Judged, cutoff: int | None) -> Floats:
 
 
 SUMS = ("cg", "dcg", "P", "RBP")
-"""The measures that add up what each item is worth at its rank: every item may be graded on its own."""
+"""The measures that sum the worth of each item at its rank, so that each item can be graded separately."""
 SHARES = ("ndcg", "R")
-"""The measures that divide such a sum by that of the ideal order."""
+"""The measures that divide such a sum by the sum of the ideal order."""
 FIRSTS = ("RR", "Success")
-"""The measures that the best placed relevant item decides."""
+"""The measures that depend only on the highest ranked relevant item."""
 
 _AXES = {
     "unjudged": ("zero",),
@@ -105,18 +104,18 @@ _AXES_OF_SHARES = {"ideal": ("judged",), "ideal_cut": ("cutoff", "none"), "ideal
 _ROUNDS = 100
 _NEVER = -1e300
 _MOST_COUNTS = 1 << 24
-"""Labels are counted by group and grade, in at most this many counts: 0.1 GB."""
+"""The largest number of counts of labels by group and grade: 0.1 GB."""
 
 
 @dataclass(frozen=True)
 class UnjudgedItems:
-    """The items without label in the first ranks of two runs, under one metric.
+    """The unjudged items in the first ranks of two runs, under one metric.
 
-    ``gains``: float64, ascending, from 0: what an item may gain. ``counts``: int64, shape (n_gains - 1, n_groups), how
-    many labels of each group gain at least each of them but 0, no row where the measure divides by no ideal.
+    ``gains``: float64, ascending, from 0: the possible gains of an item. ``counts``: int64, shape (n_gains - 1,
+    n_groups), how many labels of each group have at least each gain above 0; no rows if the measure has no ideal.
     ``groups``: int64, ascending, shape (n,), the group of each item. ``baseline`` and ``candidate``: float64, shape
     (n,), the weight of its rank in each run, 0 beyond the cutoff. ``keys``: its id. ``ideal``: float64, entry r for the
-    sum of the weights of r ranks of the ideal order, None where there is none.
+    sum of the weights of r ranks of the ideal order, None if the measure has no ideal.
     """
 
     metric: Metric
@@ -130,7 +129,7 @@ class UnjudgedItems:
 
     @property
     def n_groups(self) -> int:
-        """How many groups were asked for."""
+        """The number of requested groups."""
         return int(self.counts.shape[1])
 
     @cached_property
@@ -140,7 +139,7 @@ class UnjudgedItems:
 
     @cached_property
     def ideals(self) -> Floats:
-        """The ideal of each group as it is: float64, shape (n_groups,); 1 where the measure divides by none."""
+        """The ideal of each group by its labels: float64, shape (n_groups,); 1 if the measure has no ideal."""
         if self.ideal is None:
             return np.ones(self.n_groups)
         reached: Floats = self.ideal[np.minimum(self.counts, self.ideal.size - 1)]
@@ -148,10 +147,10 @@ class UnjudgedItems:
 
 
 def what_stops(metric: Metric, grades: Floats, n_groups: int = 1) -> str | None:
-    """Return what leaves a metric without bounds over unjudged items, None where nothing does.
+    """Return why a metric has no bounds over unjudged items, None if it has bounds.
 
-    That is "measure", an axis with its value, or "grades" with their number, where there are very many. Parameters:
-    ``grades``: float64, those in use; ``n_groups``: how many groups there are.
+    The reason is "measure", an axis with its value, or "grades" with their number if there are very many. Parameters:
+    ``grades``: float64, the grades in use; ``n_groups``: the number of groups.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
     >>> [what_stops(parse_metric(text), np.array([0.0, 1.0])) for text in ("ndcg@10", "AP", "ndcg(unjudged=drop)@5")]
@@ -179,7 +178,7 @@ def what_stops(metric: Metric, grades: Floats, n_groups: int = 1) -> str | None:
 
 
 def unjudged_items(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metric, groups: Keys) -> UnjudgedItems:
-    """Return the items without label among the first ranks of either run, in some groups.
+    """Return the unjudged items in the first ranks of either run, in some groups.
 
     Parameters: two runs with the same labels; ``metric``: one that ``what_stops`` does not stop; ``groups``: distinct
     ids. Raises: MetricError for a label that an axis refuses.
@@ -224,14 +223,15 @@ def _listed(judged: JudgedRanking, metric: Metric, groups: Keys) -> tuple[Groupe
 def extreme_deltas(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> tuple[Floats, Floats]:
     """Return the least and the greatest difference of each group over all grades of its unjudged items.
 
-    Sharp per group: some grades attain each, and none exceed them. Where a measure divides by an ideal, the greatest is
-    that of (DCG of the candidate - DCG of the baseline) / ideal. It does not separate by item, for the ideal moves,
-    too; but for a fixed lambda the maximum of difference - lambda x ideal separates by gain: the ideal depends only on
-    how many items gain at least each amount, and for given numbers the items with the largest differences of weights
-    gain most. Lambda is found by Dinkelbach's iteration (Management Science 13(7), 1967).
+    The bounds are sharp per group: some grades attain each bound, and no grades exceed it. If a measure divides by an
+    ideal, the greatest difference is the maximum of (DCG of the candidate - DCG of the baseline) / ideal. This maximum
+    does not separate by item, because the grades also change the ideal. But for a fixed lambda, the maximum of
+    difference - lambda x ideal separates by gain. The ideal depends only on how many items have at least each gain. For
+    given numbers of items, the items with the largest differences of weights get the highest gains. Dinkelbach's
+    iteration finds lambda (Management Science 13(7), 1967).
 
-    Parameters: ``baseline`` and ``candidate``: float64, shape (n_groups,), the values as they are. Returns: float64 of
-    the same shape.
+    Parameters: ``baseline`` and ``candidate``: float64, shape (n_groups,), the current values. Returns: float64 of the
+    same shape.
     """
     delta = candidate - baseline
     if items.metric.measure in FIRSTS:
@@ -247,7 +247,7 @@ def extreme_deltas(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
 def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) -> Floats:
     """Return how far each unjudged item alone could move the difference of its group: float64, shape (n,).
 
-    The range of the difference over all grades of the item, the others being as they are. Parameters: see
+    This is the range of the difference over all grades of the item, with the other items unchanged. Parameters: see
     ``extreme_deltas``.
     """
     groups, metric = items.groups, items.metric
@@ -272,7 +272,7 @@ def possible_moves(items: UnjudgedItems, baseline: Floats, candidate: Floats) ->
 
 
 def _greatest_first(items: UnjudgedItems, low: Floats, high: Floats, sign: int) -> Floats:
-    """Return the greatest difference where one item decides: further ones could only raise the other side."""
+    """Return the greatest difference if one item decides: more items could only raise the other side."""
     greatest = high - low
     if items.gains.size > 1:
         lower, higher = (items.baseline, items.candidate)[::sign]
@@ -310,10 +310,10 @@ def _greatest(items: UnjudgedItems, weights: Floats, delta: Floats) -> Floats:
 
 
 def _merged(gains: Floats, counts: Index) -> tuple[Floats, Index]:
-    """Return by how much gains are above the ones below, and their counts, those of equal count as one.
+    """Return the steps from each gain to the next, and their counts, with gains of equal count merged into one step.
 
-    Items of the best grades reach all of these gains or none. Parameters: see ``UnjudgedItems``. Returns: float64 and
-    int64, shape (n_steps, n_groups), 0 after a group's last step.
+    Items of the best grades reach either all gains of a merged step or none. Parameters: see ``UnjudgedItems``.
+    Returns: float64 and int64, shape (n_steps, n_groups), 0 after a group's last step.
     """
     last = np.ones(counts.shape, dtype=np.bool_)
     last[:-1] = counts[1:] != counts[:-1]
@@ -332,8 +332,8 @@ def _best_counts(sums: Floats, counts: Index, steps: Floats, ideal_of: Floats, s
     Parameters: ``sums``: shape (n_groups, width + 1), the largest sum of n weights, very low where there are no n
     items; ``counts`` and ``steps``: see ``_merged``.
 
-    Of the items that reach a gain, some reach the next one: the numbers fall from gain to gain, and the best number
-    for each is found after those below it.
+    Of the items that reach a gain, some reach the next gain, so the numbers decrease from gain to gain. The loop finds
+    the best number for each gain after the gains below it.
     """
     numbers = np.arange(sums.shape[1])
     best = gained = ideal = np.zeros_like(sums)
@@ -355,13 +355,13 @@ RANGED = (*SUMS, "ndcg", "Success")
 
 
 def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
-    """Raise InputError for a metric whose difference is no sum over items, or on an axis that is not covered."""
+    """Raise InputError for a metric whose difference is not a sum over items, or with an axis that is not supported."""
     advice = f"use {argument('metric', 'ndcg@10')}"
     stop = what_stops(metric, grades, n_groups)
     is_sum = metric.measure in (*SUMS, "ndcg") or (metric.measure, metric.cutoff) == ("Success", 1)
     if not is_sum or stop == "measure":
         raise InputError(
-            f"a difference in {metric.requested_as or metric} is no sum over items, so answers to a sample do not "
+            f"a difference in {metric.requested_as or metric} is not a sum over items, so judgments of a sample cannot "
             "correct it",
             advice=advice,
         )
@@ -369,11 +369,11 @@ def refuse_unchecked(metric: Metric, grades: Floats, n_groups: int) -> None:
         (f"{axis}={metric[axis]}" for axis, values in _CHECKED_AXES.items() if metric[axis] not in values), stop
     )
     if other is not None:
-        raise InputError(f"a judge is not checked under {other}", where=metric.requested_as, advice=advice)
+        raise InputError(f"checking a judge does not support {other}", where=metric.requested_as, advice=advice)
 
 
 def what_stops_range(metric: Metric, grades: Floats) -> str | None:
-    """Return what leaves a metric without a range over unjudged items, None where nothing does.
+    """Return why a metric has no range over unjudged items, None if it has one.
 
     Parameters and values: see ``what_stops``.
 
@@ -388,8 +388,9 @@ def what_stops_range(metric: Metric, grades: Floats) -> str | None:
 class UnjudgedRange:
     """How far the differences of some groups may move, if unjudged items are worth up to the mean gain at their rank.
 
-    ``low`` and ``high``: float64, shape (n_groups,), at most 0 and at least 0: what is added to each difference,
-    candidate minus baseline. ``n_items``: how many items of these groups are unjudged in the first ranks of a run.
+    ``low`` (at most 0) and ``high`` (at least 0): float64, shape (n_groups,), the bounds of the change of each
+    difference, candidate minus baseline. ``n_items``: how many items of these groups are unjudged in the first ranks of
+    a run.
     """
 
     low: Floats
@@ -400,11 +401,12 @@ class UnjudgedRange:
 def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Metric, groups: Keys) -> UnjudgedRange:
     """Return how far each difference may move if unjudged items are worth between 0 and the mean gain at their rank.
 
-    low = sum over items of min(0, c - b) / ideal and high = sum of max(0, c - b) / ideal, where c and b are the mean
-    gain of the judged items at the item's rank times the weight of the rank, in the candidate and in the baseline, 0
-    where a run does not have the item in its first ranks: an item is worth the same share of both. No division for cg,
-    dcg, P and RBP. For Success@k: low = -(1 - value) x (1 - product of 1 - mean gain) of the baseline, high the same of
-    the candidate. Means are over all groups of a run; over all ranks where none is judged at a rank.
+    low = sum over items of min(0, c - b) / ideal, high = sum over items of max(0, c - b) / ideal; for cg, dcg, P and
+    RBP without the division. Here c and b are the mean gain of the judged items at the item's rank times the weight of
+    the rank, in the candidate and in the baseline. They are 0 if a run does not have the item in its first ranks. An
+    item is worth the same share of both. For Success@k: low = -(1 - value) x (1 - product of 1 - mean gain) of the
+    baseline, and high the same, with a positive sign, of the candidate. Means are over all groups of a run, or over all
+    ranks if no item is judged at a rank.
 
     Parameters: two runs with the same labels; ``metric``: one that ``what_stops_range`` does not stop; ``groups``:
     distinct ids. Raises: MetricError for a label that an axis refuses.
@@ -440,10 +442,10 @@ def unjudged_range(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
 
 @dataclass(frozen=True)
 class _Expected:
-    """What the unjudged items of a run are expected to gain.
+    """The expected gains of the unjudged items of a run.
 
-    ``numbers``: float64, shape (n_items,), of each row that is unjudged and has a weight its number from 1, else 0.
-    ``gains``: float64, shape (n_items + 1,), by that number: mean gain times weight; for Success without the weight.
+    ``numbers``: float64, shape (n_items,), the number (from 1) of each unjudged row with a weight, else 0. ``gains``:
+    float64, shape (n_items + 1,), by that number: mean gain times weight; for Success without the weight.
     """
 
     values: GroupValues
@@ -464,12 +466,12 @@ class _Expected:
         return cls(values, numbers, np.append(0.0, terms))
 
     def values_of(self, groups: Keys) -> Floats:
-        """Return the values of some groups, 1 where there is none: float64, shape (n_groups,)."""
+        """Return the values of some groups, 1 for a group without a value: float64, shape (n_groups,)."""
         values = np.append(self.values.values, 1.0)[places_of(groups, self.values.group_keys)]
         return np.where(np.isnan(values), 1.0, values)
 
     def ideal_of(self, groups: Keys) -> Floats:
-        """Return what the sum of each group is divided by, infinite where there is nothing to find."""
+        """Return the divisor of the sum of each group, infinite for a group with nothing to find."""
         if self.values.metric.measure != "ndcg":
             return np.ones(len(groups))
         ideal = np.where(self.values.empty | (self.values.ideal_dcg <= 0), np.inf, self.values.ideal_dcg)
@@ -477,7 +479,7 @@ class _Expected:
 
 
 def _mean_by_rank(ranks: Index, gains: Floats, longest: int) -> Floats:
-    """Return the mean gain of each rank, of all where a rank has none: float64, shape (longest + 1,)."""
+    """Return the mean gain of each rank, or of all ranks if a rank has no gains: float64, shape (longest + 1,)."""
     counts = np.bincount(ranks, minlength=longest + 1)
     sums = np.bincount(ranks, gains, minlength=longest + 1)
     overall = float(gains.mean()) if gains.size else 0.0

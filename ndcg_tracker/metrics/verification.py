@@ -1,7 +1,7 @@
-"""Stored or imported results, compared with what items and labels give, group by group.
+"""Compare stored or imported results with the results of the items and labels, group by group.
 
-On one machine both are equal to the bit. Another processor may round a logarithm otherwise, so a difference of a few
-units in the last place (``UNITS``) is none.
+On one machine both are equal to the bit. Another processor may round a logarithm differently, so a difference of a few
+units in the last place (``UNITS``) counts as equal.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from ndcg_tracker.rankings import Floats, Index, Mask
 
 UNITS = 16
-"""How many units in the last place of 1, or of a larger number, results may differ by: in double precision 3.6e-15."""
+"""How far results may differ, in units in the last place of 1 or of a larger number: 3.6e-15 in double precision."""
 Number = float | int | str | None
 
 
 @dataclass(frozen=True, slots=True)
 class StatedResults:
-    """The results that a run is stated to have under one metric.
+    """The stated results of a run under one metric.
 
     ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined; ``reasons``: shape (n,), why a value
     is undefined, None where it is not.
@@ -48,9 +48,9 @@ class StatedResults:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A stated number that differs from the computed one: which (``what``), of which group (None: of the whole run).
+    """A stated number (``what``) of a group, or of the run if ``group`` is None, that differs from the computed number.
 
-    ``stated``, ``computed``: both numbers, None where there is none. ``n``: how many groups differ in it.
+    ``stated``, ``computed``: both numbers, None if there is none. ``n``: how many groups differ in it.
     """
 
     what: str
@@ -64,8 +64,8 @@ class Difference:
 class Verdict:
     """The outcome of checking results against items: the first difference, and whether the mean could be checked.
 
-    ``rests_on_weights``: the mean is none of those that the weights of the groups give, so it rests on weights of
-    items, which are not kept.
+    ``rests_on_weights``: the weights of the groups do not give this mean, so it depends on weights of items, which are
+    not stored.
     """
 
     difference: Difference | None = None
@@ -79,11 +79,11 @@ def verdict(
     bounds: tuple[float | None, float | None] | None,
     weights: GroupWeights | None,
 ) -> Verdict:
-    """Return how the stated results of a run compare with those that its items and labels give.
+    """Return how the stated results of a run compare with the results of its items and labels.
 
-    Parameters: ``rows``: the row in ``given`` of each group of ``groups``: int64, -1 for none. ``groups``: the values
-    that were computed, and those with every tie broken for the worst and for the best. ``bounds``: the means of these
-    two; None if ``groups`` are only some of the run's, so that nothing else is compared.
+    Parameters: ``rows``: the row in ``given`` of each group of ``groups``: int64, -1 for none. ``groups``: the computed
+    values, and the values with every tie broken for the worst and for the best case. ``bounds``: the means of the last
+    two; None if ``groups`` are only some groups of the run, so that only groups are compared.
     """
     difference = _group_difference(given, rows, groups, of_all=bounds is not None)
     if difference is not None or bounds is None:
@@ -108,7 +108,7 @@ def _group_difference(
     for what in ("values", "dcg", "ideal_dcg"):
         stated, computed = getattr(given, what)[rows], getattr(own, what)
         differs = _differs(stated, computed, tolerance)
-        if loses_order and differs.any():  # scores that are equal in single precision had an order before
+        if loses_order and differs.any():  # scores that are equal in single precision had an order in double precision
             low, high = (getattr(bound, what) for bound in (worst, best))
             room = tolerance * np.maximum(1.0, np.abs(high))
             differs &= ~((stated >= np.fmin(low, high) - room) & (stated <= np.fmax(low, high) + room))
@@ -131,7 +131,7 @@ def _verdict_of_means(
     bounds: tuple[float | None, float | None],
     weights: GroupWeights | None,
 ) -> Verdict:
-    """Return how the means and counts compare, given that the results of the groups agree."""
+    """Return how the means and counts compare, if the results of the groups agree."""
     own, worst, best = groups
     metric = own.metric
     values = given.values[rows]
@@ -145,7 +145,7 @@ def _verdict_of_means(
         return Verdict(difference)
     alike = (aggregated(variant, None).mean for variant in (own, worst, best))
     if _difference_of_all(given, tuple(alike), metric) is None:
-        return Verdict()  # the run came with weights of items, or before the groups had any
+        return Verdict()  # the run had weights of items, or was stored before the groups had weights
     defined = values[~np.isnan(values)]
     if metric["weights"] == "item_mean" and (
         metric["empty_weight"] == "one"
@@ -156,7 +156,7 @@ def _verdict_of_means(
 
 
 def _difference_of_all(given: StatedResults, computed: tuple[float | None, ...], metric: Metric) -> Difference | None:
-    """Return the first of three means that differs: the mean, and those with ties broken for the worst and the best."""
+    """Return the first mean that differs: the mean, or the mean with ties broken for the worst or the best case."""
     tolerance = tolerance_of(metric)
     for what, mean_here in zip(("mean", "worst_mean", "best_mean"), computed, strict=True):
         if not are_close(getattr(given, what), mean_here, tolerance):
@@ -167,7 +167,7 @@ def _difference_of_all(given: StatedResults, computed: tuple[float | None, ...],
 def difference_of_means(metric: Metric, given: StatedResults) -> Difference | None:
     """Return how a mean contradicts its own groups, for a run without items, whatever its values.
 
-    A mean that rests on weights, or that has no results of groups, is not checked.
+    A mean that depends on weights, or that has no group results, is not checked.
     """
     values = given.values
     defined = values[~np.isnan(values)]
@@ -197,7 +197,7 @@ def difference_of_means(metric: Metric, given: StatedResults) -> Difference | No
 
 
 def mean_of(metric: Metric, defined: Floats) -> float | None:
-    """Return the mean of groups that weigh alike, by their defined values alone; None where there is none."""
+    """Return the mean of the defined values of groups with equal weights; None if there is none."""
     if metric.is_external:
         return plain_mean(defined) if defined.size else None
     every = np.ones(defined.size, dtype=np.bool_)
@@ -208,7 +208,7 @@ def mean_of(metric: Metric, defined: Floats) -> float | None:
 
 
 def are_close(stated: object, computed: float | None, tolerance: float) -> bool:
-    """Return whether two numbers are the same but for rounding, or both are None.
+    """Return whether two numbers are the same except for rounding, or both are None.
 
     >>> are_close(None, None, 0.0), are_close(0.5, None, 0.1), are_close("x", 0.5, 0.1), are_close(0.5, 0.5, 0.0)
     (True, False, False, True)
@@ -221,13 +221,13 @@ def are_close(stated: object, computed: float | None, tolerance: float) -> bool:
 
 
 def tolerance_of(metric: Metric) -> float:
-    """Return by how much results of a metric may differ that are near 1: ``UNITS`` in the precision of its sums."""
+    """Return how far results near 1 may differ: ``UNITS`` in the precision of the metric's sums."""
     is_single = not metric.is_external and metric["arithmetic"] == "f32"
     return UNITS * float(np.finfo(np.float32 if is_single else np.float64).eps)
 
 
 def _differs(stated: Floats, computed: Floats, tolerance: float) -> Mask:
-    """Return which numbers are not the same but for rounding; NaN equals NaN alone."""
+    """Return which numbers differ by more than rounding; NaN equals only NaN."""
     room = tolerance * np.maximum(1.0, np.fmax(np.abs(stated), np.abs(computed)))
     with np.errstate(invalid="ignore"):
         same = (np.abs(stated - computed) <= room) | (np.isnan(stated) & np.isnan(computed))

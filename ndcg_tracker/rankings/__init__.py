@@ -1,4 +1,4 @@
-"""Rankings and labels as columns: the one form in which data passes between the layers; the types of their arrays."""
+"""Rankings and labels as columns, the only form in which data passes between the layers, and their array types."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
-"""UTF-8, one id after the other."""
+"""UTF-8 text, one id after the other."""
 
 Index = NDArray[np.int64]
 """Rows, places, counts and offsets."""
@@ -18,7 +18,7 @@ Numbers = NDArray[np.int64] | NDArray[np.int32]
 """Ids that are whole numbers."""
 
 Mask = NDArray[np.bool_]
-"""Which of some rows."""
+"""A selection of rows."""
 
 Floats = NDArray[np.float64]
 """Scores, labels, values of metrics, and numbers computed from them."""

@@ -1,6 +1,6 @@
-"""The join of a run's items with the labels, which every metric shares: equal hashes on both sides, group by group.
+"""Join the items of a run with the labels once for all metrics: find equal hashes on both sides, group by group.
 
-Joining 500,000 items with a tenth of them takes 18 ms, by sorting the hashes 54 ms (``benchmarks/tricks.py``).
+Joining 500,000 items with a tenth of them takes 18 ms, or 54 ms by sorting the hashes (``benchmarks/tricks.py``).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ndcg_tracker.rankings.keys import MULTIPLIER, Keys
 from ndcg_tracker.rankings.ranking import GroupedItems, LabelLists, Ranking, Run, UnsortedRanking
 from ndcg_tracker.rankings.sorting import GroupMatrix, similar_groups
 
-_SLOTS = 4  # more cost memory, fewer cost rounds
+_SLOTS = 4  # more slots cost memory, fewer slots cost rounds
 _BITS = 64
 _FEW, _FEW_AT_MOST = 4, 16  # other rows per group, on average and at most, up to which comparing is faster
 
@@ -27,8 +27,9 @@ _FEW, _FEW_AT_MOST = 4, 16  # other rows per group, on average and at most, up t
 def partners_of(hashes: Hash, lengths: Index, other_hashes: Hash, other_lengths: Index) -> tuple[Index, Index]:
     """Return the rows, ascending, whose hash the other side has in the same group, and the other row of each.
 
-    Parameters: see ``hash_partners``; no hash appears twice in a group. Where the other side has few rows, each is
-    compared with all of its group: 5,000 among 500,000 take 0.4 ms, by hash table 6 ms (``benchmarks/tricks.py``).
+    Parameters: see ``hash_partners``; no hash appears twice in a group. If the other side has few rows, each is
+    compared with all rows of its group: 5,000 rows among 500,000 take 0.4 ms, and 6 ms with a hash table
+    (``benchmarks/tricks.py``).
 
     >>> one, other = np.array([7, 5, 7], dtype=np.uint64), np.array([5, 7], dtype=np.uint64)
     >>> [found.tolist() for found in partners_of(one, np.array([2, 1]), other, np.array([2, 0]))]
@@ -42,7 +43,7 @@ def partners_of(hashes: Hash, lengths: Index, other_hashes: Hash, other_lengths:
 
 
 def _compared(hashes: Hash, lengths: Index, other_hashes: Hash, other_lengths: Index) -> tuple[Index, Index]:
-    """Return what ``partners_of`` does by comparing each row of the other side with all rows of its group."""
+    """Return the same as ``partners_of``, by comparing each row of the other side with all rows of its group."""
     starts, other_starts = (np.cumsum(counts) - counts for counts in (lengths, other_lengths))
     pairs = [np.zeros((2, 0), dtype=np.int64)]
     for groups in similar_groups(np.where(other_lengths > 0, lengths, 0)):
@@ -72,8 +73,9 @@ def hash_partners(hashes: Hash, lengths: Index, other_hashes: Hash, other_length
     Parameters: ``hashes`` and ``other_hashes``: uint64, group by group; ``lengths`` and ``other_lengths``: int64, shape
     (n_groups,), how many rows each group has on either side. Returns: int64, shape of ``hashes``.
 
-    Each group has a section of one hash table, at least ``_SLOTS`` for each of its other rows. Other rows that lose
-    their slot to another one try again with other bits of their hash, and so do the rows that may look for them.
+    Each group has a section of one hash table, with at least ``_SLOTS`` slots for each of its other rows. If two other
+    rows need the same slot, the row that loses it tries again with other bits of its hash, and so do the rows that may
+    be looking for it.
 
     >>> one, other = np.array([7, 5, 7], dtype=np.uint64), np.array([5, 7], dtype=np.uint64)
     >>> hash_partners(one, np.array([2, 1]), other, np.array([2, 0])).tolist()
@@ -81,7 +83,7 @@ def hash_partners(hashes: Hash, lengths: Index, other_hashes: Hash, other_length
     """
     n_others = other_hashes.size
     stretches = _Stretches.of(other_lengths)
-    hash_of = np.append(other_hashes, np.uint64(0))  # the last entry is what an empty slot leads to
+    hash_of = np.append(other_hashes, np.uint64(0))  # an empty slot points to the last entry
     table: NDArray[np.integer[Any]] = np.empty(stretches.n_slots, dtype=np.int32 if n_others < 1 << 31 else np.int64)
     partners = np.full(hashes.size, -1, dtype=np.int64)
     seekers = _Probes(np.arange(hashes.size), hashes, *stretches.of_rows(lengths))
@@ -110,9 +112,9 @@ def hash_partners(hashes: Hash, lengths: Index, other_hashes: Hash, other_length
 
 @dataclass(frozen=True, slots=True)
 class _Stretches:
-    """The section of the hash table that each group has: ``first_slot`` and, as a power of two, ``shift``.
+    """The section of the hash table of each group: its ``first_slot`` and its size, a power of two, as a ``shift``.
 
-    The first bits of a hash select a slot of the section; ``shift`` is how many bits of the hash are not needed for it.
+    The first bits of a hash select a slot of the section; ``shift`` is the number of bits that are not needed for this.
     """
 
     first_slot: Index
@@ -121,7 +123,7 @@ class _Stretches:
 
     @classmethod
     def of(cls, n_rows: Index) -> _Stretches:
-        """Return the sections for groups of these sizes; those without rows have the one slot that stays empty."""
+        """Return the sections for groups of these sizes; groups without rows share one slot that stays empty."""
         n_bits = np.where(n_rows > 0, np.ceil(np.log2(np.maximum(_SLOTS * n_rows, 1))), 0).astype(np.int64)
         n_slots = np.where(n_rows > 0, 1 << n_bits, 0)
         first_slot = 1 + np.cumsum(n_slots) - n_slots
@@ -143,7 +145,7 @@ class _Probes:
     shift: Hash
 
     def slots(self, multiplier: int) -> Index:
-        """Return the slot of each row: the hash times an odd multiplier selects it within the section."""
+        """Return the slot of each row in its section, selected by the hash times an odd multiplier."""
         hashes = self.hashes if multiplier == 1 else self.hashes * np.uint64(multiplier)
         return self.first_slot + (hashes >> self.shift).view(np.int64)
 
@@ -154,12 +156,12 @@ class _Probes:
 
 @dataclass(frozen=True)
 class JudgedItems:
-    """A run with its labels joined, over the groups of both.
+    """A run joined with its labels, over the groups of both.
 
     The group axis has all groups of the labels in their order, then the groups of the run that have no label.
-    ``run_groups`` and ``label_groups``: int64, shape (n_groups,): each group's number in ``ranking`` and in
-    ``labels``, -1 where it is absent. ``rows``: int64, ascending, the rows of ``ranking`` that have a label;
-    ``label_rows``: the row of ``labels`` that each of them has.
+    ``run_groups`` and ``label_groups``: int64, shape (n_groups,): the number of each group in ``ranking`` and in
+    ``labels``, -1 if it is absent. ``rows``: int64, ascending, the rows of ``ranking`` that have a label;
+    ``label_rows``: the row of ``labels`` for each of them.
     """
 
     ranking: GroupedItems
@@ -193,7 +195,7 @@ class JudgedItems:
 
 @dataclass(frozen=True)
 class JudgedRanking(JudgedItems):
-    """A run in the order of its scores with its labels joined (see ``JudgedItems``)."""
+    """A run in the order of its scores, joined with its labels (see ``JudgedItems``)."""
 
     ranking: Ranking
 
@@ -205,13 +207,13 @@ class JudgedRanking(JudgedItems):
 
 @dataclass(frozen=True)
 class JudgedUnsorted(JudgedItems):
-    """A run whose rows are in any order within their groups, with its labels joined (see ``JudgedItems``)."""
+    """A run whose rows are in any order within their groups, joined with its labels (see ``JudgedItems``)."""
 
     ranking: UnsortedRanking
 
     @cached_property
     def in_order(self) -> JudgedRanking:
-        """The same run in the order of the scores; every metric gives the same numbers, to the bit."""
+        """The same run in the order of the scores; every metric gives the same numbers to the bit."""
         ranking, rows, label_rows = self.ranking.in_order, self.rows, self.label_rows
         order = ranking.input_places
         if order is not None and rows.size == order.size:
@@ -225,7 +227,7 @@ class JudgedUnsorted(JudgedItems):
 
 
 Judged = JudgedRanking | JudgedUnsorted
-"""A run with its labels, whether its rows have been put in order or not."""
+"""A run with its labels, sorted or not."""
 
 
 @overload
@@ -263,7 +265,7 @@ def judged(ranking: Run, labels: LabelLists) -> Judged:
 
 
 def places_of(wanted: Keys, keys: Keys) -> Index:
-    """Return the position of each wanted id among distinct ids, -1 if it is not there: int64, shape of ``wanted``.
+    """Return the position of each wanted id among distinct ids, -1 if it is absent: int64, shape of ``wanted``.
 
     >>> places_of(Keys.from_strings(["b", "x"]), Keys.from_strings(["a", "b"])).tolist()
     [1, -1]
@@ -280,12 +282,12 @@ def places_of(wanted: Keys, keys: Keys) -> Index:
 
 
 def matching_rows(items: GroupedItems, others: GroupedItems) -> tuple[Index, Index]:
-    """Return the rows of both sides that are the same (group, item), ascending for ``items``: int64, shape (m,)."""
+    """Return the rows of both sides with the same (group, item), ascending for ``items``: int64, shape (m,)."""
     return _matching_rows(items, others, places_of(items.group_keys, others.group_keys))
 
 
 def own_rows(items: GroupedItems) -> Index:
-    """Return the rows whose item has the id of its group: int64, ascending.
+    """Return the rows whose item has the same id as its group: int64, ascending.
 
     >>> from ndcg_tracker.rankings.keys import Keys
     >>> groups = Keys.from_strings(["q1", "q2"])
@@ -297,7 +299,7 @@ def own_rows(items: GroupedItems) -> Index:
 
 
 def _matching_rows(items: GroupedItems, others: GroupedItems, other_groups: Index) -> tuple[Index, Index]:
-    """Return what ``matching_rows`` does, given the number in ``others`` of each group of ``items``, -1 for none."""
+    """Return the same as ``matching_rows``, given the number in ``others`` of each group of ``items``, -1 for none."""
     if _is_same_list(items, others):
         rows = np.arange(items.n_items)
         return rows, rows
@@ -328,7 +330,7 @@ def _matching_rows(items: GroupedItems, others: GroupedItems, other_groups: Inde
 
 
 def _is_same_list(items: GroupedItems, others: GroupedItems) -> bool:
-    """Return whether both sides have the same items in the same order, as scores and labels of one table do."""
+    """Return whether both sides have the same items in the same order, like scores and labels of one table."""
     return (
         np.array_equal(items.offsets, others.offsets)
         and items.group_keys.is_same(others.group_keys)

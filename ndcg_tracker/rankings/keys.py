@@ -1,4 +1,4 @@
-"""Ids as one column, of UTF-8 bytes or of whole numbers, vectorised operations on them, and Arrow's texts and back."""
+"""Ids as one column of UTF-8 bytes or whole numbers, with vectorised operations and conversion from and to Arrow."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ndcg_tracker.rankings import Bytes, Hash, Index, Mask, Numbers
 
 BLOCK = 1 << 16
-"""How many rows are processed at a time, so that temporaries stay in the cache."""
+"""How many rows are processed at a time, so that temporary arrays stay in the cache."""
 
 _FNV = np.uint64(0xCBF29CE484222325)
 MULTIPLIER = 0x9E3779B97F4A7C15
@@ -23,7 +23,7 @@ _WORD = 8
 _MASKS = np.array([(1 << (8 * n_bytes)) - 1 for n_bytes in range(_WORD + 1)], dtype=np.uint64)
 """For each number of bytes, the word with that many bytes set."""
 _WORDS = 2
-_MANY = 64  # from this many on, numbers are written side by side
+_MANY = 64  # from this many on, all numbers are converted to text at once
 _ZERO, _MINUS = ord("0"), ord("-")
 _DIGITS = 16
 
@@ -47,7 +47,7 @@ def mixed(values: Hash) -> Hash:
 
 
 def _unaligned_words(data: Bytes) -> Hash:
-    """Return the little-endian word that begins at each byte but the last seven: a view, shape (n_bytes - 7,)."""
+    """Return the little-endian word that begins at each byte except the last seven: a view, shape (n_bytes - 7,)."""
     return np.ndarray((data.size - _WORD + 1,), dtype="<u8", buffer=data, strides=(1,))
 
 
@@ -61,7 +61,7 @@ def decimal_texts(numbers: Numbers) -> Keys:
     for first in range(0, numbers.size, BLOCK):
         block = numbers[first : first + BLOCK].astype(np.int64)
         negative = block < 0
-        rest = np.abs(block).view(np.uint64)  # the least number is its own absolute value, and right without its sign
+        rest = np.abs(block).view(np.uint64)  # unsigned, because the smallest number is its own absolute value
         n_places = len(str(int(rest.max())))
         digits = np.empty((block.size, n_places + 1), dtype=np.uint8)
         for place in range(n_places, 0, -1):
@@ -94,14 +94,14 @@ def _spelled(words: Hash) -> Keys:
 
 
 class Keys:
-    """A column of ids, held as Arrow holds strings: all bytes in a row, and where each id begins.
+    """A column of ids, stored like strings in Arrow: all bytes in a row, and where each id begins.
 
     ``data``: uint8, the UTF-8 bytes of all ids. ``offsets``: int64, shape (n + 1,), ascending; id ``i`` is
     ``data[offsets[i]:offsets[i + 1]]``. Ids are compared as bytes, never as locale text, and contain no NUL.
 
-    Ids that come as whole numbers stay numbers until their text is asked for. ``numbers``: int64 or int32, shape (n,),
-    None for ids that are text. They are the ids themselves, written in decimal, or, where there is a ``dictionary``,
-    the places of the ids among its distinct ones.
+    Ids that are whole numbers stay numbers until their text is needed. ``numbers``: int64 or int32, shape (n,), None
+    for ids that are text. They are the ids themselves, in decimal, or, if there is a ``dictionary``, the places of the
+    ids among its distinct ids.
 
     >>> keys = Keys.from_strings(["d2", "d10"])
     >>> len(keys), keys[1], keys.to_list()
@@ -120,7 +120,7 @@ class Keys:
 
     @classmethod
     def from_numbers(cls, numbers: Numbers, dictionary: Keys | None = None) -> Keys:
-        """Return the column of these whole numbers, or of the ids that stand at these places of a dictionary."""
+        """Return the column of these whole numbers, or of the ids at these places of a dictionary."""
         column = cls.__new__(cls)
         column._text, column._words, column.numbers, column.dictionary = None, None, numbers, dictionary
         return column
@@ -156,7 +156,7 @@ class Keys:
         return self._text
 
     def like_numbers(self, other: Keys) -> bool:
-        """Return whether the ids of both columns are equal exactly where their numbers are."""
+        """Return whether ids of both columns are equal if and only if their numbers are equal."""
         if self.numbers is None or other.numbers is None:
             return False
         mine, theirs = self.dictionary, other.dictionary
@@ -164,7 +164,7 @@ class Keys:
 
     @classmethod
     def from_strings(cls, strings: Iterable[str]) -> Keys:
-        """Return the column of these strings (UnicodeEncodeError for a lone surrogate)."""
+        """Return the column of these strings; raise UnicodeEncodeError for a lone surrogate."""
         return cls.from_bytes([string.encode() for string in strings])
 
     @classmethod
@@ -222,7 +222,7 @@ class Keys:
         return [whole[start:end] for start, end in itertools.pairwise(ends)]
 
     def to_list(self) -> list[str]:
-        """Return all ids as Python strings; ASCII, as most are, is decoded as a whole."""
+        """Return all ids as Python strings; ASCII, the usual case, is decoded in one piece."""
         if self.numbers is not None and self.dictionary is None:
             return list(map(str, self.numbers.tolist()))
         offsets = self.offsets
@@ -252,7 +252,7 @@ class Keys:
         return part
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Keys:
-        """Return the ids at ``rows``, copied, as words where these are known, so that no text is made yet."""
+        """Return the ids at ``rows``, copied; if their words are known, as words, so that no text is created yet."""
         if self.numbers is not None:
             return Keys.from_numbers(self.numbers[rows], self.dictionary)
         if self._words is not None:
@@ -269,9 +269,9 @@ class Keys:
         return Keys(data[:n_bytes], offsets)
 
     def _copy(self, starts: Index, lengths: Index, data: Bytes, targets: Index) -> None:
-        """Write the bytes from each start to the targets, which ascend without a gap.
+        """Write the bytes from each start to the targets, which ascend without gaps.
 
-        Whole words are written. NumPy assigns them in order, so the next id overwrites the excess bytes of a short one.
+        This writes whole words. NumPy assigns them in order, so the next id overwrites the excess bytes of a short id.
         The last word of a longer id ends where the id ends.
         """
         words = _unaligned_words(data)
@@ -305,14 +305,14 @@ class Keys:
         """Return a 64-bit hash of each id: equal ids hash equally, in any column.
 
         Parameters: ``seed``, any int64; different seeds give independent hashes. Returns: uint64, shape (n,).
-        Raises: nothing. Not cryptographic: for joins and content digests of trusted data.
+        Raises: nothing. The hash is not cryptographic: use it for joins and content digests of trusted data.
 
         >>> a, b = Keys.from_strings(["x", "yy"]).hashes(), Keys.from_strings(["yy"]).hashes()
         >>> bool(a[1] == b[0]), bool(a[0] == a[1])
         (True, False)
         """
         out = np.empty(len(self), dtype=np.uint64)
-        if self._text is None and len(self) > BLOCK:  # the text of a block is made, and forgotten again
+        if self._text is None and len(self) > BLOCK:  # the text of a block is created, then discarded
             for first in range(0, len(self), BLOCK):
                 out[first : first + BLOCK] = self.slice(first, min(first + BLOCK, len(self))).hashes(seed)
             return out
@@ -337,10 +337,10 @@ class Keys:
         return out
 
     def join_hashes(self, other: Keys) -> tuple[Hash, Hash, bool]:
-        """Return a 64-bit hash of each id of two columns, and whether different ids are sure to have different hashes.
+        """Return a 64-bit hash of each id of two columns, and whether different ids certainly have different hashes.
 
-        Equal ids hash equally, within this pair of columns alone, and the hashes are quick to compute. Those of numbers
-        and of short ids are sure.
+        Equal ids have equal hashes, but only within this pair of columns, and the hashes are fast to compute. They are
+        certain for numbers and for short ids.
 
         >>> one, two, is_sure = Keys.from_strings(["x", "yy"]).join_hashes(Keys.from_strings(["yy"]))
         >>> bool(one[1] == two[0]), is_sure
@@ -355,7 +355,7 @@ class Keys:
         return mine * _MULTIPLIER, theirs * _MULTIPLIER, True
 
     def single_words(self) -> Hash | None:
-        """Return the bytes of each id as one little-endian word, None where an id is too long: different ids differ.
+        """Return the bytes of each id as one little-endian word, unique per id; None if an id is too long.
 
         >>> Keys.from_strings(["a", "b", "a"]).single_words().tolist()
         [97, 98, 97]
@@ -374,7 +374,7 @@ class Keys:
         return words
 
     def equal(self, rows: Index, other: Keys, other_rows: Index) -> Mask:
-        """Return where ``self[rows]`` and ``other[other_rows]`` are the same bytes: bool, shape of ``rows``."""
+        """Return where ``self[rows]`` and ``other[other_rows]`` have the same bytes: bool, shape of ``rows``."""
         same = np.empty(rows.size, dtype=np.bool_)
         for first in range(0, rows.size, BLOCK):
             block = slice(first, first + BLOCK)
@@ -415,7 +415,7 @@ class Keys:
         return True
 
     def byte_ranks(self) -> Index:
-        """Return each id's place in ascending byte order, equal ids sharing one: int64, shape (n,), from 0.
+        """Return each id's place in ascending byte order, from 0; equal ids share a place: int64, shape (n,).
 
         >>> Keys.from_strings(["b", "a", "ab", "b"]).byte_ranks().tolist()
         [2, 0, 1, 2]
@@ -447,7 +447,7 @@ class KeyIndex:
         self._hashes = hashes[self._order]
 
     def places(self, wanted: Keys) -> Index:
-        """Return the position of each wanted id, -1 if it is not there: int64, shape of ``wanted``."""
+        """Return the position of each wanted id, -1 if it is absent: int64, shape of ``wanted``."""
         if not self._order.size:
             return np.full(len(wanted), -1, dtype=np.int64)
         at = np.minimum(np.searchsorted(self._hashes, wanted.hashes()), self._order.size - 1)
@@ -456,11 +456,11 @@ class KeyIndex:
 
 
 def joined_digest(digests: Iterable[str], without: Iterable[str] = ()) -> str:
-    """Return the digest of content that was digested in disjoint parts.
+    """Return the digest of content from the digests of its disjoint parts.
 
-    A digest is two sums of row hashes modulo 2**64, so the digests of parts add up in any order, and those of removed
-    parts are subtracted. Parameters: ``digests``, each as ``GroupedItems.digest`` gives it; ``without``, those of
-    removed parts. Raises: ValueError for anything that is not a digest.
+    A digest is two sums of row hashes modulo 2**64, so digests of parts can be added in any order, and digests of
+    removed parts can be subtracted. Parameters: ``digests``, each from ``GroupedItems.digest``; ``without``, the
+    digests of removed parts. Raises: ValueError for anything that is not a digest.
 
     >>> joined_digest(["0000000000000001ffffffffffffffff", "00000000000000020000000000000001"])
     '00000000000000030000000000000000'
@@ -476,7 +476,7 @@ def joined_digest(digests: Iterable[str], without: Iterable[str] = ()) -> str:
 class KeyPlaces:
     """The positions of some distinct ``keys``.
 
-    Neighbours asked for in their order are compared with the ids themselves: no index is made for them.
+    Ids that are requested in their stored order are compared directly, without an index.
 
     >>> places = KeyPlaces(Keys.from_strings(["q", "r"]))
     >>> places.add(Keys.from_strings(["s"]))
@@ -491,11 +491,11 @@ class KeyPlaces:
         self._n_indexed = 0
 
     def add(self, keys: Keys) -> None:
-        """Take further ids, which stand behind those before."""
+        """Append further ids."""
         self.keys = Keys.joined([self.keys, keys])
 
     def of(self, wanted: Keys) -> Index:
-        """Return the position of each wanted id, -1 if it is not there: int64, shape (n,)."""
+        """Return the position of each wanted id, -1 if it is absent: int64, shape (n,)."""
         for first in (self._next, 0):
             last = first + len(wanted)
             if last <= len(self.keys) and self.keys.slice(first, last).is_same(wanted):
@@ -509,7 +509,7 @@ class KeyPlaces:
         return positions
 
     def _index_all(self) -> None:
-        """Index the ids that came since the last time; small indexes before them are merged in, so few remain."""
+        """Index the ids added since the last call, and merge smaller earlier indexes, so that few indexes remain."""
         first, last = self._n_indexed, len(self.keys)
         if first == last:
             return
@@ -520,11 +520,11 @@ class KeyPlaces:
 
 
 def arrow_texts(data: Bytes | bytes, offsets: Index, *, binary: bool = False) -> Any:
-    """Return texts as Arrow's large strings: text ``i`` is ``data[offsets[i]:offsets[i + 1]]`` in UTF-8, uncopied.
+    """Return texts as Arrow's large strings without a copy: text ``i`` is ``data[offsets[i]:offsets[i + 1]]`` in UTF-8.
 
-    ``pyarrow.array`` and ``pyarrow.scalar`` check their input for pandas objects and so import pandas, which takes
-    longer than all of Arrow's work here. Parameters: ``offsets``: int64, shape (n_texts + 1,). ``binary``: as large
-    binary values, which need not be UTF-8.
+    ``pyarrow.array`` and ``pyarrow.scalar`` check their input for pandas objects and therefore import pandas, which
+    takes longer than all of Arrow's work here. Parameters: ``offsets``: int64, shape (n_texts + 1,). ``binary``: return
+    large binary values, which need not be UTF-8.
 
     >>> arrow_texts(b"abc", np.array([0, 1, 3])).to_pylist()
     ['a', 'bc']

@@ -1,4 +1,4 @@
-"""The columnar ranking, the columnar labels and the weights, which readers create and everything else uses."""
+"""The columnar ranking, labels and weights, which readers create and everything else uses."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class GroupedItems:
         return hashes
 
     def has_duplicates(self) -> bool:
-        """Return whether some (group, item) appears in two rows."""
+        """Return whether any (group, item) appears in two rows."""
         codes = self.item_keys.single_words() if self.item_keys.numbers is None else self.item_keys.numbers
         if codes is not None:
             return repeats_within_groups(codes, self.offsets)
@@ -68,14 +68,14 @@ class GroupedItems:
         return bool((same_group & self.item_keys.equal(rows, self.item_keys, others)).any())
 
     def sample_digest(self) -> str:
-        """Return the digest of the items alone: of runs that rank the same items of each group it is the same."""
+        """Return the digest of the items without scores: equal for runs that rank the same items in each group."""
         return GroupedItems(self.group_keys, self.offsets, self.item_keys, np.zeros(self.n_items)).digest()
 
     def digest(self) -> str:
         """Return the content digest: 32 hexadecimal digits that depend on (group, item, number), not on the order.
 
         Each row is hashed to two 64-bit words, and the words are added modulo 2**64, so rows and groups may be in
-        any order. For recognising equal content; it does not withstand forgery.
+        any order. The digest recognises equal content; it does not protect against forgery.
         """
         return self._digest
 
@@ -96,9 +96,9 @@ class GroupedItems:
 
 @dataclass(frozen=True)
 class Ranking(GroupedItems):
-    """One run: per group the retrieved items, best first.
+    """One run: the retrieved items of each group, best first.
 
-    ``numbers`` are the scores. Within a group they never rise; items of equal score keep their input
+    ``numbers`` are the scores. Within a group they never increase, and items of equal score keep their input
     order. A metric's ``ties`` decides which of them ranks first. ``input_places``: int64, shape (n_items,),
     the place of each row in the grouped input, None if the input was in this order.
 
@@ -147,7 +147,7 @@ class Ranking(GroupedItems):
 
 @dataclass(frozen=True)
 class LabelLists(GroupedItems):
-    """The labels of a dataset: per group the judged items and their grades (``numbers``), in no particular order.
+    """The labels of a dataset: the judged items of each group and their grades (``numbers``), in no particular order.
 
     ``by_row_number``: whether items have no ids and are identified by the row's number within the group; None if
     unknown.
@@ -196,7 +196,7 @@ class UnsortedRanking(GroupedItems):
 
     @cached_property
     def in_order(self) -> Ranking:
-        """The run with the items of each group best first, and items of equal score in their present order."""
+        """The run with the items of each group best first, and items of equal score in their current order."""
         ranking = Ranking.from_groups(self.group_keys, self.offsets, self.item_keys, self.numbers)
         hashes = vars(self).get("pair_hashes")
         if hashes is not None:  # moving them is faster than computing them again
@@ -206,11 +206,11 @@ class UnsortedRanking(GroupedItems):
 
 
 Run = Ranking | UnsortedRanking
-"""A run, whether it has been put in order or not."""
+"""A run, sorted or not."""
 
 
 def run_of_groups(group_keys: Keys, offsets: Index, item_keys: Keys, scores: Floats) -> Run:
-    """Return the run of grouped rows in their present order (see ``Ranking.from_groups``, which sorts them).
+    """Return the run of grouped rows in their current order (see ``Ranking.from_groups``, which sorts them).
 
     >>> import numpy as np
     >>> keys = Keys.from_strings
@@ -249,7 +249,7 @@ def _neighbours(labels: LabelLists, first: int, last: int) -> LabelLists:
 
 
 MAX_WEIGHT = 1e30
-"""The largest weight: any possible sum fits single precision, in which some metrics sum weights."""
+"""The largest weight. With it, any possible sum fits single precision, in which some metrics sum weights."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,8 +257,8 @@ class GroupWeights:
     """One weight per group.
 
     ``group_keys``: n ids. ``values``: float64, shape (n,), 0 to ``MAX_WEIGHT``: the mean weight of the group's rows.
-    ``varies``: bool, shape (n,): whether the rows of the group carry different weights (then they are item weights,
-    and only their mean is kept). ``single_means``: float32, shape (n,): the mean as single-precision code computes
+    ``varies``: bool, shape (n,): whether the rows of the group have different weights (then they are item weights,
+    and only their mean is stored). ``single_means``: float32, shape (n,): the mean as single-precision code computes
     it, None if the rows are unknown.
     """
 
@@ -320,7 +320,7 @@ def are_whole(numbers: Floats) -> bool:
 
 
 def may_be_grades(scores: Floats) -> bool:
-    """Return whether scores look like grades: whole, and none below 0, as those made of ranks are.
+    """Return whether scores look like grades: whole numbers from 0, unlike scores from ranks, which are negative.
 
     >>> may_be_grades(np.array([2.0, 0.0])), may_be_grades(np.array([-1.0, -2.0]))
     (True, False)

@@ -1,4 +1,4 @@
-"""Sorting within groups: groups of similar length side by side, as rows or columns of one padded matrix for NumPy."""
+"""Sort within groups: groups of similar length form the rows or columns of one padded matrix for NumPy."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from ndcg_tracker.rankings import Floats, Index, Mask
 from ndcg_tracker.rankings.keys import Keys
 
-_BLOCK = 1 << 16  # places of a matrix, of which a few fit into the cache
+_BLOCK = 1 << 16  # places of a matrix, so that a few matrices fit the cache
 
 Number = TypeVar("Number", bound=np.generic)
 
 
 def similar_groups(lengths: Index, n_places: int = _BLOCK) -> Iterator[Index]:
-    """Yield all groups that are not empty in ascending length, some of similar length at a time.
+    """Yield all nonempty groups by ascending length, several of similar length at a time.
 
-    Parameters: ``n_places``: about how many places the groups of one step may have together, padding included.
+    Parameters: ``n_places``: about how many places the groups of one step may have together, including padding.
 
     >>> [groups.tolist() for groups in similar_groups(np.array([9, 0, 1, 10, 1]))]
     [[2, 4], [0, 3]]
@@ -41,8 +41,8 @@ def similar_groups(lengths: Index, n_places: int = _BLOCK) -> Iterator[Index]:
 def windows(values: NDArray[Number], width: int) -> NDArray[Number]:
     """Return all windows of ``width`` neighbouring values: a view, shape (n_values - width + 1, width).
 
-    Each window is copied at once, several times as fast as single values. Parameters: ``values``, side by
-    side in memory (else ValueError); ``width``: from 1 to ``values.size``.
+    Each window is copied in one piece, several times as fast as single values. Parameters: ``values``, contiguous in
+    memory (else ValueError); ``width``: from 1 to ``values.size``.
 
     >>> windows(np.array([1, 2, 3, 4]), 3).tolist()
     [[1, 2, 3], [2, 3, 4]]
@@ -52,7 +52,7 @@ def windows(values: NDArray[Number], width: int) -> NDArray[Number]:
 
 @dataclass(frozen=True, slots=True)
 class GroupMatrix:
-    """Some groups, ascending in length, as the rows of a matrix that is as wide as the longest of them.
+    """Some groups, by ascending length, as the rows of a matrix that is as wide as the longest group.
 
     ``starts`` and ``sizes``: int64, shape (n_groups, 1), the first row and the length of each group.
     """
@@ -78,7 +78,7 @@ class GroupMatrix:
         return slice(first, last + width) if self.is_full and last - first == (n_groups - 1) * width else None
 
     def taken(self, values: NDArray[Number]) -> NDArray[Number]:
-        """Return the values (contiguous in memory) at each place; after the end of a group, whatever follows."""
+        """Return the values (contiguous in memory) at each place; after the end of a group, whatever values follow."""
         span = self.span
         if span is not None:
             return values[span].reshape(self.shape)
@@ -94,7 +94,7 @@ class GroupMatrix:
         behind[np.arange(least, self.shape[1]) >= self.sizes] = value
 
     def repeats(self, matrix: NDArray[Any]) -> Mask:
-        """Return which places inside a group have the value of the place before: bool, shape of the matrix."""
+        """Return which places inside a group have the same value as the place before: bool, shape of the matrix."""
         repeated = np.zeros(self.shape, dtype=np.bool_)
         np.equal(matrix[:, 1:], matrix[:, :-1], out=repeated[:, 1:])
         self.fill_behind(repeated, False)
@@ -114,7 +114,7 @@ class GroupMatrix:
 
 
 def group_matrices(offsets: Index) -> Iterator[GroupMatrix]:
-    """Yield all groups that are not empty, as matrices of about the same size."""
+    """Yield all nonempty groups, as matrices of about the same size."""
     lengths = np.diff(offsets)
     for groups in similar_groups(lengths):
         yield GroupMatrix(offsets[groups][:, None], lengths[groups][:, None])
@@ -122,7 +122,7 @@ def group_matrices(offsets: Index) -> Iterator[GroupMatrix]:
 
 @dataclass(frozen=True, slots=True)
 class GroupColumns:
-    """Some groups as the columns of a matrix; its row r holds what each of them has at place r, from 0.
+    """Some groups as the columns of a matrix; row r holds the value of each group at place r, from 0.
 
     ``groups``: int64, shape (n,), ascending in length; ``lengths``: int64, shape (n,), at least 1.
     """
@@ -136,10 +136,10 @@ class GroupColumns:
         return int(self.lengths[-1])
 
     def taken(self, values: NDArray[Number], starts: Index) -> NDArray[Number]:
-        """Return the values at each place: shape (width, n); after the end of a group, whatever follows.
+        """Return the values at each place: shape (width, n); after the end of a group, whatever values follow.
 
-        Parameters: ``values``: group by group, side by side in memory; ``starts``: int64, shape (n,), where those of
-        each group begin.
+        Parameters: ``values``: group by group, contiguous in memory; ``starts``: int64, shape (n,), where each group
+        begins.
         """
         if int(starts.max()) + self.width <= values.size:
             return np.ascontiguousarray(windows(values, self.width)[starts].T)
@@ -153,7 +153,7 @@ class GroupColumns:
 
 
 def group_columns(lengths: Index) -> Iterator[GroupColumns]:
-    """Yield all groups that have a place, a cacheful at a time."""
+    """Yield all nonempty groups, in parts that fit the cache."""
     for groups in similar_groups(lengths):
         yield GroupColumns(groups, lengths[groups])
 
@@ -164,11 +164,11 @@ _WORD = 8
 
 
 def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index:
-    """Return the rows with each group's values in descending order, equal values in their present order.
+    """Return the rows with each group's values in descending order, equal values in their current order.
 
-    NumPy sorts integers several times faster than it finds their order. So each value's last bits are replaced by its
-    place, and groups in which those bits matter are sorted again, exactly. 500,000 values in groups of 100 take 2 ms,
-    ``np.lexsort`` 84 ms (``benchmarks/tricks.py``).
+    NumPy sorts integers several times faster than it computes their order. So the place of each value replaces its last
+    bits, and groups in which those bits matter are sorted again, exactly. 500,000 values in groups of 100 take 2 ms,
+    and 84 ms with ``np.lexsort`` (``benchmarks/tricks.py``).
 
     >>> descending_order(np.array([1.0, 3.0, 1.0, 0.5, 0.7]), np.array([0, 3, 5])).tolist()
     [1, 0, 2, 4, 3]
@@ -195,7 +195,7 @@ def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index
 
 
 def _mend(places: Index, rising: NDArray[np.float64], alike: Index, sizes: Index) -> None:
-    """Correct the groups in which values that are equal without their last bits are not in their exact order.
+    """Correct the groups in which values that differ only in their last bits are not in exact order.
 
     Parameters: ``alike``: int64, the places, over all rows, that equal the one before in their group in these bits.
     """
@@ -210,7 +210,7 @@ def _mend(places: Index, rising: NDArray[np.float64], alike: Index, sizes: Index
 
 
 def ordered_bits(values: NDArray[np.float64]) -> Index:
-    """Return integers that are ordered as the values are (without NaN and -0.0)."""
+    """Return integers in the same order as the values (without NaN and -0.0)."""
     bits = values.view(np.int64)
     flips = bits >> 63
     flips &= _LAST
@@ -219,7 +219,7 @@ def ordered_bits(values: NDArray[np.float64]) -> Index:
 
 
 def ascending_order(numbers: NDArray[np.integer[Any]], offsets: Index) -> Index:
-    """Return the rows with each group's numbers in ascending order; the largest number of their type is not allowed.
+    """Return the rows with each group's numbers in ascending order; they must not hold the largest number of the type.
 
     Equal numbers may change places in groups of more than a few rows.
 
@@ -268,7 +268,7 @@ def repeats_before(values: NDArray[Any], offsets: Index) -> Mask:
 
 
 def repeats_within_groups(numbers: NDArray[np.integer[Any]], offsets: Index) -> bool:
-    """Return whether some number appears twice in a group.
+    """Return whether any number appears twice in a group.
 
     >>> repeats_within_groups(np.array([5, 7, 7, 7], dtype=np.uint64), np.array([0, 2, 3, 4]))
     False
@@ -293,7 +293,7 @@ def id_order(keys: Keys, rows: Index, offsets: Index) -> Index:
     >>> id_order(Keys.from_strings(["b", "a", "ab", "c"]), np.array([0, 1, 2, 3]), np.array([0, 3, 4])).tolist()
     [1, 2, 0, 3]
     """
-    if keys.numbers is not None:  # no more text than these need
+    if keys.numbers is not None:  # so that only the text of these rows is created
         keys, rows = keys.take(rows), np.arange(rows.size)
     order = np.arange(rows.size)
     starts, ends = keys.offsets[rows], keys.offsets[rows + 1]
@@ -313,7 +313,7 @@ def id_order(keys: Keys, rows: Index, offsets: Index) -> Index:
 
 
 def _spans_of_repeats(repeats: Mask) -> tuple[Index, Index]:
-    """Return the entries that repeat the one before or are repeated by the next, and the bounds of their spans."""
+    """Return the entries that equal the entry before or after, and the bounds of their spans."""
     repeated = np.append(repeats[1:], False)
     kept = np.flatnonzero(repeats | repeated)
     return kept, np.append(np.flatnonzero(~repeats[kept]), kept.size)

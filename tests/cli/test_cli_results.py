@@ -38,10 +38,12 @@ def test_the_whole_way(timed: CommandLine) -> None:
     assert timed("plot", "history", "--metric", "external:latency", "-o", "history.svg").code == 0
     why = "no run of dataset 'default' has ndcg@10: it has results of other engines alone; see them with: "
     assert timed.refused("history") == f"{why}ndcg-track history --dataset default --metric external:latency"
-    why = "external:latency was computed by another engine: which items made it is not known; explain ndcg@10 instead"
+    why = (
+        "another engine computed external:latency, so the contribution of each item is unknown; explain ndcg@10 instead"
+    )
     assert timed.refused("explain", "old", "new", "--group", "q1", "--metric", "external:latency") == why
     store = "store its results with: ndcg-track ingest --results FILE --metric external:latency"
-    why = f"external:latency was computed by another engine, and cannot be computed here; {store}"
+    why = f"another engine computed external:latency, so it cannot be computed here; {store}"
     assert timed.refused("rescore", "old", "--metric", "external:latency") == why
     assert "  latency" not in timed.done("runs", "list")
 

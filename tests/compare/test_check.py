@@ -130,7 +130,7 @@ def test_complete_answers_give_what_peoples_labels_give(shop: CommandLine, text:
     assert [checked.delta, checked.p_value] == pytest.approx([of_people.delta, of_people.p_value])
     assert checked.ci == pytest.approx(of_people.ci)
     assert shop.refused(*COMPARE, "--metric", "Success@3").startswith(
-        "a difference in Success@3 is no sum over items, "
+        "a difference in Success@3 is not a sum over items, "
     )
 
 
@@ -339,8 +339,8 @@ REFUSED = {
     "--labels all": "--labels all does not go with --check-with: the labels are those that the design froze; leave it "
     "out",
     "--suite all": "--suite does not go with --check-with: a sample is drawn from one dataset; leave it out",
-    "--metric AP": "a difference in AP is no sum over items, so answers to a sample do not correct it; use --metric "
-    "ndcg@10",
+    "--metric AP": "a difference in AP is not a sum over items, so judgments of a sample cannot correct it; use "
+    "--metric ndcg@10",
 }
 
 

@@ -222,7 +222,7 @@ def test_an_unjudged_item_may_satisfy_a_user() -> None:
     assert best.values[0] == pytest.approx(
         3 / 4 + (1 / 4) ** 2 / 2 + 1 / 4 * 3 / 4 / 4 / 3 + 1 / 4 * (3 / 4) ** 2 / 4 / 4
     )
-    with pytest.raises(MetricError, match="AP has no gains, so an unjudged item cannot gain something"):
+    with pytest.raises(MetricError, match="AP has no gains, so an unjudged item cannot have a gain"):
         parse_metric("AP(unjudged=1)")
 
 

@@ -183,6 +183,6 @@ def test_other_measures_are_refused(text: str) -> None:
     with pytest.raises(MetricError) as error:
         contributions(joined({"q": {"a": 1.0}}, {"q": {"a": 1.0}}), parse_metric(text))
     assert str(error.value) == (
-        f"{text} cannot be split into items; only cg, dcg and ndcg can, which add up gain x discount; explain "
+        f"{text} cannot be split into items; only cg, dcg and ndcg can, because they sum gain x discount; explain "
         f"ndcg@{cutoff} instead"
     )

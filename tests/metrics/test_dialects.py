@@ -140,10 +140,10 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("sklearn:ndcg_score(k=0)", "sklearn: k=0 is not a cutoff; give a whole number from 1; write it like "
          "sklearn:ndcg_score(k=10)"),
         ("sklearn:ndcg_score(k=10", "sklearn: cannot read 'ndcg_score(k=10'; write it like sklearn:ndcg_score(k=10)"),
-        ("sklearn:ndcg_score(10)", "sklearn: ndcg_score takes 0 values without a name, not 1; write it like "
+        ("sklearn:ndcg_score(10)", "sklearn: ndcg_score takes 0 unnamed values, not 1; write it like "
          "sklearn:ndcg_score(k=10)"),
         ("trec_eval:ndcg_cut_0", "trec_eval: measure 'ndcg_cut_0' is not known; write it like trec_eval:ndcg_cut_10"),
-        ("trec_eval:-q ndcg", "trec_eval: flag -q does not say what is measured; the flags are -c, -J, -l LEVEL, "
+        ("trec_eval:-q ndcg", "trec_eval: flag -q does not choose or change a measure; the flags are -c, -J, -l LEVEL, "
          "-M DEPTH, -N ITEMS, -m; write it like trec_eval:-c ndcg"),
         ("trec_eval:-l 0 map", "trec_eval: -l takes a whole number from 1, not '0'; write it like trec_eval:map"),
         ("trec_eval:P", "trec_eval: P prints 9 numbers; name one of them, such as P_10; write it like trec_eval:P_10"),
@@ -153,7 +153,7 @@ def test_native_texts(text: str, canonical: str) -> None:
          "trec_eval:Rprec"),
         ("trec_eval:rbp", "trec_eval: measure 'rbp' is not known; write it like trec_eval:bpref"),
         ("ir_measures:IPrec", "ir_measures: IPrec needs a recall after the @; write it like ir_measures:IPrec@0.1"),
-        ("ir_measures:NumRel(rel=2)", "ir_measures: NumRel with another rel than 1 has no provider in ir_measures; "
+        ("ir_measures:NumRel(rel=2)", "ir_measures: NumRel with a rel other than 1 has no provider in ir_measures; "
          "write it like ir_measures:NumRel"),
         ("ir_measures:SetF(beta=2)", "ir_measures: beta=2 is not a decimal above 0; write it like "
          "ir_measures:SetF(beta=0.5)"),
@@ -161,9 +161,9 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("pytrec_eval:-J ndcg", "pytrec_eval: it takes no flags, but -J was given; write it like pytrec_eval:ndcg"),
         ("lightgbm:ndcg", "lightgbm: metric 'ndcg' is not known; LightGBM prints ndcg@1, map@1, ndcg@2, ...; write it "
          "like lightgbm:ndcg@10"),
-        ("lightgbm(label_gain=0,1):map@5", "lightgbm: (label_gain=0,1) changes nothing in map; write map@5 alone; "
+        ("lightgbm(label_gain=0,1):map@5", "lightgbm: (label_gain=0,1) has no effect on map; write map@5 alone; "
          "write it like lightgbm:map@10"),
-        ("xgboost(ndcg_exp_gain=true):map@5", "xgboost: (ndcg_exp_gain=true) changes nothing in map; write map@5 "
+        ("xgboost(ndcg_exp_gain=true):map@5", "xgboost: (ndcg_exp_gain=true) has no effect on map; write map@5 "
          "alone; write it like xgboost:map"),
         ("xgboost:auc", "xgboost: metric 'auc' is not known; it is ndcg, map or pre; write it like xgboost:map"),
         ("catboost:PFound", "catboost: metric 'PFound' is not known; it is one of NDCG, MAP, MRR, PrecisionAt, "
@@ -186,10 +186,10 @@ def test_native_texts(text: str, canonical: str) -> None:
         ("spark(x=1):ndcgAt(3)", "spark: it has no options in brackets, but (x=1) was given; write it like "
          "spark:ndcgAt(10)"),
         ("spark:ndcgAt()", "spark: ndcgAt needs a cutoff; write it like spark:ndcgAt(10)"),
-        ("rectools:NDCG(k=10, log_base=1)", "rectools: log_base=1 is not a base; give a number above 1 (it cancels); "
-         "write it like rectools:NDCG(k=10)"),
-        ("rectools:NDCG(k=2000000)", "rectools: ideal=constant adds up every rank to the cutoff; use one of at most "
-         "1000000; write it like rectools:NDCG(k=10)"),
+        ("rectools:NDCG(k=10, log_base=1)", "rectools: log_base=1 is not a base; give a number above 1 (it cancels "
+         "out); write it like rectools:NDCG(k=10)"),
+        ("rectools:NDCG(k=2000000)", "rectools: the cutoff is too large for ideal=constant, which sums every rank up "
+         "to it; use at most 1000000; write it like rectools:NDCG(k=10)"),
         ("recbole:ndcg", "recbole: metric 'ndcg' is not known; RecBole prints ndcg@10, recall@10, mrr@10, "
          "hit@10, precision@10, map@10; write it like recbole:ndcg@10"),
         ("rectools:Recall()", "rectools: Recall needs k; write it like rectools:Recall(k=10)"),
@@ -199,16 +199,16 @@ def test_native_texts(text: str, canonical: str) -> None:
          "rectools:F1Beta(k=10, beta=0.5)"),
         ("rectools:MRR(k=10, debias_config=None)", "rectools: MRR has no option debias_config; it has k; write it like "
          "rectools:MRR(k=10)"),
-        ("rectools:Accuracy(k=10)", "rectools: Accuracy is not known; it is NDCG or Recall or Precision or HitRate or "
-         "F1Beta or MAP or MRR; write it like rectools:MAP(k=10)"),
-        ("rectools:map@10", "'rectools:map@10' is not its spelling; did you mean rectools:MAP(k=10)?"),
-        ("rectools:mrr@5", "'rectools:mrr@5' is not its spelling; did you mean rectools:MRR(k=5)?"),
-        ("catboost:map@5", "'catboost:map@5' is not its spelling; did you mean catboost:MAP:top=5?"),
+        ("rectools:Accuracy(k=10)", "rectools: Accuracy is not known; the dialect has NDCG, Recall, Precision, "
+         "HitRate, F1Beta, MAP, MRR; write it like rectools:MAP(k=10)"),
+        ("rectools:map@10", "'rectools:map@10' is not a metric of rectools; did you mean rectools:MAP(k=10)?"),
+        ("rectools:mrr@5", "'rectools:mrr@5' is not a metric of rectools; did you mean rectools:MRR(k=5)?"),
+        ("catboost:map@5", "'catboost:map@5' is not a metric of catboost; did you mean catboost:MAP:top=5?"),
         ("sklearn:map@5", "sklearn: cannot read 'map@5'; write it like sklearn:ndcg_score()"),
         ("ranx:rbp", "ranx: metric 'rbp' is not known; it is one of hits, dcg, dcg_burges, ndcg, ndcg_burges, rbp.95, "
-         "hit_rate, precision, recall, f1, mrr, map, r-precision, bpref, with @10 and -l2 behind it; write it like "
-         "ranx:rbp.95"),
-        ("ranx:bpref@10", "ranx: ranx reads no cutoff of bpref: it is of whole lists; write it like ranx:bpref"),
+         "hit_rate, precision, recall, f1, mrr, map, r-precision, bpref, optionally followed by @10 and -l2; write it "
+         "like ranx:rbp.95"),
+        ("ranx:bpref@10", "ranx: ranx ignores a cutoff of bpref, which uses whole lists; write it like ranx:bpref"),
         ("elasticsearch:precision(window=3)", "elasticsearch: precision has no option window; it has k, "
          "relevant_rating_threshold, ignore_unlabeled; write it like elasticsearch:precision(k=10)"),
         ("elasticsearch:precision(k=0)", "elasticsearch: k=0 is not a cutoff; give a whole number from 1; write it "
@@ -217,39 +217,41 @@ def test_native_texts(text: str, canonical: str) -> None:
          "from 1 to 30; write it like elasticsearch:expected_reciprocal_rank(maximum_relevance=3, k=10)"),
         ('elasticsearch:{"dcg": 3}', "elasticsearch: cannot read '{\"dcg\": 3}'; write it like "
          "elasticsearch:dcg(k=10)"),
-        ('{"precision": {"k": 20}}', "'{\"precision\": {\"k\": 20}}' is another tool's spelling; did you mean "
+        ('{"precision": {"k": 20}}', "'{\"precision\": {\"k\": 20}}' is another tool's text; did you mean "
          'elasticsearch:{"precision": {"k": 20}}?'),
         ("opensearch:NDCG", "opensearch: NDCG needs the size of the experiment; write NDCG@10; write it like "
          "opensearch:NDCG@10"),
         ("opensearch:RBO@50", "opensearch: metric 'RBO' is not known; it is one of NDCG, DCG, Precision, MAP, Recall, "
          "MRR, Coverage; write it like opensearch:MRR@10"),
-        ("beir:Hole@10", "Hole asks whether an item has a label in any query (Unjudged@10 asks for one in its own "
-         "query): it is not computed here; store another tool's values with: ndcg-track ingest --results FILE "
-         "--metric external:Hole@10"),
-        ("mteb:nauc_ndcg_at_10_max", "nauc_ndcg_at_10_max is about the confidence of a model: it is not computed here; "
-         "store another tool's values with: ndcg-track ingest --results FILE --metric external:nauc_ndcg_at_10_max"),
-        ("recbole:itemcoverage@10", "itemcoverage is about the catalogue, and needs every item and its history: it is "
-         "not computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
+        ("beir:Hole@10", "Hole counts items without a label in any query (Unjudged@10 counts items without one in "
+         "their own query), so it is not computed here; store another tool's values with: ndcg-track ingest --results "
+         "FILE --metric external:Hole@10"),
+        ("mteb:nauc_ndcg_at_10_max", "nauc_ndcg_at_10_max measures the confidence of a model, so it is not computed "
+         "here; store another tool's values with: ndcg-track ingest --results FILE --metric "
+         "external:nauc_ndcg_at_10_max"),
+        ("recbole:itemcoverage@10", "itemcoverage depends on the catalogue and needs every item and its history, so "
+         "it is not computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
          "external:itemcoverage@10"),
-        ("rectools:Serendipity(k=10)", "Serendipity is about the catalogue, and needs every item and its history: it "
-         "is not computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
+        ("rectools:Serendipity(k=10)", "Serendipity depends on the catalogue and needs every item and its history, so "
+         "it is not computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
          "external:Serendipity@10"),
         ("opensearch:Coverage", "opensearch: Coverage needs the size of the experiment; write Coverage@10; write it "
          "like opensearch:Coverage@10"),
-        ("ir_measures:ERR-IA@10", "ERR-IA is about diversity, and needs the subtopics of each item: it is not computed "
-         "here; store another tool's values with: ndcg-track ingest --results FILE --metric external:ERR-IA@10"),
-        ("ndcg_at_10", "'ndcg_at_10' is another tool's spelling; did you mean mteb:ndcg_at_10?"),
+        ("ir_measures:ERR-IA@10", "ERR-IA measures diversity and needs the subtopics of each item, so it is not "
+         "computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
+         "external:ERR-IA@10"),
+        ("ndcg_at_10", "'ndcg_at_10' is another tool's text; did you mean mteb:ndcg_at_10?"),
         ("trec_eval:ndcg@10", "trec_eval: measure 'ndcg@10' is not known; write it like trec_eval:ndcg_cut_10"),
-        ("trec_eval:mrr", "'trec_eval:mrr' is not its spelling; did you mean trec_eval:recip_rank?"),
-        ("trec-eval:map", "'trec-eval:map' is another tool's spelling; did you mean trec_eval:map?"),
+        ("trec_eval:mrr", "'trec_eval:mrr' is not a metric of trec_eval; did you mean trec_eval:recip_rank?"),
+        ("trec-eval:map", "'trec-eval:map' is another tool's text; did you mean trec_eval:map?"),
         ("ndcg_cut_10 map", "'ndcg_cut_10 map' is not a metric; put commas between metrics: ndcg_cut_10,map"),
         ("trec_eval:P@5", "trec_eval: measure 'P@5' is not known; write it like trec_eval:P_5"),
         ("ir_measures:nDCG@ten", "ir_measures: 'ten' is not a cutoff; give a whole number from 1; write it like "
          "ir_measures:nDCG"),
         ("ir_measures:RBP(rel=1)@5", "ir_measures: RBP without rel=, or with a cutoff, has no provider in "
          "ir_measures; write it like ir_measures:RBP(rel=1)"),
-        ("ir_measures:RBP(rel=1,p=0.99)", "ir_measures: p=0.99 is not between 0 and 0.97: above, cwl_eval's cut at "
-         "rank 1000 shows; write it like ir_measures:RBP(rel=1)"),
+        ("ir_measures:RBP(rel=1,p=0.99)", "ir_measures: p=0.99 is not between 0 and 0.97; above, cwl_eval's cut at "
+         "rank 1000 changes the value; write it like ir_measures:RBP(rel=1)"),
         ("ir_measures:RR(judged_only=True)@10", "ir_measures: RR with a cutoff and judged_only has no provider in "
          "ir_measures; write it like ir_measures:RR@10"),
         ("ir_measures:P(rel=0)@5", "ir_measures: rel=0 is not known; it is a whole number from 1; write it like "

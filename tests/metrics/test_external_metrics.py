@@ -36,7 +36,7 @@ def test_the_text_is_canonical(text: str) -> None:
     assert (metric.is_external, metric.cutoff, metric.summary, metric.shown_only) == (True, None, "mean", None)
     assert (settings(metric), meaning(metric).split(",")[0]) == (
         [],
-        "results of groups that another engine computed; only their direction and range are known here",
+        "group results that another engine computed; ndcg_tracker knows only their direction and range",
     )
     assert formula(metric) == f"{metric.measure}: as its engine defines it"
 
@@ -76,8 +76,8 @@ def test_it_is_never_computed() -> None:
     run = Ranking.from_rows(keys, keys, np.ones(1))
     both = judged(run, LabelLists.from_rows(keys, keys, np.ones(1)))
     metric = parse_metric(TEXTS[1])
-    with pytest.raises(MetricError, match="was computed by another engine, and cannot be computed here"):
+    with pytest.raises(MetricError, match=r"another engine computed external:\S+, so it cannot be computed here"):
         group_results(both, [parse_metric("ndcg@10"), metric])
-    with pytest.raises(MetricError, match="which items made it is not known"):
+    with pytest.raises(MetricError, match="the contribution of each item is unknown"):
         refuse_what_is_not_split(metric)
     assert what_stops(metric, np.ones(1)) == "measure"

@@ -32,6 +32,6 @@ def test_every_measure_has_a_formula(measure: str) -> None:
 def test_every_axis_is_told_with_its_default() -> None:
     told = {setting.axis: setting for setting in settings(parse_metric("ndcg(ties=average)"))}
     assert (told["ties"].value, told["ties"].default) == ("average", "item_desc")
-    assert told["ties"].meaning == "every order equally likely: the expected value"
+    assert told["ties"].meaning == "the expected value over all orders"
     assert (told["gain"].value, told["gain"].default) == ("linear", "linear")
     assert "ideal" not in {setting.axis for setting in settings(parse_metric("dcg"))}

@@ -50,4 +50,4 @@ def test_labels_that_find_nothing_anywhere_have_no_ideal() -> None:
     both = judged(ranking_of({"q": {"a": 1.0}}), labels_of({"q": {"a": 0.0}}))
     with pytest.raises(MetricError) as caught:
         items_apart(both, both, parse_metric("ndcg@10"))
-    assert str(caught.value) == "no label gains anything, so ndcg@10 has no ideal; take labels that find something"
+    assert str(caught.value) == "no label has a gain, so ndcg@10 has no ideal; use labels with a relevant item"

@@ -161,7 +161,7 @@ def test_names_are_those_that_are_given() -> None:
         ),
         (
             Metric.of("RBP"),
-            "RBP: this measure is not written in SQL; these are: cg, dcg, idcg, ndcg, P, R, AP, RR, Success",
+            "RBP: SQL does not compute this measure; it computes cg, dcg, idcg, ndcg, P, R, AP, RR, Success",
         ),
     ],
 )
@@ -176,7 +176,7 @@ def test_an_unknown_dialect_is_refused() -> None:
         query(Metric.of("ndcg"), "oracle")
     assert (
         str(refused.value)
-        == "there is no dialect 'oracle'; give one of bigquery, databricks, duckdb, postgres, snowflake, spark"
+        == "'oracle' is not a SQL dialect; give one of bigquery, databricks, duckdb, postgres, snowflake, spark"
     )
 
 
@@ -191,5 +191,5 @@ def test_columns_that_are_no_plain_names_are_quoted() -> None:
 def test_a_table_that_is_no_name_is_refused() -> None:
     with pytest.raises(InputError) as refused:
         query(Metric.of("P", cutoff=2), "duckdb", Tables(run="my table"))
-    assert str(refused.value) == "'my table' is not the name of a table in SQL; put it in double quotes"
+    assert str(refused.value) == "'my table' is not a table name in SQL; put it in double quotes"
     assert 'FROM "my table"' in query(Metric.of("P", cutoff=2), "duckdb", Tables(run='"my table"'))

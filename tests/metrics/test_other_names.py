@@ -33,7 +33,7 @@ def test_options_before_the_colon_stand_behind_the_tools_own_name() -> None:
 
 
 def test_another_work_is_refused() -> None:
-    message = "there is no table for 'music'; give one of search, recommendations, rankers, trec"
+    message = "there is no table of names for 'music'; give one of search, recommendations, rankers, trec"
     with pytest.raises(MetricError, match=f"^{re.escape(message)}$"):
         other_names("music")  # type: ignore[arg-type]
 
@@ -55,11 +55,13 @@ def test_nothing_else_is_told(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     {
-        "cosine_ndcg@5": "cosine_ndcg is a name of sentence-transformers; write ndcg(gain=binary, ties=item_asc)@5",
-        "NanoNQ_dot_map@100": (
-            "NanoNQ_dot_map is a name of sentence-transformers; write AP(over=achievable, ties=item_asc)@100"
+        "cosine_ndcg@5": (
+            "cosine_ndcg is a metric name of sentence-transformers; write ndcg(gain=binary, ties=item_asc)@5"
         ),
-        "mapk(k=12)": "mapk divides by the relevant items or the cutoff, whichever is less; write "
+        "NanoNQ_dot_map@100": (
+            "NanoNQ_dot_map is a metric name of sentence-transformers; write AP(over=achievable, ties=item_asc)@100"
+        ),
+        "mapk(k=12)": "mapk divides by the number of relevant items or the cutoff, whichever is smaller; write "
         "AP(over=achievable)@12",
     }.items(),
 )

@@ -106,26 +106,27 @@ def test_a_list_of_any_metrics_is_taken_apart_again(texts: list[str]) -> None:
         ("map,ndgc@10", "ndgc is not a metric; did you mean ndcg@10?"),
         ("ndcg_cut", "ndcg_cut needs a cutoff; write ndcg_cut_10"),
         ("recall", "R needs a cutoff; write R@10"),
-        ("mapk@10", "mapk divides by the relevant items or the cutoff, whichever is less; write "
+        ("mapk@10", "mapk divides by the number of relevant items or the cutoff, whichever is smaller; write "
          "AP(over=achievable)@10"),
-        ("MAPK", "MAPK divides by the relevant items or the cutoff, whichever is less; write AP(over=achievable)"),
-        ("ERR-IA@10", "ERR-IA is about diversity, and needs the subtopics of each item: it is not computed here; store "
-         "another tool's values with: ndcg-track ingest --results FILE --metric external:ERR-IA@10"),
-        ("α-nDCG@5", "α-nDCG is about diversity, and needs the subtopics of each item: it is not computed here; store "
-         "another tool's values with: ndcg-track ingest --results FILE --metric external:α-nDCG@5"),
-        ("hole@10", "hole asks whether an item has a label in any query (Unjudged@10 asks for one in its own query): "
-         "it is not computed here; store another tool's values with: ndcg-track ingest --results FILE --metric "
-         "external:hole@10"),
-        ("nauc_ndcg@10_max", "nauc_ndcg is about the confidence of a model: it is not computed here; store another "
+        ("MAPK", "MAPK divides by the number of relevant items or the cutoff, whichever is smaller; write "
+         "AP(over=achievable)"),
+        ("ERR-IA@10", "ERR-IA measures diversity and needs the subtopics of each item, so it is not computed here; "
+         "store another tool's values with: ndcg-track ingest --results FILE --metric external:ERR-IA@10"),
+        ("α-nDCG@5", "α-nDCG measures diversity and needs the subtopics of each item, so it is not computed here; "
+         "store another tool's values with: ndcg-track ingest --results FILE --metric external:α-nDCG@5"),
+        ("hole@10", "hole counts items without a label in any query (Unjudged@10 counts items without one in their "
+         "own query), so it is not computed here; store another tool's values with: ndcg-track ingest --results FILE "
+         "--metric external:hole@10"),
+        ("nauc_ndcg@10_max", "nauc_ndcg measures the confidence of a model, so it is not computed here; store another "
          "tool's values with: ndcg-track ingest --results FILE --metric external:nauc_ndcg@10_max"),
-        ("Coverage@10", "Coverage is about the catalogue, and needs every item and its history: it is not computed "
+        ("Coverage@10", "Coverage depends on the catalogue and needs every item and its history, so it is not computed "
          "here; store another tool's values with: ndcg-track ingest --results FILE --metric external:Coverage@10"),
         ("mrrr@10", "mrrr is not a metric; did you mean RR@10?"),
         ("AP(ties=averag)", "ties=averag is not a value of ties; it is one of item_desc, item_asc, input, pessimistic, "
          "optimistic, average"),
-        ('nDCG(dcg="exp-log2")@10', "'nDCG(dcg=\"exp-log2\")@10' is another tool's spelling; did you mean "
+        ('nDCG(dcg="exp-log2")@10', "'nDCG(dcg=\"exp-log2\")@10' is another tool's text; did you mean "
          'ir_measures:nDCG(dcg="exp-log2")@10?'),
-        ("ndcg@10-", "'ndcg@10-' is another tool's spelling; did you mean xgboost:ndcg@10-?"),
+        ("ndcg@10-", "'ndcg@10-' is another tool's text; did you mean xgboost:ndcg@10-?"),
         ("NDCG:top=10", "NDCG is not a dialect; did you mean catboost:NDCG:top=10?"),
         ("trec:map", "trec is not a dialect; did you mean trec_eval:map?"),
     ],

@@ -111,7 +111,8 @@ def test_what_is_stored_after_the_first_answer_gets_numbers_of_its_own(shop: Tra
 def test_metrics_that_are_no_sum_over_items_are_refused(shop: Tracker, metric: str) -> None:
     refused = refusal_of(errors.InputError, shop.labels_sample, *PAIR, budget=60, metric=metric, **OF_JUDGE)
     assert refused == (
-        f"a difference in {metric} is no sum over items, so answers to a sample do not correct it; use metric='ndcg@10'"
+        f"a difference in {metric} is not a sum over items, so judgments of a sample cannot correct it; "
+        "use metric='ndcg@10'"
     )
     assert designs(shop) == []
 
@@ -126,7 +127,7 @@ def test_metrics_that_are_no_sum_over_items_are_refused(shop: Tracker, metric: s
 )
 def test_axes_that_are_not_covered_are_refused(shop: Tracker, metric: str, axis: str) -> None:
     refused = refusal_of(errors.InputError, shop.labels_sample, *PAIR, budget=60, metric=metric, **OF_JUDGE)
-    assert refused == f"{metric}: a judge is not checked under {axis}; use metric='ndcg@10'"
+    assert refused == f"{metric}: checking a judge does not support {axis}; use metric='ndcg@10'"
 
 
 def test_what_cannot_be_drawn_is_refused(shop: Tracker) -> None:

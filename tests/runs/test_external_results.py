@@ -138,7 +138,7 @@ def test_only_itself_is_compared(tracker: nt.Tracker) -> None:
     assert [one.cutoff for one in both.coverage] == [10]
     alone = tracker.compare("bm25", "dense", metrics="external:ndcg@10", tie_bounds=True, unjudged_bounds=True)
     assert [one.delta for one in alone.comparisons[0].metrics] == [pytest.approx(-1 / 6)]
-    with pytest.raises(nt.MetricError, match="which items made it is not known"):
+    with pytest.raises(nt.MetricError, match="the contribution of each item is unknown"):
         tracker.explain("bm25", "dense", group="q1", metric="external:ndcg@10")
     with pytest.raises(nt.MetricError, match="cannot be computed here"):
         tracker.rescore(["bm25"], metrics="external:ndcg@10")

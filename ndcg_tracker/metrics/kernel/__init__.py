@@ -1,1 +1,1 @@
-"""The values of metrics for all groups at once."""
+"""Compute the values of metrics for all groups at once."""

@@ -1,6 +1,6 @@
-"""The measures that are not cumulated gain: ``_VALUES``, at the end, names the function of each.
+"""The measures other than cumulated gain: ``_VALUES``, at the end, names the function of each.
 
-They are those of ir_measures, with its names and values, and all of trec_eval's.
+They are the measures of ir_measures, with its names and values, and all measures of trec_eval.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ndcg_tracker.rankings.grouping import group_sums
 from ndcg_tracker.rankings.sorting import group_columns
 
 INFAP_EPSILON = 0.00001
-"""What smooths infAP: trec_eval.h, INFAP_EPSILON."""
+"""The smoothing constant of infAP: trec_eval.h, INFAP_EPSILON."""
 
 _RELEVANT, _NOT_RELEVANT = 2.0, 1.0
 
@@ -46,11 +46,11 @@ def companion(lists: Lists, metric: Metric) -> Floats:
 
 
 def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
-    """Return what an item of each grade is worth to a companion measure, by which it orders ties for worst and best.
+    """Return what an item of each grade is worth to a companion measure, which orders ties for the worst and best case.
 
-    1 from ``rel`` on, else 0; the gain where a measure has gains; 1 for what is judged where judgements are counted,
-    -1 where their lack is; where what is judged and not relevant counts against a list, 2 for relevant, 1 for such
-    items, 0 below grade 0.
+    By default 1 from ``rel`` on, else 0. If the measure has gains: the gain. If it counts judgments: 1 for a judged
+    item; if it counts missing judgments: -1. If judged nonrelevant items count against a list: 2 for a relevant item, 1
+    for a judged nonrelevant item, 0 below grade 0.
     """
     grades = lists.level_grades(metric)
     if metric.measure == "Judged":
@@ -76,12 +76,12 @@ _AGAINST_JUDGED = ("Bpref", "GMBpref", "infAP")
 
 
 def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
-    """Return P, R, F1, Judged, Unjudged, RBP or RBPResidual: a weight for each rank, summed over some of the items.
+    """Return P, R, F1, Judged, Unjudged, RBP or RBPResidual: sums of a weight per rank over some of the items.
 
     ``P(relative=True)`` = r / min(k, R): m_rel_P.c. ``RBP(graded=True)`` sums the grade, divided by the highest grade
-    of the group where that is above 1: m_rbp.c of trec_eval 10. ``Unjudged`` = items without a label from 0 on among
-    the first k / k: m_unjudged.c. ``RBPResidual`` = (1 - p) x the sum of p**(i - 1) over ranks i that hold such an
-    item, + p**n, and 0 without one: m_rbp_resid.c.
+    of the group if that is above 1: m_rbp.c of trec_eval 10. ``Unjudged`` = items without a label of 0 or above among
+    the first k / k: m_unjudged.c. ``RBPResidual`` = (1 - p) x the sum of p**(i - 1) over the ranks i that hold such an
+    item, + p**n, or 0 if there is no such item: m_rbp_resid.c.
     """
     level_worth = worth_of_levels(lists, metric)
     ranked = ranked_gains(lists, metric, level_worth, every=metric.measure == "Judged")
@@ -116,9 +116,9 @@ def _sum_over_ranks(lists: Lists, metric: Metric) -> Floats:
 
 
 def _divided(lists: Lists, metric: Metric, sums: Floats, found: Floats | None = None) -> Floats:
-    """Return the sums of P, R or AP divided by what ``over`` and ``relative`` name, 0 where that is 0.
+    """Return the sums of P, R or AP divided by what ``over`` and ``relative`` name, 0 if that is 0.
 
-    Parameters: ``found``: how many relevant items there are among the first ranks, for ``over=found``.
+    Parameters: ``found``: the number of relevant items among the first ranks, for ``over=found``.
     """
     over = "achievable" if metric["relative"] == "True" else metric["over"]
     cutoff = np.inf if metric.cutoff is None else float(metric.cutoff)
@@ -133,7 +133,7 @@ def _divided(lists: Lists, metric: Metric, sums: Floats, found: Floats | None = 
 
 
 def _of_counts(lists: Lists, metric: Metric) -> Floats:
-    """Return a measure of the whole list in no order, from how many items are listed, relevant, and both.
+    """Return a measure that ignores the order, from the numbers of items that are listed, relevant, and both.
 
     With r relevant items in the list, R in all, n items in the list: ``SetP`` = r / n (``relative=True``: r /
     min(n, R)), ``SetR`` = r / R, ``SetAP`` = r**2 / (n R), ``SetF`` = (b + 1) P R / (b P + R) with P = r / n, R = r /
@@ -178,9 +178,9 @@ def _of_counts(lists: Lists, metric: Metric) -> Floats:
 class RelevantItems:
     """The relevant items of all lists, group by group and rank by rank.
 
-    ``groups``: int64, the group of the run; ``ranks``: int64, from 1; ``nth``: int64, how many relevant items there
-    are up to it, itself included; ``gains``: float64. ``n_found``: float64, shape (n_run_groups,), how many each
-    list has.
+    ``groups``: int64, the group of the run; ``ranks``: int64, from 1; ``nth``: int64, the number of relevant items up
+    to and including the item; ``gains``: float64. ``n_found``: float64, shape (n_run_groups,), how many relevant items
+    each list has.
     """
 
     groups: Index
@@ -190,7 +190,7 @@ class RelevantItems:
     n_found: Floats
 
     def sums(self, terms: Floats | None) -> Floats:
-        """Return the sum of the terms of each list's items (None: how many there are): shape (n_run_groups,)."""
+        """Return the sum of the terms of each list's items (None: their number): shape (n_run_groups,)."""
         return group_sums(self.groups, terms, self.n_found.size)
 
     @property
@@ -200,7 +200,7 @@ class RelevantItems:
 
 
 def _relevant_items(lists: Lists, metric: Metric) -> RelevantItems:
-    """Return the items that are worth something to a metric, those behind its cutoff left out."""
+    """Return the items up to the cutoff that are worth something to a metric."""
     level_worth = worth_of_levels(lists, metric)
     ranked = ranked_gains(lists, metric, level_worth, every=False)
     if metric.cutoff is not None:
@@ -211,7 +211,7 @@ def _relevant_items(lists: Lists, metric: Metric) -> RelevantItems:
 
 
 def _starts(groups: Index, n_groups: int) -> Index:
-    """Return where the items of each group begin, and behind them where the last ones end."""
+    """Return where the items of each group begin, and finally where the last group ends."""
     return np.searchsorted(groups, np.arange(n_groups + 1))
 
 
@@ -223,8 +223,8 @@ def _only(ranked: RankedGains, kept: Mask) -> RankedGains:
 def _average_precision(lists: Lists, metric: Metric) -> Floats:
     """Return AP, its logarithm, or its smoothed log-odds.
 
-    ``GMAP`` = ln max(AP, 0.00001), which trec_eval adds up: m_gm_map.c. ``yaap`` = ln((1 + s) / (1 + R - s)), s = AP x
-    R: m_yaap.c; Robertson, ECIR 2012.
+    ``GMAP`` = ln max(AP, 0.00001), which trec_eval sums: m_gm_map.c. ``yaap`` = ln((1 + s) / (1 + R - s)), s = AP x R:
+    m_yaap.c; Robertson, ECIR 2012.
     """
     hits = _relevant_items(lists, metric)
     sums = lists.of_axis(hits.sums(hits.precision))
@@ -245,7 +245,7 @@ def _first_relevant(lists: Lists, metric: Metric) -> Floats:
 
 
 def _err(lists: Lists, metric: Metric) -> Floats:
-    """Return ERR: every item that gains something may end the search."""
+    """Return ERR: every item with a gain may end the search."""
     hits = _relevant_items(lists, metric)
     if metric["unjudged"] not in ("zero", "drop"):
         hits = _with_unjudged(hits, lists, metric)
@@ -258,7 +258,7 @@ def _err(lists: Lists, metric: Metric) -> Floats:
 
 
 def _with_unjudged(hits: RelevantItems, lists: Lists, metric: Metric) -> RelevantItems:
-    """Return the items that gain something, and those without label, which gain what ``unjudged`` says."""
+    """Return the items with a gain, and the items without a label, which gain what ``unjudged`` says."""
     lengths = lists.graded(metric).lengths
     if metric.cutoff is not None:
         lengths = np.minimum(lengths, metric.cutoff)
@@ -283,7 +283,7 @@ def _bin_g(lists: Lists, metric: Metric) -> Floats:
 
 
 def _r_precision(lists: Lists, metric: Metric) -> Floats:
-    """Return Rprec: the relevant items among the first c ranks / c, with c = R, or mult x R + 0.9 cut off.
+    """Return Rprec: the relevant items among the first c ranks / c, with c = R, or mult x R + 0.9 rounded down.
 
     Source: m_Rprec.c, m_Rprec_mult.c.
     """
@@ -294,10 +294,10 @@ def _r_precision(lists: Lists, metric: Metric) -> Floats:
 
 
 def _interpolated_precision(lists: Lists, metric: Metric) -> Floats:
-    """Return IPrec, or IPrecAvg, its mean over some points of recall.
+    """Return IPrec, or IPrecAvg, its mean over some recall levels.
 
-    The highest precision at a relevant item, from the one on that reaches the recall; 0 where none does. A recall x
-    means x R relevant items: + 0.9 and cut off (trec_eval 9), or rounded (trec_eval 10). Source:
+    IPrec is the highest precision at a relevant item, from the item that reaches the recall on; 0 if none reaches it. A
+    recall x means x R relevant items: plus 0.9 and rounded down (trec_eval 9), or rounded (trec_eval 10). Source:
     m_iprec_at_recall.c, m_11pt_avg.c.
     """
     hits = _relevant_items(lists, metric)
@@ -317,18 +317,19 @@ def _interpolated_precision(lists: Lists, metric: Metric) -> Floats:
 
 
 def _count_of(share: float, wanted: Floats) -> Floats:
-    """Return how many relevant items a share of them means, as trec_eval 9 rounds it up."""
+    """Return the number of relevant items for a share of them, rounded as in trec_eval 9."""
     return np.trunc(share * wanted + 0.9)
 
 
 def _preference(lists: Lists, metric: Metric) -> Floats:
-    """Return Bpref, its logarithm, or infAP: measures to which an item without judgement is not one of grade 0.
+    """Return Bpref, its logarithm, or infAP: measures in which an unjudged item is not the same as grade 0.
 
-    ``Bpref`` = the sum over relevant items of 1 - min(b, R) / min(N, R), / R, with b judged items that are not
-    relevant before it and N of them in all: m_bpref.c; Buckley and Voorhees, SIGIR 2004. ``GMBpref`` = ln max(Bpref,
-    0.00001): m_gm_bpref.c. ``infAP`` = the sum over relevant items at rank i of 1/i + (i - 1)/i x (pooled items before
-    it)/(i - 1) x (a + e) / (a + b + 2 e), / R, with a relevant ones before it and e = 0.00001; a label below 0 means
-    pooled and not judged: m_infap.c; Yilmaz and Aslam, CIKM 2006.
+    ``Bpref`` = the sum over relevant items of 1 - min(b, R) / min(N, R), divided by R. Here b is the number of judged
+    nonrelevant items before the item, and N the number of all judged nonrelevant items: m_bpref.c; Buckley and
+    Voorhees, SIGIR 2004. ``GMBpref`` = ln max(Bpref, 0.00001): m_gm_bpref.c. ``infAP`` = the sum over relevant items at
+    rank i of 1/i + (i - 1)/i x (pooled items before it)/(i - 1) x (a + e) / (a + b + 2 e), divided by R. Here a is the
+    number of relevant items before the item, and e = 0.00001; a label below 0 means pooled but not judged: m_infap.c;
+    Yilmaz and Aslam, CIKM 2006.
     """
     level_worth = worth_of_levels(lists, metric)
     ranked = ranked_gains(lists, metric, level_worth, every=True)
@@ -358,7 +359,7 @@ def _preference(lists: Lists, metric: Metric) -> Floats:
 class Ideal:
     """The positive gains of the labels in ideal order, label group by label group.
 
-    ``starts``: int64, shape (n_label_groups + 1,), where those of each group begin; ``groups``, ``ranks``: int64, the
+    ``starts``: int64, shape (n_label_groups + 1,), where each group begins; ``groups``, ``ranks``: int64, the
     group and the rank (from 1) of each; ``gains``: float64. ``of_run``: int64, the label group of each run group.
     """
 
@@ -378,7 +379,7 @@ class Ideal:
 
     @property
     def n_gains(self) -> Index:
-        """How many items of each label group gain something."""
+        """How many items of each label group have a gain."""
         return np.diff(self.starts)
 
     def up_to(self, running: Floats, groups: Index, ranks: Index) -> Floats:
@@ -391,12 +392,12 @@ class Ideal:
 def _with_gains(lists: Lists, metric: Metric) -> Floats:
     """Return G, ndcg_rel or Rndcg.
 
-    ``G`` = the sum over items of gain / log2(2 + c(i) - g(i)), / the sum of all gains, with g(i) what the list gained
-    up to the item's rank i, and c(i) the sum over as many ranks of the ideal gain, or 1 where that is below: m_G.c.
-    ``ndcg_rel`` = the mean, over the items of the labels that gain something, of DCG / IDCG at the rank of the item,
-    or at the end of the list where it is not retrieved: m_ndcg_rel.c. ``Rndcg`` = the mean of DCG / IDCG at the ranks
-    where the ideal order goes on to a lower gain, and at the end of a list that is longer than that by 2; 0 without
-    relevant item: m_Rndcg.c.
+    ``G`` = the sum over items of gain / log2(2 + c(i) - g(i)), divided by the sum of all gains. Here g(i) is the gain
+    of the list up to the item's rank i, and c(i) the sum of max(ideal gain, 1) over as many ranks: m_G.c.
+    ``ndcg_rel`` = the mean, over the labelled items with a gain, of DCG / IDCG at the rank of the item, or at the end
+    of the list if the item is not retrieved: m_ndcg_rel.c. ``Rndcg`` = the mean of DCG / IDCG at the ranks where the
+    ideal order continues with a lower gain, and at the end of a list that is longer than the ideal order by at least 2
+    ranks; 0 without a relevant item: m_Rndcg.c.
     """
     level_worth = worth_of_levels(lists, metric)
     hits = _relevant_items(lists, metric)
@@ -438,7 +439,7 @@ def _with_gains(lists: Lists, metric: Metric) -> Floats:
 
 
 def _running_sums(numbers: Floats, starts: Index) -> Floats:
-    """Return the sums up to each of the numbers of its group, added one after the other.
+    """Return the running sums of the numbers within each group, added one after the other.
 
     Parameters: ``starts``: int64, shape (n_groups + 1,), where the numbers of each group begin.
     """
@@ -452,12 +453,12 @@ def _running_sums(numbers: Floats, starts: Index) -> Floats:
 
 
 def has_nothing_to_find(lists: Lists, metric: Metric) -> Mask:
-    """Return which groups of the group axis have no relevant item: bool, shape (n,); what ``empty`` is about."""
+    """Return which groups of the group axis have no relevant item, for the axis ``empty``: bool, shape (n,)."""
     return np.asarray(_n_relevant(lists, metric) == 0)
 
 
 def _n_relevant(lists: Lists, metric: Metric) -> Floats:
-    """Return how many relevant items each group of the group axis has, in its labels or (``ideal``) its list."""
+    """Return how many relevant items each group of the group axis has, in its labels or its list (axis ``ideal``)."""
     relevant = (lists.level_grades(metric) >= metric.least_relevant).astype(np.float64)
     if metric["ideal"] == "retrieved":
         return lists.of_axis(lists.listed_sums(metric, relevant))
@@ -465,7 +466,7 @@ def _n_relevant(lists: Lists, metric: Metric) -> Floats:
 
 
 def _highest(lists: Lists, metric: Metric, level_worth: Floats) -> Floats:
-    """Return what the best label of each group of the group axis is worth, 0 without any."""
+    """Return the worth of the best label of each group of the group axis, 0 for a group without labels."""
     codes, offsets = lists.label_codes(metric)
     some = np.flatnonzero(np.diff(offsets))
     highest = np.zeros(offsets.size - 1)

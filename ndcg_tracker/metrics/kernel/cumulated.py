@@ -60,8 +60,8 @@ def weighted_sums(
     """Return the sums of gain x weight over the rows of each group, for some weights of the ranks at once.
 
     Parameters: see ``discounted_sums``; ``places``: int64, the place of each row; ``before``: int64, shape (n_groups,),
-    what a place is above the rank in its group; ``weights``: each float64, entry r for rank r. Returns: float64, shape
-    (n_weights, n_groups), each added up row after row.
+    place minus rank in each group; ``weights``: each float64, entry r for rank r. Returns: float64, shape
+    (n_weights, n_groups), each summed row after row.
     """
     if lengths.size and codes.size == int(lengths.sum()) < _FEW * lengths.size:
         return _flat_sums(lengths, codes, level_gains, places, before, weights)
@@ -79,7 +79,7 @@ def weighted_sums(
 def _flat_sums(
     lengths: Index, codes: Codes, level_gains: Floats, places: Index, before: Index, weights: Sequence[Floats]
 ) -> Floats:
-    """Return what ``weighted_sums`` does for all rows, group by group: faster if groups are short."""
+    """Return the same as ``weighted_sums`` for all rows, group by group: faster if groups are short."""
     groups = np.repeat(np.arange(lengths.size), lengths)
     terms = np.empty((len(weights), codes.size))
     for first in range(0, codes.size, BLOCK):
@@ -94,8 +94,8 @@ def _flat_sums(
 def prefix_sums(terms: Floats, cutoffs: Sequence[int]) -> Floats:
     """Return the sum of each column's first terms, for ascending cutoffs: float64, shape (n_cutoffs, n).
 
-    Terms are added one after the other, as a loop over ranks would: NumPy adds whole rows of a wide matrix in turn,
-    but splits a single column into partial sums. ``terms`` is overwritten.
+    Terms are added one after the other, as in a loop over ranks. NumPy adds the rows of a wide matrix one after the
+    other, but splits a single column into partial sums. ``terms`` is overwritten.
 
     >>> prefix_sums(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 0.0]]), [1, 3]).tolist()
     [[1.0, 2.0], [9.0, 6.0]]
@@ -119,7 +119,7 @@ def prefix_sums(terms: Floats, cutoffs: Sequence[int]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class LevelSpans:
-    """The ideal order of every group as spans of equal gain.
+    """The ideal order of every group, as spans of equal gain.
 
     ``gains``: float64, shape (n_spans,), the same spans for every group. ``ends``: int64, shape (n_spans, n_groups),
     how many items there are up to the end of each span.
@@ -152,15 +152,14 @@ class LevelSpans:
 def level_spans(
     counts: Index, level_gains: Floats, n_other: Index | None, *, by_label: bool = False, cut: Index | None = None
 ) -> LevelSpans | None:
-    """Return the ideal order of groups whose items are counted by level, None where no such spans have it.
+    """Return the ideal order of groups whose items are counted by level, None if such spans cannot represent it.
 
     Parameters: ``counts``: int64, shape (n_levels, n_groups); ``level_gains``: float64, shape (n_levels,);
-    ``n_other``: int64, shape (n_groups,), how many further items gain 0, or None for none; ``by_label``: whether the
-    order goes by the level itself, whatever it gains; ``cut``: int64, shape (n_groups,), where each group's order
-    ends, None for nowhere.
+    ``n_other``: int64, shape (n_groups,), how many further items gain 0, or None; ``by_label``: whether to order by
+    the level itself, whatever its gain; ``cut``: int64, shape (n_groups,), where each group's order ends, or None.
 
-    Items that gain 0 come before those of negative gain. If the labels' order puts a negative gain before another
-    one, no single place fits them.
+    Items that gain 0 come before items of negative gain. If the order of the labels puts a negative gain before another
+    gain, there is no single place for them.
     """
     order = np.arange(level_gains.size)[::-1] if by_label else np.argsort(-level_gains, kind="stable")
     order = order[: int(np.max(np.flatnonzero(level_gains[order]), initial=-1)) + 1]
@@ -187,10 +186,10 @@ class IdealOrder:
 def sorted_ideal(
     codes: Codes, offsets: Index, level_gains: Floats, n_other: Index | None, *, by_label: bool = False
 ) -> IdealOrder:
-    """Return the gains of each group's items in ideal order by sorting; items that gain 0 take ranks and are left out.
+    """Return the gains of each group's items in ideal order by sorting; items that gain 0 take ranks but are left out.
 
-    Parameters: ``codes``: the level of each item, group by group; ``offsets``: int64, shape (n_groups + 1,); else see
-    ``level_spans``.
+    Parameters: ``codes``: the level of each item, group by group; ``offsets``: int64, shape (n_groups + 1,); others:
+    see ``level_spans``.
     """
     gains, groups = level_gains[codes], group_codes(offsets)
     gains = gains[descending_order(codes.astype(np.float64) if by_label else gains, offsets)]
@@ -249,7 +248,7 @@ def _sums(lists: Lists, metric: Metric, level_gains: Floats, order: ItemOrder, g
 
 
 def _of_items(lists: Lists, metric: Metric, level_gains: Floats, unjudged_gain: float) -> Floats:
-    """Return the sums where an item's weight depends on more than its rank, or unlabelled items have a gain."""
+    """Return the sums if an item's weight depends on more than its rank, or if unlabelled items have a gain."""
     graded = lists.graded(metric)
     ranked = ranked_gains(lists, metric, level_gains, every=unjudged_gain != 0)
     weight_of_rank = rank_weights(metric, graded.longest)
@@ -352,8 +351,8 @@ def _by_sorting(
 class Cumulated:
     """The numbers of one metric over the groups of the group axis.
 
-    ``values``, ``dcg`` and ``ideal_dcg``: float64, shape (n,), NaN in the last two where the measure has none.
-    ``empty``: bool, shape (n,), the groups that have nothing to find (none for cg, dcg and idcg).
+    ``values``, ``dcg`` and ``ideal_dcg``: float64, shape (n,), the last two NaN if the measure has none. ``empty``:
+    bool, shape (n,), the groups with nothing to find (none for cg, dcg and idcg).
     """
 
     values: Floats

@@ -1,4 +1,4 @@
-"""The lists that a metric ranks: their grades as the levels that occur, the gain of a grade, the discount of a rank."""
+"""The lists that a metric ranks, with grades stored as levels; the gain of a grade and the discount of a rank."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def gains(gain: str, grades: Floats) -> Floats:
     """Return the gain of each grade.
 
     ``linear``: l. ``exp2``: 2**l - 1. ``binary``: 1 where l > 0, else 0. ``NAME>=r``: the same where l >= r, else 0.
-    A table: its entry; a grade that it lacks keeps its own value.
+    A table: its entry; a grade that is not in the table is its own gain.
 
     Parameters: ``gain``, a value of the axis; ``grades``, float64, any shape. Returns: float64 of the same shape,
     +inf where 2**l overflows. Source: linear: Jarvelin and Kekalainen, TOIS 20(4), 2002, eq. 1; exp2: Burges et al.,
-    ICML 2005, sec. 4; a table: trec_eval ``-m ndcg.1=3.5,2=9``; a least grade: ranx ``ndcg-l2``.
+    ICML 2005, sec. 4; a table: trec_eval ``-m ndcg.1=3.5,2=9``; a lowest grade: ranx ``ndcg-l2``.
 
     >>> gains("exp2", np.array([0.0, 1.0, 3.0])).tolist(), gains("{1:5}", np.array([1.0, 2.0])).tolist()
     ([0.0, 1.0, 7.0], [5.0, 2.0])
@@ -79,7 +79,7 @@ def discounts(discount: str, n_ranks: int) -> Floats:
 
 
 def in_precision_of(metric: Metric, numbers: Floats) -> Floats:
-    """Return numbers rounded to single precision where a metric asks for that, else as they are: float64."""
+    """Return numbers rounded to single precision if a metric needs that, else unchanged: float64."""
     return numbers.astype(np.float32).astype(np.float64) if metric["arithmetic"] == "f32" else numbers
 
 
@@ -89,10 +89,10 @@ def rank_weights(metric: Metric, n_ranks: int) -> Floats:
 
 
 Codes = NDArray[np.integer[Any]]
-"""The level of each item: one byte each where the levels are few, since every pass reads them all."""
+"""The level of each item: one byte each if there are few levels, because every pass reads them all."""
 
 _BYTE = 256
-_FIELD = 16  # bits of one count where four of them share a word
+_FIELD = 16  # bits of one count, of which four share a word
 _FIELDS = 4
 _MOST_PACKED = 2 * _FIELDS + 1
 
@@ -102,7 +102,7 @@ Scores = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True, slots=True)
 class GradeLevels:
-    """The distinct grades and which of them each label has.
+    """The distinct grades, and the one that each label has.
 
     ``levels``: float64, ascending. ``codes``: integer, shape (n_labels,), ``levels[codes]`` are the grades.
     """
@@ -112,7 +112,7 @@ class GradeLevels:
 
     @classmethod
     def of(cls, grades: Floats) -> GradeLevels:
-        """Return the levels of some grades: by counting where the grades are small integers, else by sorting.
+        """Return the levels of some grades: by counting if the grades are small integers, else by sorting.
 
         >>> found = GradeLevels.of(np.array([2.0, 0.0, 2.0]))
         >>> found.levels.tolist(), found.codes.tolist()
@@ -126,7 +126,7 @@ class GradeLevels:
             code_of = np.zeros(_BYTE, dtype=np.uint8)
             code_of[present] = np.arange(present.size)
             return cls(present.astype(np.float64), code_of[small])
-        ascending = np.sort(grades)  # np.unique would sort places too, which takes several times as long
+        ascending = np.sort(grades)  # np.unique also sorts places, which takes several times as long
         levels = ascending[np.append(True, ascending[1:] != ascending[:-1])] if ascending.size else ascending
         codes = np.searchsorted(levels, grades)
         return cls(levels, codes.astype(np.uint8) if levels.size < _BYTE else codes)
@@ -139,7 +139,7 @@ def _as_bytes(grades: Floats) -> NDArray[np.uint8] | None:
     small = np.empty(grades.size, dtype=np.uint8)
     for first in range(0, grades.size, BLOCK):
         block, as_bytes = grades[first : first + BLOCK], small[first : first + BLOCK]
-        with np.errstate(invalid="ignore"):  # what no byte can hold comes out as another number
+        with np.errstate(invalid="ignore"):  # a grade that no byte can hold becomes another number
             np.copyto(as_bytes, block, casting="unsafe")
         if not (as_bytes == block).all():
             return None
@@ -147,7 +147,7 @@ def _as_bytes(grades: Floats) -> NDArray[np.uint8] | None:
 
 
 def _present(small: NDArray[np.uint8]) -> Index:
-    """Return which bytes occur, ascending: comparing is faster than counting while there are few to compare with."""
+    """Return which bytes occur, ascending: for few distinct bytes, comparing is faster than counting."""
     largest = int(small.max())
     if largest > _BYTE // 8:
         return np.flatnonzero(np.bincount(small))
@@ -197,11 +197,11 @@ def _packed_counts(codes: Codes, offsets: Index, filled: Index, n_levels: int, l
 
 @dataclass(frozen=True, slots=True)
 class GainClasses:
-    """The levels grouped by what they gain.
+    """The levels, grouped by their gain.
 
     ``of_level``: int64, shape (n_levels,), ascending with the gain. ``gains``: float64, the gain of each class.
-    ``levels``: int64, a level of each class. ``unlabelled``: the class of items without label, -1 where they are like
-    no labelled item. ``other_gain``: what an item without label gains.
+    ``levels``: int64, a level of each class. ``unlabelled``: the class of items without a label, -1 if no labelled
+    item is in it. ``other_gain``: the gain of an item without a label.
     """
 
     of_level: Index
@@ -224,7 +224,7 @@ class GainClasses:
 
     @property
     def key(self) -> tuple[bytes, int]:
-        """What classes have in common under which the same spans of equal scores matter."""
+        """A key that is equal for classes under which the same spans of equal scores matter."""
         return self.of_level.tobytes(), self.unlabelled
 
     def of_codes(self, codes: Codes) -> Codes:
@@ -239,11 +239,12 @@ class GradedList:
     """The lists of a run with the places of their labelled items.
 
     ``scores``: the scores at each place, never rising within a group. ``offsets``: int64, shape (n_run_groups + 1,).
-    ``list_rows``: the row of the ranking at each place, None where place and row are the same. ``places``: int64,
-    ascending, the places that have a label, None if all of them have one; ``codes``: the level of each; ``bounds``:
-    int64, shape (n_run_groups + 1,), which of them are in each group of the run. ``came``: int64, the input place of
-    each row of the ranking, None if places of equal score are in input order. ``sorted_part``: of an unsorted run, the
-    groups in which ties can matter, which alone have scores and rows then; None if all groups have them.
+    ``list_rows``: the row of the ranking at each place, None if place and row are the same. ``places``: int64,
+    ascending, the places that have a label, None if all places have one. ``codes``: the level of each of these places.
+    ``bounds``: int64, shape (n_run_groups + 1,), which of them are in each group of the run. ``came``: int64, the
+    input place of each row of the ranking, None if places of equal score are in input order. ``sorted_part``: for an
+    unsorted run, the groups in which ties can matter, because only these have scores and rows; None if all groups
+    have them.
     """
 
     scores: Scores
@@ -282,7 +283,7 @@ class GradedList:
     def reached(self, cutoff: int | None) -> Index | None:
         """Return which labelled places may be among the first ``cutoff``, however ties are broken; None for all.
 
-        Those are the first places, and in lists where the cutoff falls between equal scores all places.
+        These are the first places, or all places in lists in which the cutoff falls between equal scores.
         """
         if cutoff is None:
             return None
@@ -303,7 +304,7 @@ class GradedList:
 
 @dataclass(frozen=True, slots=True)
 class SomeLists:
-    """Some groups of a run (``groups``: int64, ascending) and the lists of these alone."""
+    """Some groups of a run (``groups``: int64, ascending) and the lists of only these groups."""
 
     groups: Index
     lists: GradedList
@@ -315,8 +316,7 @@ def graded_list(
     """Return the lists of a run, in the order of its rows.
 
     Parameters: ``label_codes``: the level of each label; ``single``: whether scores are compared in single precision;
-    ``drop_unjudged``: whether items without label are taken out; ``negative``: bool, which levels are taken out, None
-    for none.
+    ``drop_unjudged``: whether to remove items without a label; ``negative``: bool, which levels to remove, or None.
     """
     ranking, rows = judged.ranking, judged.rows
     codes = label_codes[judged.label_rows]

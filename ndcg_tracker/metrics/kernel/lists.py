@@ -1,9 +1,9 @@
-"""One run with its labels, as different metrics see it, its rows sorted or not; what metrics share is computed once.
+"""One run with its labels, sorted or not, as different metrics see it; shared parts are computed once.
 
-Groups of similar length are worked on side by side, a cacheful at a time. Rows that are in order are already at their
-places. If few rows have a label, the rank of each is how many scores of its group are better. Otherwise the scores are
-sorted as integers whose last bits carry the label. A group in which a labelled item shares its score with an item of
-another level or without label is sorted exactly.
+Groups of similar length are processed side by side, in blocks that fit the cache. Rows that are in order already have
+their places. If few rows have a label, the rank of each is the number of better scores in its group. Otherwise scores
+are sorted as integers whose last bits hold the label. A group is sorted exactly if a labelled item in it shares its
+score with an item that has another level or no label.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ndcg_tracker.rankings.join import Judged, JudgedRanking
 from ndcg_tracker.rankings.sorting import GroupMatrix, descending_order, ordered_bits, similar_groups
 
 MOST_LEVELS = (1 << 16) - 1
-"""The most levels that leave a score enough bits."""
+"""The largest number of levels that leaves enough bits for a score."""
 
 IN_ORDER, BY_COUNTING, BY_SORTING = "in order", "by counting", "by sorting"
 _FEW = 4  # labelled rows per group, on average, up to which counting is faster than sorting
@@ -47,11 +47,11 @@ _BEHIND = np.iinfo(np.int64).max
 
 
 def in_rank_order(graded: GradedList, n_levels: int) -> GradedList:
-    """Return lists whose places are the rows of an unsorted run with the places that its sorted rows would have.
+    """Return the lists of an unsorted run with the places that its rows would have after sorting.
 
     Parameters: ``n_levels``: how many levels ``graded.codes`` may name, up to ``MOST_LEVELS``. Returns: lists that
-    name scores and rows for their ``sorted_part`` alone; elsewhere items of one level and one score may have changed
-    places, which changes no value but those of ``ties=average``.
+    have scores and rows only for their ``sorted_part``. Elsewhere, items of the same level and score may have changed
+    places, which changes only values of ``ties=average``.
 
     >>> rows = GradedList(np.array([1.0, 2.0]), np.array([0, 2]), None, None, np.array([1, 0]), np.array([0, 2]), None)
     >>> in_rank_order(rows, 2).codes.tolist()
@@ -61,9 +61,9 @@ def in_rank_order(graded: GradedList, n_levels: int) -> GradedList:
 
 
 class Ranks:
-    """The places of the labelled items of an unsorted run, as they become known (see ``in_rank_order``).
+    """The places of the labelled items of an unsorted run, filled in step by step (see ``in_rank_order``).
 
-    ``ways``: which methods blocks of groups were worked on with.
+    ``ways``: the methods that were used for blocks of groups.
     """
 
     def __init__(self, graded: GradedList, n_levels: int) -> None:
@@ -107,7 +107,7 @@ class Ranks:
 
     @cached_property
     def _code_of_row(self) -> Codes:
-        """The level of each row, all bits set for one without label."""
+        """The level of each row, with all bits set for a row without a label."""
         if self._graded.places is None:
             return self._graded.codes
         codes = np.full(int(self._graded.offsets[-1]), self._unlabelled, dtype=self._codes.dtype)
@@ -115,7 +115,7 @@ class Ranks:
         return codes
 
     def _mark_ties(self, groups: Index, block: GroupMatrix, scores: Scores) -> None:
-        """Mark the groups, in order, in which neighbours share their score and not their level."""
+        """Mark the groups, in order, in which neighbours have the same score but different levels."""
         repeats = block.repeats(scores)
         if repeats.any():
             codes = block.taken(self._code_of_row)
@@ -123,7 +123,7 @@ class Ranks:
             self._tied[groups[repeats.any(axis=1)]] = True
 
     def _count(self, groups: Index, scores: Scores) -> None:
-        """Rank the labelled rows of some groups, few in each, by counting better scores."""
+        """Rank the labelled rows of groups that have few of them, by counting better scores."""
         graded, places = self._graded, self._places
         axis = int(scores.shape[1] > _NARROW)  # the axis along which a group lies
         matrix = scores if axis else np.ascontiguousarray(scores.T)
@@ -148,14 +148,14 @@ class Ranks:
                 places[some] = own_places
 
     def _sort(self, groups: Index, block: GroupMatrix, scores: Scores) -> None:
-        """Rank the rows of some groups by sorting their scores, which give up their last bits to carry the level."""
+        """Rank the rows of some groups by sorting their scores, whose last bits are replaced by the level."""
         keys = ordered_bits(np.subtract(0.0, scores, dtype=np.float64))  # never -0.0
         keys &= ~self._unlabelled
         keys |= block.taken(self._code_of_row)
         block.fill_behind(keys, _BEHIND)
         keys.sort(axis=1)
-        unlike = (keys[:, 1:] ^ keys[:, :-1]).view(np.uint64)  # below 2**bits where neighbours differ in level alone
-        unlike -= np.uint64(1)  # what is 0 becomes the largest
+        unlike = (keys[:, 1:] ^ keys[:, :-1]).view(np.uint64)  # below 2**bits if neighbours differ only in level
+        unlike -= np.uint64(1)  # 0 becomes the largest number
         close = np.flatnonzero(unlike < self._unlabelled)
         if close.size:
             self._tied[groups[close // unlike.shape[1]]] = True
@@ -181,7 +181,7 @@ class Ranks:
         return keys, codes
 
     def _sorted_part(self, groups: Index) -> SomeLists:
-        """Return the lists of some groups in exact order, equal scores in input order, and correct their items."""
+        """Return the lists of some groups in exact order, with equal scores in input order, and correct their items."""
         graded, lengths, n_labelled = self._graded, self._graded.lengths[groups], self._n_labelled[groups]
         offsets, bounds = (np.concatenate([[0], np.cumsum(counts)]) for counts in (lengths, n_labelled))
         rows = segment_rows(graded.offsets[groups], lengths)
@@ -203,12 +203,12 @@ class Ranks:
 
 
 def _is_descending(scores: Scores) -> bool:
-    """Return whether no row of a matrix rises; the first row usually decides."""
+    """Return whether no row of a matrix increases; the first row usually decides."""
     return all(not (some[:, 1:] > some[:, :-1]).any() for some in (scores[:1], scores))
 
 
 def _counted(flags: Mask, axis: int) -> NDArray[np.unsignedinteger[Any]]:
-    """Return how many flags are set along an axis, summed in the smallest integers that hold them, which is fastest."""
+    """Return how many flags are set along an axis, summed in the smallest (so the fastest) sufficient integer type."""
     counts: NDArray[np.unsignedinteger[Any]] = np.add.reduce(
         flags.view(np.uint8), axis=axis, dtype=np.min_scalar_type(flags.shape[axis])
     )
@@ -219,14 +219,15 @@ T = TypeVar("T")
 Number = TypeVar("Number", np.int64, np.float64)
 
 SCORED = ("score_type", "unjudged", "negative", "label_type", "gain", "arithmetic")
-"""The axes on which sums over a list depend, besides the discount and the cutoff."""
+"""The axes that change sums over a list, besides the discount and the cutoff."""
 
 
 class Lists:
     """One run with its labels, as some metrics see them; each view is computed once.
 
-    ``metrics``: those metrics. ``missing`` and ``extra``: bool, shape (n_groups,), which groups the run and the labels
-    lack. ``reach``: the largest cutoff of the metrics that an order changes, None where one of them has none.
+    ``metrics``: these metrics. ``missing`` and ``extra``: bool, shape (n_groups,), the groups missing from the run and
+    those missing from the labels. ``reach``: the largest cutoff of the metrics that depend on the order, None if one
+    of them has no cutoff.
     """
 
     def __init__(self, judged: Judged, metrics: Sequence[Metric]) -> None:
@@ -255,9 +256,9 @@ class Lists:
         return np.append(np.diff(self.judged.ranking.offsets), -1)[self.judged.run_groups]
 
     def cutoffs(self, metric: Metric, longest: int) -> list[int]:
-        """Return the cutoffs of all metrics that sum what this one sums, ascending; none is beyond the longest list.
+        """Return the cutoffs of all metrics with the same sums as this one, ascending, up to the longest list.
 
-        There is at least one, and all are at least 1.
+        There is at least one cutoff, and all are at least 1.
         """
         asked = self._cutoffs.get(family(metric), {metric.cutoff})
         return sorted({effective(cutoff, longest) for cutoff in asked})
@@ -269,7 +270,7 @@ class Lists:
         return max(int(np.diff(offsets).max(initial=0)) for offsets in sides)
 
     def values_key(self, metric: Metric) -> Hashable:
-        """Return what metrics have in common that have the same values: all but a cutoff that cuts nothing."""
+        """Return a key that metrics with the same values share: everything except a cutoff that has no effect."""
         cutoff = metric.cutoff
         cuts = cutoff is not None and (cutoff < self._longest or metric["ideal"] == "constant")
         if metric.measure in CUMULATED and not cuts:
@@ -281,7 +282,7 @@ class Lists:
         return self.once(self.list_key(metric), lambda: self._graded(metric))
 
     def list_key(self, metric: Metric) -> Hashable:
-        """Return what metrics that rank the same lists have in common."""
+        """Return a key that metrics with the same lists share."""
         return "list", metric["score_type"], metric["unjudged"] == "drop", metric["negative"] == "drop"
 
     def _graded(self, metric: Metric) -> GradedList:
@@ -298,7 +299,7 @@ class Lists:
         return in_rank_order(graded, self.levels.levels.size)
 
     def level_grades(self, metric: Metric) -> Floats:
-        """Return each distinct grade in the type that a metric takes labels in.
+        """Return each distinct grade in the label type of a metric.
 
         Raises: MetricError, with group and item, for a label outside the metric's domain.
         """
@@ -325,7 +326,7 @@ class Lists:
         return grades
 
     def label_codes(self, metric: Metric) -> tuple[Codes, Index]:
-        """Return the level of each label that a metric's ideal may use, and which of them each label group has."""
+        """Return the level of each label that a metric's ideal may use, and the bounds of each label group."""
         codes, offsets = self.levels.codes, self.judged.labels.offsets
         if metric["negative"] != "drop" or not (self.levels.levels < 0).any():
             return codes, offsets
@@ -342,9 +343,9 @@ class Lists:
         return group_sums(graded.groups, level_numbers[graded.codes], graded.lengths.size)
 
     def counts(self, metric: Metric, *, from_run: bool) -> Index | None:
-        """Return how many items of each level each group has, in its list or among its labels: see ``level_counts``.
+        """Return how many items of each level each group has, in its list or in its labels: see ``level_counts``.
 
-        None where most of these counts would be 0.
+        Return None if most of these counts would be 0.
         """
         key = self.list_key(metric) if from_run else ("labels", metric["negative"] == "drop")
         return self.once(("counts", key), lambda: self._counts(metric, from_run))
@@ -366,7 +367,7 @@ class Lists:
         return f"the label {labels.grades[row]:g} of item {item!r} in group {key!r}"
 
     def of_axis(self, of_run: NDArray[Number]) -> NDArray[Number]:
-        """Return numbers of the run's groups for the groups of the group axis, 0 where the run lacks one."""
+        """Return numbers of the run's groups for the groups of the group axis, 0 for groups missing from the run."""
         return _aligned(of_run, self.judged.run_groups, self.missing)
 
     def of_run(self, of_axis: NDArray[Number]) -> NDArray[Number]:
@@ -382,7 +383,7 @@ class Lists:
 
 
 def family(metric: Metric) -> Hashable:
-    """Return what metrics whose sums differ in the cutoff alone have in common."""
+    """Return a key that metrics share whose sums differ only in the cutoff."""
     return metric.discount, *(metric[axis] for axis in SCORED)
 
 
@@ -406,7 +407,7 @@ def _only(codes: Codes, offsets: Index, kept: Mask) -> tuple[Codes, Index]:
 
 
 def _outside(domain: str, grades: Floats) -> Mask:
-    """Return which grades a label domain does not have."""
+    """Return which grades are outside a label domain."""
     if domain == "any":
         return np.zeros(grades.size, dtype=np.bool_)
     if domain == "ge0":

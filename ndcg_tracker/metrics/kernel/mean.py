@@ -29,12 +29,12 @@ _MEANS_AGREE = 1e-6
 
 @dataclass(frozen=True)
 class GroupValues:
-    """The values of one metric for groups of a run and its labels, before any mean, so that they can be joined.
+    """The values of one metric for groups of a run and its labels, before any mean, so that parts can be joined.
 
     ``group_keys``: n ids. ``values``, ``dcg`` and ``ideal_dcg``: float64, shape (n,), NaN where undefined (``dcg``
-    and ``ideal_dcg`` also where the measure has none). ``reasons``: int8, shape (n,), 0 where ``values`` is defined,
+    and ``ideal_dcg`` also if the measure has none). ``reasons``: int8, shape (n,), 0 where ``values`` is defined,
     else the index of the reason in ``REASONS``. ``empty``: bool, shape (n,), which groups had nothing to find.
-    ``n_items``: int64, shape (n,), how many items the run has in the group, -1 where the group is missing from it.
+    ``n_items``: int64, shape (n,), how many items the run has in the group, -1 if the group is missing from it.
     ``labelled``: bool, shape (n,), which groups the labels have.
     """
 
@@ -54,9 +54,9 @@ class GroupResults:
     """The values of one metric for the groups of a run and its labels.
 
     ``group_keys``: n ids. ``values``, ``dcg`` and ``ideal_dcg``: float64, shape (n,), NaN where undefined (``dcg``
-    and ``ideal_dcg`` also where the measure has none). ``reasons``: int8, shape (n,), 0 where ``values`` is defined,
-    else the index of the reason in ``REASONS``. ``weights``: float64, shape (n,), or None where groups weigh alike.
-    ``mean``: over the groups that have a value, None where there is none. ``n_missing``: how many groups have labels
+    and ``ideal_dcg`` also if the measure has none). ``reasons``: int8, shape (n,), 0 where ``values`` is defined,
+    else the index of the reason in ``REASONS``. ``weights``: float64, shape (n,), or None if all weights are equal.
+    ``mean``: over the groups that have a value, None if there is none. ``n_missing``: how many groups have labels
     but are not in the run.
     """
 
@@ -102,9 +102,9 @@ def aggregated(values: GroupValues, weights: GroupWeights | None = None) -> Grou
 
 
 def aligned_weights(groups: GroupValues, weights: GroupWeights | None) -> Floats | None:
-    """Return the weight of each group, 1 where none was given; None where groups weigh alike.
+    """Return the weight of each group, 1 if none was given; None if all weights are equal.
 
-    Weights that differ within a group are weights of items: ``weights=group`` takes no notice of them.
+    Weights that differ within a group are weights of items: ``weights=group`` ignores them.
     """
     metric = groups.metric
     if metric["weights"] == "none":
@@ -126,21 +126,21 @@ def aligned_weights(groups: GroupValues, weights: GroupWeights | None) -> Floats
 
 
 def _repeated(groups: GroupValues, weights: Floats) -> Floats:
-    """Return the mean of as many equal weights as each group has items, as single-precision code sums them."""
+    """Return the mean of equal weights, one per item of each group, as single-precision code sums them."""
     lengths = np.where(groups.n_items < 0, 1, np.maximum(groups.n_items, 1))
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     return single_means(np.repeat(weights, lengths), offsets).astype(np.float64)
 
 
 def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Floats | None) -> float | None:
-    """Return the (weighted) mean of the defined values; without any, None unless the metric says otherwise.
+    """Return the (weighted) mean of the defined values; if there are none, None unless the metric sets another value.
 
     Parameters: ``values``: float64, shape (n,); ``defined``, ``empty``: bool, shape (n,), which groups count and
     which had nothing to find; ``weights``: float64, shape (n,), or None. Raises: MetricError for
     ``all_skipped=error``.
 
-    The mean is sum(w x value) / sum(w); with ``empty_weight=one`` an empty group adds its bare value to the first
-    sum. It does not depend on the order of the groups, not even in its last bit.
+    The mean is sum(w x value) / sum(w); with ``empty_weight=one``, an empty group adds its unweighted value to the
+    first sum. The order of the groups does not change the mean, not even its last bit.
     """
     if not defined.any():
         if metric["all_skipped"] == "error":
@@ -167,7 +167,7 @@ def mean(metric: Metric, values: Floats, defined: Mask, empty: Mask, weights: Fl
 
 
 def summary_of(metric: Metric, values: Floats) -> float:
-    """Return the summary of a metric that is not a mean of its groups: their sum, or the geometric mean of logarithms.
+    """Return the summary of a metric that is not a mean of its groups: their sum, or a geometric mean of logarithms.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
     >>> summary_of(parse_metric("NumRet"), np.array([3.0, 4.0])), summary_of(parse_metric("GMAP"), np.log([0.5, 0.125]))
@@ -179,9 +179,9 @@ def summary_of(metric: Metric, values: Floats) -> float:
 
 
 def order_free_sum(numbers: NDArray[np.floating[Any]]) -> float:
-    """Return the sum of some numbers in their own precision: the same to the bit in any order.
+    """Return the sum of some numbers in their own precision, equal to the bit in any order.
 
-    The order of groups differs if a run is read block by block, or if its labels were stored before.
+    The order of groups differs if a run is read block by block, or if its labels were already stored.
 
     >>> order_free_sum(np.array([1.0, 1e16, -1e16])) == order_free_sum(np.array([1e16, -1e16, 1.0]))
     True
@@ -199,21 +199,20 @@ def plain_mean(numbers: NDArray[np.floating[Any]]) -> float:
 
 
 def rounded(metric: Metric, number: float, what: str) -> float:
-    """Return a number rounded as the metric says, if ``what`` (``group`` or ``mean``) is what it rounds."""
+    """Return a number, rounded if the metric rounds this kind of number (``what``: ``group`` or ``mean``)."""
     if metric["round"] == "none" or metric["round_of"] != what:
         return number
     digits, halves, _ = metric["round"].partition("up")
     if halves:
         scaled, unit = number * 10.0 ** int(digits), 10.0 ** int(digits)
-        return (math.floor(scaled) + (scaled % 1.0 >= 0.5)) / unit  # Math.round of Java: x + 0.5 itself would round
+        return (math.floor(scaled) + (scaled % 1.0 >= 0.5)) / unit  # Java's Math.round; x + 0.5 would itself round
     return float(f"{number:.{digits}f}")
 
 
 def mean_within(metric: Metric) -> float:
-    """Return how far the stored mean of a metric may lie from that of its groups, where it is that mean.
+    """Return how far the stored mean of a metric may differ from the mean of its groups.
 
-    Weights in single precision move it by less than 1e-6, and a metric that rounds its mean by half a unit of its last
-    decimal.
+    Weights in single precision change it by less than 1e-6, and rounding by half a unit of the last decimal.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
     >>> mean_within(parse_metric("ndcg@10")), mean_within(parse_metric("recbole:ndcg@10"))
@@ -225,7 +224,7 @@ def mean_within(metric: Metric) -> float:
 
 
 def rounded_values(metric: Metric, values: Floats) -> Floats:
-    """Return the values of the groups, rounded where the metric rounds them, exactly."""
+    """Return the values of the groups, exactly rounded if the metric rounds them."""
     if metric["round"] == "none" or metric["round_of"] != "group":
         return values
     return np.array([rounded(metric, value, "group") for value in values.tolist()], dtype=np.float64)

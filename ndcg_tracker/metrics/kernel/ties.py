@@ -1,4 +1,4 @@
-"""Items of equal score: which ones they are, and the order or the expected gain that they have."""
+"""Items of equal score: where they are, and their order or expected gain."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BY_GAIN = ("pessimistic", "optimistic")
 
 @dataclass(frozen=True, slots=True)
 class TieSpans:
-    """Spans of places (ranks from 0, over all lists) of equal score, longer than one.
+    """Spans of two or more places (ranks from 0, over all lists) of equal score.
 
     ``first`` and ``last``: int64, shape (n_spans,), ascending, the ends of each span.
     """
@@ -50,7 +50,7 @@ class TieSpans:
         return TieSpans(self.first[kept], self.last[kept])
 
     def parts(self) -> Iterator[TieSpans]:
-        """Yield all spans, a cacheful of members at a time."""
+        """Yield all spans, in parts whose members fit the cache."""
         for first, last in group_ranges(self.bounds):
             yield self.only(slice(first, last))
 
@@ -80,7 +80,7 @@ def spans_with_differing(scores: Scores, offsets: Index, classes: NDArray[np.int
 def _spans_that_hold(marked: Mask, repeats: Mask, offsets: Index) -> Index:
     """Return the first and the last place of the spans with a marked place: int64, shape (2, n_spans)."""
     held = np.flatnonzero(np.diff(np.searchsorted(np.flatnonzero(marked), offsets)))
-    rows = segment_rows(offsets[held], offsets[held + 1] - offsets[held])  # the lists that hold one, and no others
+    rows = segment_rows(offsets[held], offsets[held + 1] - offsets[held])  # only the lists that have such a place
     starts = np.flatnonzero(~repeats[rows])
     wanted = np.logical_or.reduceat(marked[rows], starts)
     ends = np.append(starts[1:], rows.size) - 1
@@ -91,8 +91,8 @@ def spans_around(scores: Scores, offsets: Index, places: Index) -> tuple[Index, 
     """Return the spans of equal scores around some places.
 
     Parameters: ``scores``, never rising within a group; ``offsets``, int64, shape (n_groups + 1,); ``places``, int64,
-    ascending. Returns: int64: the entries of ``places`` whose span is longer than one, and the first and the last
-    place of the span of each of these.
+    ascending. Returns: int64: the entries of ``places`` whose span has two or more places, and the first and the last
+    place of each of these spans.
 
     >>> [found.tolist() for found in spans_around(np.array([2.0, 1, 1, 1]), np.array([0, 3, 4]), np.array([0, 2, 3]))]
     [[1], [1], [2]]
@@ -106,7 +106,7 @@ def spans_around(scores: Scores, offsets: Index, places: Index) -> tuple[Index, 
 def _tied(scores: Scores, offsets: Index, places: Index) -> Index:
     """Return the entries of ``places`` whose neighbour in their group, before or after, has an equal score."""
     tied = np.zeros(places.size, dtype=np.bool_)
-    for first in range(0, places.size, BLOCK):  # what a block reads again is still in the cache
+    for first in range(0, places.size, BLOCK):  # values that a block reads again are still in the cache
         block = places[first : first + BLOCK]
         here = scores[block]
         for step in (-1, 1):
@@ -126,7 +126,7 @@ def _ends(scores: Scores, offsets: Index, places: Index) -> tuple[Index, Index]:
     bounds = np.concatenate([[0], np.cumsum(lengths)])
     if 4 * bounds[-1] > scores.size:
         return _ends_in_all(scores, offsets, places)
-    rows = segment_rows(offsets[groups], lengths)  # the lists that hold such a place, and no others
+    rows = segment_rows(offsets[groups], lengths)  # only the lists that have such a place
     first, last = _ends_in_all(scores[rows], bounds, np.searchsorted(rows, places))
     return rows[first], rows[last]
 
@@ -139,9 +139,9 @@ def _ends_in_all(scores: Scores, offsets: Index, places: Index) -> tuple[Index, 
 
 @dataclass(frozen=True, slots=True)
 class ItemOrder:
-    """The labelled items in the order that a tie rule gives: ``places`` and ``codes`` as in ``GradedList``.
+    """The labelled items in the order of a tie rule: ``places`` and ``codes`` as in ``GradedList``.
 
-    ``changed``: int64, ascending, the groups in which the order may be another one than that in which they came.
+    ``changed``: int64, ascending, the groups in which the order may differ from the input order.
     """
 
     places: Index | None
@@ -154,12 +154,12 @@ class ItemOrder:
 
 
 def as_they_came(graded: GradedList) -> ItemOrder:
-    """Return the labelled items in the order of their scores, items of equal score in input order."""
+    """Return the labelled items in the order of their scores, with items of equal score in input order."""
     return ItemOrder(graded.places, graded.codes, np.zeros(0, dtype=np.int64))
 
 
 def in_all_lists(order: ItemOrder, graded: GradedList) -> ItemOrder:
-    """Return the order of the labelled items of all lists, given that of the part of them that is sorted."""
+    """Return the order of the labelled items of all lists, given the order in the sorted part of the lists."""
     part = graded.sorted_part
     if part is None:
         return order
@@ -176,7 +176,7 @@ def in_all_lists(order: ItemOrder, graded: GradedList) -> ItemOrder:
 
 
 def reorders(ties: str, graded: GradedList) -> bool:
-    """Return whether a value of the ties axis can change the order; ``average`` leaves items as they came."""
+    """Return whether a value of the ties axis can change the order; ``average`` keeps the input order."""
     return ties in BY_ID or ties in BY_GAIN or (ties == "input" and graded.came is not None)
 
 
@@ -224,7 +224,7 @@ def item_order(graded: GradedList, spans: TieSpans, keys: Keys, ties: str, class
 
 
 def _by_rank(graded: GradedList, spans: TieSpans, keys: Keys, ties: str) -> Index:
-    """Return which member of its span goes to the place of each member: by item id, or in input order."""
+    """Return, for the place of each member, which member of its span goes there: by item id, or in input order."""
     rows, bounds = graded.rows(spans.members()), spans.bounds
     if ties == "input" and graded.came is not None:
         return ascending_order(graded.came[rows], bounds)
@@ -260,7 +260,7 @@ def _fill_by_rank(order: ItemOrder, graded: GradedList, spans: TieSpans, by_rank
 def _fill_by_gain(
     order: ItemOrder, graded: GradedList, spans: TieSpans, classes: GainClasses, *, best_first: bool
 ) -> None:
-    """Sort the members of some spans by gain, best or worst first; items without label included."""
+    """Sort the members of some spans by gain, best or worst first, including items without a label."""
     items, n_items = _items_of(graded, spans)
     n_classes = classes.gains.size
     of_items = classes.of_level[graded.codes[items]]
@@ -284,8 +284,9 @@ class RankedGains:
     """Items with their gains, group by group and rank by rank.
 
     ``gains``: float64, shape (m,); ``groups``: int64, the group of the run; ``ranks``: int64, from 1. Under
-    ``ties=average`` the rank is one of those that are equally likely: ``tied`` (int64) are the items that share their
-    score with another one, ``first_ranks`` and ``last_ranks`` (int64, shape of ``tied``) the ranks they may have.
+    ``ties=average``, the rank is one of several equally likely ranks: ``tied`` (int64) are the items that share their
+    score with another item, and ``first_ranks`` and ``last_ranks`` (int64, shape of ``tied``) are the first and the
+    last rank that they may have.
     """
 
     gains: Floats
@@ -310,9 +311,9 @@ class RankedGains:
 
 
 def order_of(lists: Lists, metric: Metric, level_gains: Floats, *, every: bool) -> ItemOrder:
-    """Return the labelled items in the order of a metric's ``ties``, found once for all metrics that order alike.
+    """Return the labelled items in the order of a metric's ``ties``, computed once for all metrics with this order.
 
-    Parameters: ``level_gains``: float64, the gain of each level; ``every``: whether it matters that an item of no
+    Parameters: ``level_gains``: float64, the gain of each level; ``every``: whether it matters that an item without a
     gain has a label.
     """
     graded, rule = lists.graded(metric), metric["ties"]

@@ -1,4 +1,4 @@
-"""The kernel that computes every metric for all groups: over whole lists or first ranks, ties broken either way."""
+"""The kernel that computes every metric for all groups, over whole lists or first ranks, with any rule for ties."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _AXES = ("depth", "ties", "score_type")
 
 
 def read_to_depth(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
-    """Return the lists as they would be if the run had ended at a metric's depth, and the metric without the depth.
+    """Return the lists cut at a metric's depth, and the metric without the depth.
 
-    Where the depth falls between equal scores, the metric's ``ties`` say which items are read. Source: trec_eval,
-    ``-M``; what ``unjudged=drop`` takes out counts, as there.
+    If the depth falls between equal scores, the metric's ``ties`` decide which items are read. Source: trec_eval,
+    ``-M``. As there, items that ``unjudged=drop`` removes later count for the depth.
     """
     worth = _worth(lists, metric)[lists.levels.codes] if metric["ties"] in BY_GAIN else None
     axes = tuple(metric[axis] for axis in _AXES)
@@ -54,9 +54,9 @@ def read_to_depth(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
 
 
 def without_own(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
-    """Return the lists without the items that have their group's id, and the metric that asks for no more of it.
+    """Return the lists without the items that have their group's id, and the metric with ``own=keep``.
 
-    Source: BEIR, ``ignore_identical_ids``. The labels stay, so that such an item counts in an ideal.
+    Source: BEIR, ``ignore_identical_ids``. The labels stay, so such an item counts in an ideal.
     """
 
     def dropped() -> Lists:
@@ -71,16 +71,16 @@ def without_own(lists: Lists, metric: Metric) -> tuple[Lists, Metric]:
 
 
 def _worth(lists: Lists, metric: Metric) -> Floats:
-    """Return, by level, the key that orders items of equal score for the worst or the best: float64."""
+    """Return, by level, the key that orders items of equal score for the worst or the best case: float64."""
     if metric.measure in CUMULATED:
         return level_gains(lists, metric, lists.level_grades(metric))
     return worth_of_levels(lists, metric)
 
 
 def _cut(judged: JudgedRanking, metric: Metric, worth: Floats | None) -> JudgedRanking:
-    """Return a run with no more than the first items of each list, joined with its labels."""
+    """Return a run cut to the first items of each list, joined with its labels."""
     ranking = judged.ranking
-    with np.errstate(over="ignore"):  # what single precision cannot hold is infinite there, as in the kernel
+    with np.errstate(over="ignore"):  # a number too large for single precision becomes infinite, as in the kernel
         scores: Scores = ranking.scores.astype(np.float32) if metric["score_type"] == "f32" else ranking.scores
     lengths = np.minimum(np.diff(ranking.offsets), int(metric["depth"]))
     kept = np.zeros(ranking.n_items, dtype=np.bool_)
@@ -116,7 +116,7 @@ def _only(judged: JudgedRanking, kept: Mask) -> JudgedRanking:
 
 
 def _order(judged: JudgedRanking, metric: Metric, spans: TieSpans, worth: Floats | None) -> Index:
-    """Return which member of its span of equal scores goes to the place of each member."""
+    """Return, for the place of each member, which member of its span of equal scores goes there."""
     ranking, rows, bounds = judged.ranking, spans.members(), spans.bounds
     if worth is not None:
         of_rows = np.full(ranking.n_items, 0.0 if metric["unjudged"] in ("zero", "drop") else float(metric["unjudged"]))
@@ -135,13 +135,13 @@ def _order(judged: JudgedRanking, metric: Metric, spans: TieSpans, worth: Floats
 def group_results(judged: Judged, metrics: Sequence[Metric], weights: GroupWeights | None = None) -> list[GroupResults]:
     """Return the results of some metrics for every group of a run and its labels.
 
-    For ``ndcg``: sum over ranks i of gain(i) x discount(i), divided by the same sum over the ideal order; the other
-    measures: ``measures.MEASURES``. The labels are joined once and the lists made once for all metrics that list them
-    alike; no step loops over groups.
+    ndcg = the sum over ranks i of gain(i) x discount(i), divided by the same sum over the ideal order. For the other
+    measures see ``measures.MEASURES``. The labels are joined once. Lists are computed once for all metrics that share
+    them. No step loops over groups.
 
     Parameters: ``judged``, a run with its labels; ``metrics``, any number; ``weights``, for metrics whose ``weights``
-    axis is not ``none``. Returns: one ``GroupResults`` per metric, all over the groups of ``judged``; values of ndcg
-    lie in [0, 1] where ``ideal=judged``, ``negative`` is not ``keep``, ``unjudged`` gains nothing and the ideal is
+    axis is not ``none``. Returns: one ``GroupResults`` per metric, all over the groups of ``judged``. Values of ndcg
+    lie in [0, 1] if ``ideal=judged``, ``negative`` is not ``keep``, ``unjudged`` gains nothing and the ideal is
     ordered by gain. Raises: MetricError for a label or a group that an axis refuses. Source: Jarvelin and
     Kekalainen, TOIS 20(4), 2002, sec. 3. Agrees with: the tools of ``dialects`` (tests/metrics/test_conformance.py,
     test_live_oracles.py).
@@ -159,7 +159,7 @@ def group_results(judged: Judged, metrics: Sequence[Metric], weights: GroupWeigh
     made: dict[int, GroupResults] = {}
     results = []
     for values in group_values(judged, metrics):
-        same = made.get(id(values.values))  # a cutoff beyond all lists changes nothing, the mean included
+        same = made.get(id(values.values))  # a cutoff beyond all lists changes neither the values nor the mean
         results.append(aggregated(values, weights) if same is None else replace(same, metric=values.metric))
         made[id(values.values)] = results[-1]
     return results
@@ -172,7 +172,7 @@ def group_values(judged: Judged, metrics: Sequence[Metric]) -> list[GroupValues]
 
 
 def values_of(lists: Lists, metric: Metric) -> GroupValues:
-    """Return the values of one of the metrics that some lists were made for; metrics with equal values share arrays."""
+    """Return the values of one metric of some lists; metrics with equal values share arrays."""
     values = lists.once(("values", lists.values_key(metric)), lambda: _values_of(lists, metric))
     return values if values.metric == metric else replace(values, metric=metric)
 
@@ -206,9 +206,9 @@ def _values_of(lists: Lists, metric: Metric) -> GroupValues:
 
 
 def _numbers(lists: Lists, metric: Metric) -> Cumulated:
-    """Return the values of a measure over the lists, before the axes that settle single groups."""
+    """Return the values of a measure over the lists, before the axes for single groups are applied."""
     judged = lists.judged
-    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below, with its group
+    with np.errstate(over="ignore", invalid="ignore"):  # the code below refuses an overflow and names the group
         if metric.measure in CUMULATED:
             numbers = cumulated(lists, metric)
         else:
@@ -226,7 +226,7 @@ def _numbers(lists: Lists, metric: Metric) -> Cumulated:
 
 
 def _settle_empty(lists: Lists, metric: Metric, numbers: Cumulated, reasons: Reasons) -> None:
-    """Apply the empty axis to the groups that have nothing to find."""
+    """Apply the empty axis to the groups with nothing to find."""
     empty = numbers.empty
     if not empty.any():
         return
@@ -247,7 +247,7 @@ def _settle_empty(lists: Lists, metric: Metric, numbers: Cumulated, reasons: Rea
 
 
 def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reasons) -> None:
-    """Apply the missing and extra axes to the groups that are on one side only."""
+    """Apply the missing and extra axes to the groups that only the labels or only the run has."""
     judged = lists.judged
     missing, extra = lists.missing, lists.extra
     if missing.any() and metric["missing"] == "error":
@@ -274,11 +274,11 @@ def _settle_absent(lists: Lists, metric: Metric, values: Floats, reasons: Reason
 def tie_bounds(
     judged: Judged, metrics: Sequence[Metric], weights: GroupWeights | None = None
 ) -> list[tuple[GroupResults, GroupResults]]:
-    """Return the results of each metric with every tie broken for the worst, and for the best.
+    """Return the results of each metric with every tie broken for the worst case, and for the best case.
 
-    The bounds are sharp per group: some order of the tied items attains each, and no order exceeds them, except for
-    two measures that no order by gain alone bounds: ``G``, and ``infAP`` where labels are below 0. For ``idcg``, which
-    no tie changes, both are the metric itself. Parameters and errors: see ``group_results``.
+    The bounds are sharp per group: some order of the tied items attains each bound, and no order exceeds it. Exceptions
+    are ``G``, and ``infAP`` with labels below 0, because no order by gain alone bounds them. Ties do not change
+    ``idcg``, so both bounds are the metric itself. Parameters and errors: see ``group_results``.
 
     >>> import numpy as np
     >>> from ndcg_tracker.metrics.language.text import parse_metric
@@ -297,10 +297,10 @@ def tie_bounds(
 
 
 def values_with_bounds(judged: Judged, metrics: Sequence[Metric]) -> list[tuple[GroupValues, GroupValues, GroupValues]]:
-    """Return the values of each metric, and those with every tie broken for the worst, and for the best.
+    """Return the values of each metric, and those with every tie broken for the worst and for the best case.
 
-    What ``group_values`` and ``tie_bounds`` return, at little more than the cost of the first: only the groups in
-    which ties matter are summed again. A refusal names the metric as it was given.
+    This combines ``group_values`` and ``tie_bounds`` at little more than the cost of the first, because only the groups
+    in which ties matter are summed again. An error names the metric as it was given.
     """
     lists = Lists(judged, [variant for metric in metrics for variant in (metric, *variants(metric))])
     values = [values_of(lists, metric) for metric in metrics]

@@ -1,4 +1,4 @@
-"""The axes of a metric, declared once: text form, help, docs and checks all read this."""
+"""The axes of a metric, declared once for text form, help, docs and checks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ndcg_tracker.metrics.language.measures import measures_with
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Axis:
-    """One axis: its name in the text form, the values it takes (the first is the default) and what each of them means.
+    """One axis: its name in the text form, its values (the first is the default) and the meaning of each.
 
-    ``pattern_example`` is an example of the values that ``canonical`` accepts besides the listed ones, and
-    ``pattern_meaning`` says what they mean. ``measures`` are the measures that the axis can change.
+    ``canonical`` accepts further values. ``pattern_example`` is an example of them, and ``pattern_meaning`` says what
+    they mean. ``measures`` are the measures that the axis can change.
     """
 
     name: str
@@ -38,16 +38,16 @@ class Axis:
         return next(iter(self.values))
 
     def checked(self, value: str, is_possible: Callable[[str], bool] = lambda _: True) -> str:
-        """Return the one spelling of a value (MetricError, with the nearest valid one, where there is none).
+        """Return the canonical spelling of a value; raise MetricError, with the nearest valid value, for any other.
 
-        ``is_possible``: says of a value whether it may be suggested.
+        ``is_possible``: returns whether the error may suggest a value.
         """
         if value in self.values:
             return value
         if self.canonical is not None and (spelling := self.canonical(value)) is not None:
             return spelling
         choices = [*self.values, *([self.pattern_example] if self.pattern_example else [])]
-        if value.replace(".", "").isdigit():  # a similar number was hardly meant
+        if value.replace(".", "").isdigit():  # the user hardly meant a similar number
             near = []
         else:
             near = [
@@ -71,7 +71,7 @@ _NAMED = re.compile(r"(?P<name>linear|exp2|binary)(?:>=(?P<least>\d+(?:\.\d+)?))
 def gain_table(text: str) -> dict[float, float] | None:
     """Return the table that a ``gain`` of the form ``{1:3.5, 2:9}`` spells, or None for a named gain.
 
-    Raises: MetricError where the table does not parse.
+    Raises: MetricError if the table does not parse.
 
     >>> gain_table("{1:3.5, 2:9}"), gain_table("exp2")
     ({1.0: 3.5, 2.0: 9.0}, None)
@@ -89,7 +89,7 @@ def gain_table(text: str) -> dict[float, float] | None:
 
 
 def number_text(value: float) -> str:
-    """Return a number as metric texts write it: without a point where it is whole.
+    """Return a number as metric texts write it: a whole number without a decimal point.
 
     >>> number_text(2.0), number_text(0.5), number_text(1e-5)
     ('2', '0.5', '0.00001')
@@ -98,9 +98,9 @@ def number_text(value: float) -> str:
 
 
 def canonical_gain(value: str) -> str | None:
-    """Return the one spelling of a table or of a named gain with a least grade, None for anything else.
+    """Return the canonical spelling of a table or of a named gain with a lowest grade, None for anything else.
 
-    Entries equal to the grade itself are left out.
+    Entries that equal the grade itself are omitted.
 
     >>> canonical_gain("{2:9, 1:1.0}"), canonical_gain("linear>=2.0"), canonical_gain("square")
     ('{2:9}', 'linear>=2', None)
@@ -144,7 +144,7 @@ def _canonical_least(value: str) -> str | None:
 
 
 def at_least(rel: str) -> str:
-    """Return a value of ``rel`` other than any as the condition on a grade that it is.
+    """Return a value of ``rel`` other than any as a condition on a grade.
 
     >>> at_least("2"), at_least(">0.5")
     ('>= 2', '> 0.5')
@@ -177,7 +177,7 @@ def _canonical_recall(value: str) -> str | None:
 
 
 def _numbers_in(value: str) -> list[str] | None:
-    """Return the numbers of a text such as {0.2, 0.5}, as they are spelled, None if it is not such a text."""
+    """Return the numbers of a text such as {0.2, 0.5} as they are written, None for any other text."""
     return [number.strip() for number in value[1:-1].split(",")] if re.fullmatch(r"\{.*\}", value) else None
 
 
@@ -194,7 +194,7 @@ def _canonical_worth(value: str) -> str | None:
 
 def _worth_meaning(value: str) -> str:
     hit, noise, miss, rest = value.strip("{}").split(", ")
-    return f"relevant and retrieved: {hit}, retrieved alone: {noise}, relevant alone: {miss}, neither: {rest}"
+    return f"relevant and retrieved: {hit}, only retrieved: {noise}, only relevant: {miss}, neither: {rest}"
 
 
 def _canonical_count(value: str) -> str | None:
@@ -262,7 +262,7 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "rel",
-        "the lowest relevant grade",
+        "the lowest grade that counts as relevant",
         {"1": "grade 1"},
         _canonical_least,
         "2",
@@ -270,16 +270,19 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "p",
-        "how likely a user goes on to the next rank",
-        {"0.8": "with probability 0.8"},
+        "the probability that a user continues to the next rank",
+        {"0.8": "probability 0.8"},
         _canonical_share,
         "0.5",
-        lambda value: f"with probability {value}",
+        lambda value: f"probability {value}",
     ),
     Axis(
         "graded",
         "whether grades count",
-        {"False": "1 if relevant, else 0", "True": "the grade / the highest grade of the group where that is above 1"},
+        {
+            "False": "1 if relevant, else 0",
+            "True": "the grade, divided by the highest grade of the group if that is above 1",
+        },
         _canonical_yes_or_no,
     ),
     Axis(
@@ -293,60 +296,63 @@ AXES: tuple[Axis, ...] = (
     Axis(
         "relative",
         "what precision is divided by",
-        {"False": "nothing", "True": "the highest precision that the group allows"},
+        {"False": "nothing", "True": "the highest possible precision in the group"},
         _canonical_yes_or_no,
     ),
     Axis(
         "over",
-        "what a sum over the list is divided by",
+        "the divisor of a sum over the list",
         {
-            "relevant": "how many items are relevant",
+            "relevant": "the number of relevant items",
             "cutoff": "the cutoff",
-            "achievable": "how many items are relevant, or the cutoff where that is less",
-            "found": "how many of the first ranks are relevant",
-            "list": "how many of the first ranks the list has",
+            "achievable": "the number of relevant items or the cutoff, whichever is smaller",
+            "found": "the number of relevant items among the first ranks",
+            "list": "the number of items among the first ranks",
         },
     ),
     Axis(
         "beta",
         "the weight of recall relative to precision",
-        {"1": "as much"},
+        {"1": "equal weight"},
         _canonical_positive,
         "0.5",
-        lambda value: f"{value} times as much",
+        lambda value: f"{value} times the weight",
     ),
     Axis(
         "mult",
-        "the number of ranks that precision is taken at",
-        {"1": "as many as there are relevant items"},
+        "the number of ranks over which precision is computed",
+        {"1": "the number of relevant items"},
         _canonical_positive,
         "0.2",
-        lambda value: f"{value} times as many as there are relevant items, rounded up from a tenth on",
+        lambda value: f"{value} times the number of relevant items, rounded up if the fraction is 0.1 or more",
     ),
     Axis(
         "recall",
-        "from which recall on; written after the @",
-        {"0": "from the first rank on"},
+        "the recall that must be reached; written after the @",
+        {"0": "recall 0: every rank counts"},
         _canonical_recall,
         "0.1",
-        lambda value: f"from {value} on",
+        lambda value: f"recall {value}",
     ),
     Axis(
         "recalls",
-        "the points of recall that are averaged over",
-        {ELEVEN_RECALLS: "0, 0.1, 0.2 and so on to 1"},
+        "the recall levels to average over",
+        {ELEVEN_RECALLS: "0, 0.1, 0.2, ..., 1"},
         _canonical_recalls,
         "{0.2, 0.5, 0.8}",
         lambda value: value.strip("{}"),
     ),
     Axis(
         "recall_count",
-        "how many relevant items a recall x means",
-        {"up": "x times all, rounded up from a tenth on", "nearest": "x times all, rounded to the nearest"},
+        "the number of relevant items that a recall x stands for",
+        {
+            "up": "x times all relevant items, rounded up if the fraction is 0.1 or more",
+            "nearest": "x times all relevant items, rounded to the nearest number",
+        },
     ),
     Axis(
         "worth",
-        "what an item adds",
+        "what each item adds",
         {"{1, -1, 0, 0}": _worth_meaning("{1, -1, 0, 0}")},
         _canonical_worth,
         "{3, -2, -1, 0}",
@@ -354,20 +360,20 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "collection",
-        "the size of the collection",
-        {"0": "not known"},
+        "the number of items in the collection",
+        {"0": "unknown"},
         _canonical_count,
         "1000000",
     ),
     Axis(
         "own",
-        "an item whose id is that of its group, as where queries are documents",
-        {"keep": "stays in the list", "drop": "is taken out of the list, before anything else"},
+        "an item with the same id as its group, for example if queries are documents",
+        {"keep": "stays in the list", "drop": "is removed from the list before anything else"},
     ),
     Axis(
         "depth",
-        "how many ranks of each list are read, before anything else",
-        {"all": "to its end"},
+        "how many ranks of each list are read before anything else",
+        {"all": "all ranks"},
         _canonical_count,
         "100",
         lambda value: f"to rank {value}",
@@ -378,15 +384,15 @@ AXES: tuple[Axis, ...] = (
         {
             "item_desc": "by item id, descending in byte order",
             "item_asc": "by item id, ascending in byte order",
-            "input": "as they came",
+            "input": "in input order",
             "pessimistic": "the lowest gain first",
             "optimistic": "the highest gain first",
-            "average": "every order equally likely: the expected value",
+            "average": "the expected value over all orders",
         },
     ),
     Axis(
         "ideal",
-        "the items that the ideal order may use, or that are counted as relevant",
+        "the items in the ideal order, or counted as relevant",
         {
             "judged": "all labelled items of the group",
             "retrieved": "the items of the run's list",
@@ -395,18 +401,22 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "ideal_order",
-        "what the ideal order sorts by",
+        "the sort key of the ideal order",
         {"gain": "the gain, largest first", "label": "the label, largest first, whatever its gain"},
     ),
     Axis(
         "ideal_cut",
         "where the ideal order ends",
-        {"cutoff": "at the cutoff", "none": "nowhere", "retrieved": "at the number of retrieved items"},
+        {
+            "cutoff": "at the cutoff",
+            "none": "at its last item",
+            "retrieved": "at the number of retrieved items",
+        },
     ),
     Axis(
         "unjudged",
-        "an item without label",
-        {"zero": "takes a rank and gains nothing", "drop": "is taken out of the list"},
+        "an item without a label",
+        {"zero": "takes a rank and gains nothing", "drop": "is removed from the list"},
         _canonical_number,
         "0.5",
         lambda value: f"takes a rank and gains {value}",
@@ -417,7 +427,7 @@ AXES: tuple[Axis, ...] = (
         {
             "zero": "takes a rank and gains nothing",
             "keep": "keeps its negative gain",
-            "drop": "its item is taken out of list and labels",
+            "drop": "its item is removed from the list and the labels",
             "error": "is refused",
         },
     ),
@@ -427,14 +437,14 @@ AXES: tuple[Axis, ...] = (
         {
             "f64": "double precision",
             "f32": "single precision",
-            "int": "whole numbers; decimals are cut off",
+            "int": "whole numbers; decimals are truncated",
         },
     ),
     Axis(
         "label_domain",
         "the accepted labels; others are refused",
         {
-            "any": "every finite number",
+            "any": "any finite number",
             "ge0": "0 and above",
             "int": "whole numbers",
             "int_ge0": "whole numbers from 0",
@@ -449,48 +459,52 @@ AXES: tuple[Axis, ...] = (
     ),
     Axis(
         "empty",
-        "the value of a group that has nothing to find",
+        "the value of a group with nothing to find",
         {"0": "0", "1": "1", "skip": "undefined, left out of the mean", "error": "refused"},
     ),
     Axis(
         "empty_when",
         "which groups have nothing to find",
         {
-            "ideal_le_0": "those whose ideal is 0 or negative",
-            "ideal_eq_0": "those whose ideal is 0",
-            "labels_sum_0": "those whose labels add up to 0",
+            "ideal_le_0": "groups whose ideal is 0 or negative",
+            "ideal_eq_0": "groups whose ideal is 0",
+            "labels_sum_0": "groups whose labels add up to 0",
         },
     ),
     Axis(
         "missing",
-        "a group with labels that the run does not have",
+        "a group that has labels but is missing from the run",
         {
-            "zero": "an empty list: it gains nothing",
+            "zero": "an empty list that gains nothing",
             "skip": "undefined, left out of the mean",
             "error": "refused",
-            "empty": "an empty list: the measure's value for one",
+            "empty": "an empty list, with the measure's value for such a list",
         },
     ),
     Axis(
         "extra",
         "a group of the run without labels",
-        {"skip": "undefined, left out of the mean", "error": "refused", "empty": "a group that has nothing to find"},
+        {"skip": "undefined, left out of the mean", "error": "refused", "empty": "a group with nothing to find"},
     ),
     Axis("size1", "a group whose list has one item", {"ok": "is accepted", "error": "is refused"}),
     Axis(
         "clip",
         "a value above 1 (the ideal order was not the best)",
-        {"none": "stays", "error_above_1": "is refused"},
+        {"none": "is accepted", "error_above_1": "is refused"},
     ),
     Axis(
         "weights",
-        "how groups weigh in the mean",
-        {"none": "alike", "group": "by the weight of the group", "item_mean": "by the mean weight of their items"},
+        "the weight of a group in the mean",
+        {
+            "none": "the same for all groups",
+            "group": "the weight of the group",
+            "item_mean": "the mean weight of its items",
+        },
     ),
     Axis(
         "empty_weight",
-        "how a group that has nothing to find weighs in the mean",
-        {"group": "like any other", "one": "its value is added once, whatever its weight"},
+        "the weight in the mean of a group with nothing to find",
+        {"group": "as of any other group", "one": "its value is added once, whatever its weight"},
     ),
     Axis(
         "weight_type",
@@ -500,25 +514,25 @@ AXES: tuple[Axis, ...] = (
     Axis(
         "score_type",
         "the type in which scores are compared",
-        {"f64": "double precision", "f32": "single precision: near scores tie"},
+        {"f64": "double precision", "f32": "single precision: nearly equal scores tie"},
     ),
     Axis("arithmetic", "the type in which sums are computed", {"f64": "double precision", "f32": "single precision"}),
     Axis(
         "round",
-        "the number of decimals kept",
+        "the number of decimals",
         {"none": "all"},
         _canonical_digits,
         "4",
-        lambda value: f"{value.removesuffix('up')} decimals{', halves upwards' if value.endswith('up') else ''}",
+        lambda value: f"{value.removesuffix('up')} decimals{', halves rounded up' if value.endswith('up') else ''}",
     ),
     Axis(
         "round_of",
         "what is rounded",
-        {"group": "each value; the mean runs over rounded values", "mean": "the mean alone"},
+        {"group": "each value, so the mean is over rounded values", "mean": "only the mean"},
     ),
     Axis(
         "all_skipped",
-        "the mean where no group has a value",
+        "the mean if no group has a value",
         {"undefined": "undefined", "0": "0", "error": "refused"},
     ),
 )

@@ -1,4 +1,4 @@
-"""The measures: one record each, with everything about it except its arithmetic."""
+"""The measures: one record for each, with everything about it except its arithmetic."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Literal
 
 Summary = Literal["mean", "sum", "geometric_mean"]
 Work = Literal["search", "recommendations", "rankers", "trec"]
-"""What people rank for: each has a page of its own, ``docs/start-WORK.md``."""
+"""What people rank for: each has its own page, ``docs/start-WORK.md``."""
 ShownOnly = Literal["diagnostic", "no_mean_of_groups"]
 
 LEAST_OF_GEOMETRIC = 0.00001
-"""The least that a group counts in a geometric mean: trec_eval.h, MIN_GEO_MEAN."""
+"""The smallest value that a group has in a geometric mean: trec_eval.h, MIN_GEO_MEAN."""
 
 CUMULATED = ("cg", "dcg", "idcg", "ndcg")
-"""The measures of cumulated gain; the others are their companions."""
+"""The measures of cumulated gain; the others are called companions."""
 
 _OF_LISTS = ("own", "depth", "ties", "unjudged", "score_type")
 _OF_MEANS = ("weights", "weight_type")
@@ -26,20 +26,21 @@ _OF_EMPTY = ("empty", "empty_weight", "clip")
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A measure, and what it needs.
+    """A measure with its names, axes and properties.
 
-    ``formula``: in words, with the names of ``metric.py:_companion_formula`` and any axis in braces; of the cumulated
-    measures it is made in ``metric.py:formula``. ``names``: what people type besides ``name``, whatever the case and
-    underscores; the cutoff follows after ``@`` or ``_``, or at once unless ``is_bare_number_doubtful``: ``rbp_80`` has
-    p=0.8. ``axes``: those of its own; axes that no measure names belong to all, and those of lists and means follow
-    from ``is_listed`` and ``summary``. ``defaults``: of axes, where they differ. ``cutoff``: whether it takes one;
-    ``axis_at``: the axis whose value stands after the ``@`` in its place. ``is_share``: its values lie between 0 and 1,
-    whatever its axes say. ``is_listed``: it depends on the list, not on labels alone. ``is_ordered``: it depends on
-    the order of the list. ``has_expected_value``: the kernel has a closed form of its mean over all orders of tied
-    items, so that ``ties=average`` is taken; a sum of what each item is worth at its rank has one.
-    ``is_diagnostic``: it says how a run was judged or how long it is, and is shown, but not tested; of all others more
-    must be better. ``summary``: of the values of the groups. ``of_nothing``: the value of an empty list where it is
-    also that of a group that the run lacks; None where such a group has 0 under ``missing=zero``, an empty list not.
+    ``formula``: in words; braces hold an axis or a name of ``metric.py:_companion_formula``. ``metric.py:formula``
+    writes the formula of the cumulated measures. ``names``: other names that people type, in any case, with or without
+    underscores. The cutoff follows after ``@`` or ``_``, or directly unless ``is_bare_number_doubtful``: ``rbp_80``
+    means p=0.8. ``axes``: its own axes. Axes that no measure names belong to all measures; ``is_listed`` and
+    ``summary`` decide on the axes of lists and means. ``defaults``: of the axes whose default differs. ``cutoff``:
+    whether it takes one; ``axis_at``: the axis whose value follows the ``@`` instead. ``is_share``: its values lie
+    between 0 and 1, whatever its axes are. ``is_listed``: it depends on the list, not only on labels. ``is_ordered``:
+    it depends on the order of the list. ``has_expected_value``: the kernel has a closed form of its mean over all
+    orders of tied items, so ``ties=average`` is allowed. Every sum of what each item is worth at its rank has one.
+    ``is_diagnostic``: it says how a run was judged or how long it is, and is shown but not tested. For all other
+    measures, more must be better. ``summary``: how the values of the groups are summarised. ``of_nothing``: the value
+    of an empty list, if a group that is missing from the run has the same value. None if such a group has 0 under
+    ``missing=zero``, but an empty list has another value.
     """
 
     name: str
@@ -60,7 +61,7 @@ class Measure:
     is_bare_number_doubtful: bool = False
 
     def has(self, axis: str) -> bool:
-        """Return whether an axis is one of those that not every measure has, and that this one has."""
+        """Return whether this measure has an axis that not every measure has."""
         return (
             axis in self.axes
             or (self.is_listed and axis in _OF_LISTS)
@@ -73,7 +74,7 @@ EXTERNAL = "external:"
 
 _EXTERNAL = Measure(
     EXTERNAL,
-    "results of groups that another engine computed; only their direction and range are known here",
+    "group results that another engine computed; ndcg_tracker knows only their direction and range",
     "as its engine defines it",
     axes=(),
     defaults={"missing": "skip"},
@@ -138,7 +139,7 @@ _ALL = (
     ),
     Measure(
         "F1",
-        "precision and recall of the first ranks in one, recall weighing beta",
+        "precision and recall of the first ranks combined, with weight beta for recall",
         "(b + 1) * P * R / (b * P + R), b = {beta}, P = r / {cutoff}, R = r / {every}, r = {relevant} among {first}",
         names=("f1_score", "f1_beta", "f_beta"),
         axes=("rel", "beta", *_OF_EMPTY),
@@ -158,7 +159,7 @@ _ALL = (
     Measure(
         "RR",
         "reciprocal rank: 1 / the rank of the first relevant item",
-        "1 / the rank of the first of the {relevant} among {first}, 0 without one",
+        "1 / the rank of the first of the {relevant} among {first}, 0 if there is none",
         names=("mrr", "recip_rank", "reciprocal_rank", "mean_reciprocal_rank"),
         axes=("rel", *_OF_EMPTY),
         cutoff="optional",
@@ -178,7 +179,7 @@ _ALL = (
         "the share of labelled items among the first ranks",
         "items with a label among {first} / items among {first}",
         axes=(),
-        defaults={"ties": "item_asc"},  # as ir_measures breaks them for this measure
+        defaults={"ties": "item_asc"},  # as ir_measures breaks ties for this measure
         cutoff="optional",
         is_share=True,
         is_diagnostic=True,
@@ -194,8 +195,8 @@ _ALL = (
     ),
     Measure(
         "RBP",
-        "rank-biased precision: a user goes on to the next rank with probability p",
-        "(1 - p) * sum over the ranks i of {graded} among {first} of p^(i - 1), p = {p}",
+        "rank-biased precision: a user continues to the next rank with probability p",
+        "(1 - p) * sum over {patient}, p = {p}",
         names=("rank_biased_precision",),
         axes=("rel", "p", "graded"),
         cutoff="optional",
@@ -233,7 +234,7 @@ _ALL = (
     ),
     Measure(
         "SetF",
-        "F: precision and recall of the whole list in one, recall weighing beta",
+        "F: precision and recall of the whole list combined, with weight beta for recall",
         "(b + 1) * SetP * SetR / (b * SetP + SetR), b = {beta}, relevant: {relevant}",
         names=("F",),
         axes=("rel", "beta"),
@@ -244,26 +245,26 @@ _ALL = (
     Measure(
         "Rprec",
         "precision after as many ranks as there are relevant items",
-        "{relevant} among the first c ranks / c, c = {mult} * {every}, rounded up from a tenth on",
+        "{relevant} among the first c ranks / c, c = {mult} * {every}, rounded up if the fraction is 0.1 or more",
         names=("r_precision",),
         axes=("rel", "mult"),
         is_share=True,
     ),
     Measure(
         "Bpref",
-        "binary preference: how few judged items that are not relevant rank above the relevant ones",
+        "binary preference: how few judged nonrelevant items rank above the relevant ones",
         "{preference}",
         is_share=True,
     ),
     Measure(
         "infAP",
-        "inferred average precision, where only a sample of the pool was judged",
+        "inferred average precision, if only a sample of the pool was judged",
         "mean over {every} of 1/i + (i-1)/i * (pooled before it)/(i-1) * (share relevant of those judged)",
         is_share=True,
     ),
     Measure(
         "IPrec",
-        "interpolated precision: the best precision at a recall or beyond",
+        "interpolated precision: the highest precision at a recall or beyond",
         "{reached}",
         names=("iprec_at_recall",),
         axes=("rel", "recall", "recall_count"),
@@ -272,7 +273,7 @@ _ALL = (
     ),
     Measure(
         "IPrecAvg",
-        "interpolated precision, averaged over points of recall (11pt_avg)",
+        "interpolated precision, averaged over recall levels (11pt_avg)",
         "mean over the recalls {recalls} of {reached}",
         names=("11pt_avg",),
         axes=("rel", "recalls", "recall_count"),
@@ -280,39 +281,40 @@ _ALL = (
     ),
     Measure(
         "binG",
-        "the mean over relevant items of 1/log2(2 + items before it that are not relevant)",
+        "the mean over relevant items of 1/log2(2 + nonrelevant items before it)",
         "mean over {every} of 1/log2(2 + other items before it)",
         is_share=True,
     ),
     Measure(
         "G",
-        "normalized gain: gains discounted by how much more an ideal order would have gained by then",
-        "sum of g/log2(2 + c - s) / sum of all gains, g = {gain}, s and c what list and ideal gained by then",
+        "normalized gain: gains discounted by how much more the ideal order has gained up to the same rank",
+        "sum of g/log2(2 + c - s) / sum of all gains, g = {gain}, s and c = sums of the list's gains and of the ideal "
+        "gains (1 if lower) up to the rank",
         axes=("gain",),
     ),
     Measure(
         "ndcg_rel",
-        "ndcg, averaged over the ranks of the items that gain something",
-        "mean over the items that gain something of dcg / idcg at their rank, gain = {gain}",
+        "ndcg, averaged over the ranks of the items with a gain",
+        "mean over the items with a gain of dcg / idcg at their rank, gain = {gain}",
         axes=("gain", "discount"),
     ),
     Measure(
         "Rndcg",
-        "ndcg, averaged over the ranks where the ideal order goes on to a lower grade",
-        "mean of dcg / idcg over the ranks where the ideal gain drops, and the list's end, gain = {gain}",
+        "ndcg, averaged over the ranks where the ideal order continues with a lower grade",
+        "mean of dcg / idcg over the ranks where the ideal gain drops, and at the end of the list, gain = {gain}",
         axes=("rel", "gain", "discount"),
     ),
     Measure(
         "yaap",
-        "yet another average precision: its log-odds, smoothed",
+        "yet another average precision: the smoothed log-odds of average precision",
         "ln((1 + s) / (1 + R - s)), s = {precision}, R = {every}",
         defaults={"missing": "empty"},
         of_nothing=None,
     ),
     Measure(
         "Utility",
-        "the worth of the list: an amount per relevant and per other item, retrieved and not",
-        "{hit} * relevant and listed + {noise} * listed alone + {miss} * relevant alone + {rest} * neither",
+        "the worth of the list: an amount for each relevant and each other item, retrieved or not",
+        "{hit} * relevant and retrieved + {noise} * only retrieved + {miss} * only relevant + {rest} * neither",
         axes=("rel", "worth", "collection"),
         is_ordered=False,
         has_expected_value=True,
@@ -320,23 +322,23 @@ _ALL = (
     ),
     Measure(
         "GMAP",
-        "the logarithm of average precision: its summary is the geometric mean over groups (gm_map)",
-        "ln of the larger of 0.00001 and {precision} / {every}; of the groups e^(their mean)",
+        "the logarithm of average precision, summarised by the geometric mean over groups (gm_map)",
+        "ln of the larger of 0.00001 and {precision} / {every}; over the groups e^(their mean)",
         names=("gm_map",),
         summary="geometric_mean",
         of_nothing=math.log(LEAST_OF_GEOMETRIC),
     ),
     Measure(
         "GMBpref",
-        "the logarithm of Bpref: its summary is the geometric mean over groups (gm_bpref)",
-        "ln of the larger of 0.00001 and the {preference}; of the groups e^(their mean)",
+        "the logarithm of Bpref, summarised by the geometric mean over groups (gm_bpref)",
+        "ln of the larger of 0.00001 and the {preference}; over the groups e^(their mean)",
         names=("gm_bpref",),
         summary="geometric_mean",
         of_nothing=math.log(LEAST_OF_GEOMETRIC),
     ),
     Measure(
         "Unjudged",
-        "the share of the first ranks that hold an item without judgement",
+        "the share of the first ranks that hold an unjudged item",
         "{not_judged} among {first} / {cutoff}",
         names=("unj",),
         axes=(),
@@ -347,7 +349,7 @@ _ALL = (
     ),
     Measure(
         "RBPResidual",
-        "how much RBP could rise at most if the items without judgement were relevant",
+        "the largest possible rise of RBP if the unjudged items were relevant",
         "(1 - p) * sum of p^(i - 1) over the ranks i of {not_judged}, + p^n if any, p = {p}",
         axes=("p",),
         is_share=True,
@@ -356,8 +358,8 @@ _ALL = (
     ),
     Measure(
         "NumQ",
-        "how many groups the other means run over",
-        "1; of the groups the sum",
+        "the number of groups in the other means",
+        "1; over the groups the sum",
         axes=(),
         defaults={"missing": "empty"},
         is_listed=False,
@@ -368,8 +370,8 @@ _ALL = (
     ),
     Measure(
         "NumRet",
-        "how many items the list has, or how many of them are relevant: NumRet(rel=1)",
-        "{relevant} in the list; of the groups the sum",
+        "the number of items in the list, or of the relevant ones with NumRet(rel=1)",
+        "{relevant} in the list; over the groups the sum",
         defaults={"rel": "any"},
         is_ordered=False,
         is_diagnostic=True,
@@ -378,8 +380,8 @@ _ALL = (
     ),
     Measure(
         "NumRel",
-        "how many relevant items the labels have",
-        "{every}; of the groups the sum",
+        "the number of relevant items in the labels",
+        "{every}; over the groups the sum",
         defaults={"missing": "empty"},
         is_listed=False,
         is_ordered=False,
@@ -389,8 +391,8 @@ _ALL = (
     ),
     Measure(
         "NumNonrelJudgedRet",
-        "how many judged items of the list are not relevant",
-        "{judged} in the list; of the groups the sum",
+        "the number of judged nonrelevant items in the list",
+        "{judged} in the list; over the groups the sum",
         is_ordered=False,
         is_diagnostic=True,
         summary="sum",
@@ -402,7 +404,7 @@ MEASURES = {measure.name: measure for measure in _ALL}
 
 
 def measure_of(name: str) -> Measure:
-    """Return the record of a measure, also of one that another engine computed.
+    """Return the record of a measure, including one that another engine computed.
 
     >>> measure_of("AP").is_share, measure_of("external:faithfulness").is_listed
     (True, False)
@@ -411,7 +413,7 @@ def measure_of(name: str) -> Measure:
 
 
 def measures_with(axis: str) -> tuple[str, ...]:
-    """Return the measures that have an axis: those that name it, or all if none does.
+    """Return the measures that have an axis: the measures that name it, or all if none does.
 
     >>> measures_with("graded"), len(measures_with("round")) == len(MEASURES)
     (('RBP',), True)

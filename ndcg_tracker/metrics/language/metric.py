@@ -1,4 +1,4 @@
-"""A metric: a measure, a cutoff, and a value on each axis; its text, and its formula in words."""
+"""A metric (a measure, a cutoff, and a value on each axis), its text, and its formula in words."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Direction = Literal["higher", "lower"]
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric: equal metrics have equal text, and ``parse_canonical(str(metric)) == metric``.
+    """A metric: equal metrics have equal texts, and ``parse_canonical(str(metric)) == metric``.
 
     ``measure``: cg, dcg, idcg, ndcg or a companion such as AP. ``cutoff``: the number of ranks that count, >= 1, or
     None for all. ``settings``: the axes that differ from their default, sorted by name. ``requested_as``: the text that
-    it was parsed from, else its own; equality does not look at it. Make one with ``Metric.of`` or ``parse_canonical``,
-    which check and normalise.
+    it was parsed from, or its canonical text; equality ignores it. Create metrics with ``Metric.of`` or
+    ``parse_canonical``, which check and normalise.
 
     >>> metric = Metric.of("ndcg", cutoff=10, ties="average", gain="exp2")
     >>> str(metric), metric["ties"], metric["discount"]
@@ -46,8 +46,8 @@ class Metric:
     def of(cls, measure: str, *, cutoff: int | None = None, **settings: str) -> Metric:
         """Return the metric with these settings.
 
-        Raises: MetricError for an unknown measure, axis or value, an axis that the measure does not have, or a cutoff
-        below 1 or beyond every list.
+        Raises: MetricError for an unknown measure, axis or value, for an axis that the measure does not have, and for a
+        cutoff below 1 or above ``LARGEST_CUTOFF``.
         """
         if measure not in MEASURES:
             raise MetricError(f"{measure} is not a metric; it is one of {', '.join(MEASURES)}")
@@ -87,22 +87,22 @@ class Metric:
 
     @property
     def at(self) -> str:
-        """The text after the parameters: ``@10``, ``@0.1`` for a recall, or nothing."""
+        """The text after the parameters: ``@10``, ``@0.1`` for a recall, or an empty text."""
         behind = measure_of(self.measure).axis_at
         number = self.cutoff if behind is None else self[behind]
         return "" if number is None else f"@{number}"
 
     @property
     def summary(self) -> Summary:
-        """How the values of the groups are summarised: their mean, their sum, or e to the power of their mean."""
+        """How the group results are summarised: their mean, their sum, or e to the power of their mean."""
         return measure_of(self.measure).summary
 
     @property
     def shown_only(self) -> ShownOnly | None:
-        """Why the metric is shown and not compared, None where it is compared.
+        """Why the metric is shown but not compared, None if it is compared.
 
         ``diagnostic``: it measures how a run was judged or how long it is, not how good it is. ``no_mean_of_groups``:
-        its summary is not a mean of the groups, and the tests are about such means.
+        its summary is not a mean of the groups, and the tests apply only to such means.
         """
         if measure_of(self.measure).is_diagnostic:
             return "diagnostic"
@@ -110,17 +110,19 @@ class Metric:
 
     @property
     def is_external(self) -> bool:
-        """Whether another engine computed its values, so that they can be compared, but not made or explained."""
+        """Whether another engine computed its values, so they can be compared but not computed or explained here."""
         return self.measure.startswith(EXTERNAL)
 
     @property
     def counts_missing(self) -> bool:
-        """Whether a group with labels that the run does not have counts, as an empty list."""
+        """Whether a group that has labels but is missing from the run counts as an empty list."""
         return self["missing"] in ("zero", "empty")
 
     @property
     def least_relevant(self) -> float:
-        """The lowest grade of a relevant item, where ``rel`` is not any; the next number after what it must be above.
+        """The lowest grade of a relevant item, for a ``rel`` other than any.
+
+        If grades must be above a number, this is the next larger double.
 
         >>> Metric.of("AP", rel="2").least_relevant, Metric.of("AP", rel=">0.5").least_relevant
         (2.0, 0.5000000000000001)
@@ -130,11 +132,11 @@ class Metric:
 
     @property
     def direction(self) -> Direction:
-        """Which values are better: those of external metrics say so, and of all others the higher ones are."""
+        """Which values are better: as an external metric says, and for all other metrics the higher values."""
         return "lower" if self.is_external and dict(self.settings).get("direction") == "lower" else "higher"
 
     def with_axes(self, **values: str) -> Metric:
-        """Return this metric with other values on some axes; axes that its measure does not have are ignored."""
+        """Return this metric with other values on some axes, ignoring axes that its measure does not have."""
         if self.is_external:
             return self
         kept = {axis: value for axis, value in values.items() if self.measure in AXIS_OF[axis].measures}
@@ -142,7 +144,7 @@ class Metric:
 
     @property
     def limits(self) -> tuple[float, float] | None:
-        """The lowest and the highest possible value, None if not known.
+        """The lowest and the highest possible value, None if unknown.
 
         >>> Metric.of("ndcg").limits, Metric.of("dcg").limits, Metric.of("ndcg", negative="keep").limits
         ((0.0, 1.0), None, None)
@@ -169,14 +171,14 @@ class Metric:
 
 LARGEST_CUTOFF = 10**9
 LARGEST_CONSTANT = 10**6
-"""The largest cutoff with ``ideal=constant``, whose ideal has that many ranks."""
+"""The largest cutoff with ``ideal=constant``, because its ideal has that many ranks."""
 
 _GOVERNED_BY = {"round_of": "round", "weight_type": "weights", "empty_weight": "weights"}
-"""Axes that change nothing while another one has its default."""
+"""Axes that change nothing while another axis has its default."""
 
 
 def _is_possible(measure: str, cutoff: int | None, axis: str, value: str) -> bool:
-    """Return whether a value of an axis goes with a measure and a cutoff."""
+    """Return whether a measure with this cutoff allows a value of an axis."""
     try:
         Metric.of(measure, cutoff=cutoff, **{axis: value})
     except MetricError:
@@ -185,7 +187,7 @@ def _is_possible(measure: str, cutoff: int | None, axis: str, value: str) -> boo
 
 
 def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
-    """Return the value of an axis that a metric does not name.
+    """Return the default of an axis for a measure with this cutoff.
 
     ``RR`` with a cutoff breaks ties by ascending item id, as ir_measures does.
 
@@ -199,12 +201,12 @@ def default_of(axis: Axis, measure: str, cutoff: int | None) -> str:
 
 @cache
 def _defaults(measure: str, cutoff: int | None) -> dict[str, str]:
-    """Return the default of every axis; ``cutoff``: any one where there is one."""
+    """Return the default of every axis; ``cutoff``: any number if the metric has a cutoff, else None."""
     return {axis.name: default_of(axis, measure, cutoff) for axis in AXES}
 
 
 def _plainest(measure: str, settings: dict[str, str]) -> str:
-    """Return the plainest measure that is the same with these settings, and take out those that it says itself."""
+    """Return the simplest measure that is the same with these settings, and remove settings that it implies."""
     if measure == "dcg" and settings.get("discount") == "none":
         del settings["discount"]
         return "cg"
@@ -219,7 +221,7 @@ def _plainest(measure: str, settings: dict[str, str]) -> str:
 
 
 def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[str, str]) -> None:
-    """Take out settings without which a metric is the same."""
+    """Remove settings that do not change the metric."""
     if settings.get("missing") == "empty" and (measure == "idcg" or MEASURES[measure].of_nothing is not None):
         del settings["missing"]
     if measure == "P" and "relative" not in settings and "empty" not in settings:
@@ -230,7 +232,7 @@ def _drop_what_changes_nothing(measure: str, cutoff: int | None, settings: dict[
         settings.pop("rel", None)
     if measure == "Utility" and settings.get("worth", " 0}").endswith(" 0}"):
         settings.pop("collection", None)
-    drops = "drop" in (settings.get("unjudged"), settings.get("negative"))  # what is left moves up
+    drops = "drop" in (settings.get("unjudged"), settings.get("negative"))  # the remaining items move up
     other_ideal = {"ideal", "ideal_cut"} & settings.keys()
     if not drops and not other_ideal and cutoff is not None and cutoff <= int(settings.get("depth", 0)):
         del settings["depth"]
@@ -240,20 +242,21 @@ def _no_cutoff(measure: str, cutoff: int) -> MetricError:
     """Return the error for a cutoff that the measure cannot have."""
     axis_at = MEASURES[measure].axis_at
     if axis_at is not None:
-        return MetricError(f"{measure} has no cutoff but a {axis_at} after the @", advice=f"write {measure}@0.1")
+        return MetricError(f"{measure} takes a {axis_at} after the @, not a cutoff", advice=f"write {measure}@0.1")
     if not MEASURES[measure].is_listed:
         return MetricError(f"{measure} has no cutoff", advice=f"write {measure}")
-    other = f"P@{cutoff}" if measure == "SetP" else f"{measure}(depth={cutoff}) to read {cutoff} ranks alone"
+    other = f"P@{cutoff}" if measure == "SetP" else f"{measure}(depth={cutoff}) to read only {cutoff} ranks"
     return MetricError(f"{measure} has no cutoff", advice=f"write {measure}, or {other}")
 
 
 def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
     if settings.get("ideal") == "constant" and cutoff is not None and cutoff > LARGEST_CONSTANT:
         raise MetricError(
-            "ideal=constant adds up every rank to the cutoff", advice=f"use one of at most {LARGEST_CONSTANT}"
+            "the cutoff is too large for ideal=constant, which sums every rank up to it",
+            advice=f"use at most {LARGEST_CONSTANT}",
         )
     if settings.get("ideal") == "constant" and measure not in CUMULATED:
-        raise MetricError(f"{measure} counts relevant items, so ideal=constant says nothing", advice="leave it out")
+        raise MetricError(f"{measure} counts relevant items, so ideal=constant has no meaning", advice="remove it")
     _refuse_divisor(measure, cutoff, settings)
     if not MEASURES[measure].has_expected_value and settings.get("ties") == "average":
         raise MetricError(
@@ -261,30 +264,30 @@ def _refuse_impossible(measure: str, cutoff: int | None, settings: Mapping[str, 
         )
     if "depth" in settings and settings.get("ties") == "average":
         raise MetricError(
-            "depth cuts one order off, and ties=average has many", advice="use ties=pessimistic or ties=optimistic"
+            "depth does not work with ties=average, which has many orders to cut",
+            advice="use ties=pessimistic or ties=optimistic",
         )
     if settings.get("rel") == "any" and measure != "NumRet":
         raise MetricError(
-            f"{measure} needs to know what is relevant; rel=any is for NumRet alone", advice="write rel=1", joint=", "
+            f"rel=any is only for NumRet, because {measure} needs to know which items are relevant",
+            advice="write rel=1",
         )
     if measure not in (*CUMULATED, "ERR") and settings.get("unjudged", "zero") not in ("zero", "drop"):
-        raise MetricError(
-            f"{measure} has no gains, so an unjudged item cannot gain something", advice="use unjudged=drop"
-        )
+        raise MetricError(f"{measure} has no gains, so an unjudged item cannot have a gain", advice="use unjudged=drop")
 
 
 def _refuse_divisor(measure: str, cutoff: int | None, settings: Mapping[str, str]) -> None:
     over = settings.get("over")
     if over == "found" and measure != "AP":
-        raise MetricError(f"{measure} over what was found is 1 or 0", advice=f"write Success@{cutoff}")
+        raise MetricError(f"{measure} with over=found is always 1 or 0", advice=f"write Success@{cutoff}")
     if over == "cutoff" and cutoff is None:
         raise MetricError("over=cutoff needs a cutoff", advice=f"write {measure}(over=cutoff)@10")
     if over is not None and "relative" in settings:
-        raise MetricError("over and relative both say what is divided by", advice="leave relative out")
+        raise MetricError("over and relative both set the divisor", advice="remove relative")
 
 
 def cutoff_from(digits: str) -> int:
-    """Return the cutoff that some digits spell; for very long ones, a number that ``Metric.of`` refuses.
+    """Return the cutoff that some digits mean; for very many digits, a number that ``Metric.of`` refuses.
 
     >>> cutoff_from("010"), cutoff_from("9" * 5000) > LARGEST_CUTOFF
     (10, True)
@@ -300,9 +303,9 @@ _EXTERNAL_FORM = re.compile(
 
 
 def external_metric(text: str) -> Metric:
-    """Return the metric that a text names whose values another engine computed.
+    """Return the metric of another engine that a text names.
 
-    Without direction and range it means the results that are stored under this name. Raises: MetricError.
+    Without direction and range, it means the results stored under this name. Raises: MetricError.
 
     >>> str(external_metric("external:latency(direction=lower,range=0.0..inf)"))
     'external:latency(direction=lower, range=0..inf)'
@@ -330,7 +333,7 @@ def external_metric(text: str) -> Metric:
 
 
 def named_external(text: str, direction: str, low: str, high: str) -> Metric:
-    """Return the metric of a name, with or without ``external:``, with the direction and range of its values.
+    """Return the external metric with a name, a direction and a range; the name may begin with ``external:``.
 
     >>> str(named_external("faithfulness", "higher", "0", "1"))
     'external:faithfulness(direction=higher, range=0..1)'
@@ -340,17 +343,19 @@ def named_external(text: str, direction: str, low: str, high: str) -> Metric:
 
 
 def refuse_external(metrics: Iterable[Metric]) -> None:
-    """Raise MetricError for a metric that another engine computed, whose values cannot be made here."""
+    """Raise MetricError for a metric that another engine computed, because its values cannot be computed here."""
     for metric in metrics:
         if metric.is_external:
             raise MetricError(
-                f"{metric.measure} was computed by another engine, and cannot be computed here",
+                f"another engine computed {metric.measure}, so it cannot be computed here",
                 advice=f"store its results with: ndcg-track ingest --results FILE --metric {metric.measure}",
             )
 
 
 def range_of(low: str, high: str) -> tuple[float, float]:
-    """Return the range of a metric's values; a side may be infinite (MetricError for what is no range).
+    """Return the range of a metric's values; either end may be infinite.
+
+    Raises: MetricError for texts that are not a range.
 
     >>> range_of("0", "inf")
     (0.0, inf)
@@ -371,9 +376,9 @@ _PARAMETER = re.compile(r"\s*(?P<name>\w+)\s*=\s*(?P<value>\{[^{}]*\}|[^,{}()\s]
 
 
 def parse_canonical(text: str) -> Metric:
-    """Return the metric that a text form spells: ``NAME(axis=value, ...)@CUTOFF``.
+    """Return the metric that a canonical text means: ``NAME(axis=value, ...)@CUTOFF``.
 
-    Raises: MetricError, with what is valid, for anything else.
+    Raises: MetricError, with a valid example, for any other text.
 
     >>> parse_canonical("ndcg(ties=average,gain=exp2)@10") == parse_canonical("ndcg(gain=exp2, ties=average)@10")
     True
@@ -405,8 +410,8 @@ def parse_canonical(text: str) -> Metric:
     behind = MEASURES[measure].axis_at
     if behind is not None:
         if (at is None) == (behind not in settings):
-            said = "twice" if at is not None else "nowhere"
-            raise MetricError(f"{text!r} gives the {behind} {said}", advice=f"write {measure}@0.1")
+            fault = f"gives the {behind} twice" if at is not None else f"has no {behind}"
+            raise MetricError(f"{text!r} {fault}", advice=f"write {measure}@0.1")
         if at is not None:
             settings[behind] = at
         return Metric.of(measure, cutoff=None, **settings)
@@ -417,7 +422,7 @@ def parse_canonical(text: str) -> Metric:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One axis of a metric: its value, what the value means, and the default that it replaces (or equals)."""
+    """One axis of a metric: its value, the meaning of the value, and the default of the axis."""
 
     axis: str
     value: str
@@ -426,7 +431,7 @@ class Setting:
 
     @property
     def is_default(self) -> bool:
-        """Whether the metric leaves this axis as it is."""
+        """Whether the metric has the default of this axis."""
         return self.value == self.default
 
 
@@ -476,15 +481,15 @@ def _companion_formula(metric: Metric) -> str:
         "relevant": relevant,
         "every": every,
         "judged": judged,
-        "not_judged": "items without a label from 0 on",
+        "not_judged": "items without a label of 0 or above",
         "precision": f"sum over {relevant} among {first} of the precision at their rank",
         "preference": f"mean over {every} of 1 - min({judged} before it, R) / min(all of these, R), R = {every}",
         "gain": AXIS_OF["gain"].meaning_of(metric["gain"]),
         "reached": "the highest precision at or after the rank that reaches the recall "
         f"({AXIS_OF['recall_count'].meaning_of(metric['recall_count'])})",
-        "graded": "the grade / the highest grade of the group, where that is above 1,"
+        "patient": f"the ranks i among {first} of g * p^(i - 1), g = grade (/ the highest of the group if that is > 1)"
         if metric["graded"] == "True"
-        else relevant,
+        else f"the ranks i of {relevant} among {first} of p^(i - 1)",
         "cutoff": metric.cutoff,
         "shown": divisors["achievable" if metric["relative"] == "True" else "cutoff"],
         "divisor": divisors["achievable" if metric["relative"] == "True" else metric["over"]],
@@ -497,7 +502,7 @@ def _companion_formula(metric: Metric) -> str:
 
 
 def settings(metric: Metric) -> list[Setting]:
-    """Return the value of every axis that the metric's measure has, in the order in which the axes are declared."""
+    """Return the value of every axis of the metric's measure, in the order of ``AXES``."""
     return [
         Setting(
             axis.name,

@@ -1,4 +1,4 @@
-"""What other tools call a metric: by the work that they are for, and the names that mean something else than ours."""
+"""The names of metrics in other tools, by kind of work, and names that mean another metric than our similar name."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOOLS: dict[Work, tuple[str, ...]] = {
     "rankers": ("lightgbm", "xgboost", "catboost", "sklearn", "torchmetrics", "spark_graded"),
     "trec": ("trec_eval", "trec_eval10", "pytrec_eval", "ir_measures", "ranx"),
 }
-"""The dialects of each work."""
+"""The dialects for each kind of work."""
 
 _WITHOUT_DIALECT: dict[Work, tuple[tuple[str, str, str], ...]] = {
     "search": (
@@ -34,12 +34,12 @@ _WITHOUT_DIALECT: dict[Work, tuple[tuple[str, str, str], ...]] = {
         ("Kaggle", "MAP@12", "AP(over=achievable)@12"),
     ),
 }
-"""Tools whose names are those of others: tool, its name, the text to type here."""
+"""Tools without a dialect: the tool, its name for a metric, and the text to type here."""
 
 
 @dataclass(frozen=True, slots=True)
 class OtherName:
-    """A metric as a tool calls it: our ``measure``, the ``tool``, its own name, and the text that is typed here."""
+    """A tool's name for a metric: our ``measure``, the ``tool``, its own name, and the text to type here."""
 
     measure: str
     tool: str
@@ -48,15 +48,15 @@ class OtherName:
 
 
 def other_names(work: Work) -> list[OtherName]:
-    """Return what the tools of a work call their metrics, measure by measure, the plain form of each tool first.
+    """Return the names of metrics in the tools for a kind of work, by measure, with the plain form of each tool first.
 
-    Raises: MetricError for another work.
+    Raises: MetricError for an unknown kind of work.
 
     >>> next(name for name in other_names("search") if name.tool == "beir")
     OtherName(measure='ndcg', tool='beir', theirs='NDCG@10', ours='beir:NDCG@10')
     """
     if work not in _TOOLS:
-        raise MetricError(f"there is no table for {work!r}", advice=f"give one of {', '.join(get_args(Work))}")
+        raise MetricError(f"there is no table of names for {work!r}", advice=f"give one of {', '.join(get_args(Work))}")
     tools = [*_TOOLS[work], *(tool for tool, _, _ in _WITHOUT_DIALECT.get(work, ()))]
 
     def place(name: OtherName) -> tuple[int, int, int]:
@@ -75,12 +75,12 @@ def _names(work: Work) -> Iterator[OtherName]:
         yield OtherName(parse_canonical(ours).measure, tool, theirs, ours)
 
 
-_ACHIEVABLE = "divides by the relevant items or the cutoff, whichever is less"
+_ACHIEVABLE = "divides by the number of relevant items or the cutoff, whichever is smaller"
 _MEANT = dict.fromkeys(("mapk", "apk", "mapatk"), (_ACHIEVABLE, "AP(over=achievable)"))
-"""Names of other numbers than the one that is spelled alike here: what they do, and the metric that they are."""
+"""Names that mean another metric than a similar name here: what it does, and how to write it."""
 
-_SUBTOPICS = "is about diversity, and needs the subtopics of each item"
-_CATALOGUE = "is about the catalogue, and needs every item and its history"
+_SUBTOPICS = "measures diversity and needs the subtopics of each item"
+_CATALOGUE = "depends on the catalogue and needs every item and its history"
 _NOT_HERE = {
     **dict.fromkeys(
         ("erria", "ndcgia", "mapia", "pia", "precisionia", "mrria", "alphandcg", "αndcg", "alphadcg", "nerria", "nnrbp",
@@ -93,21 +93,21 @@ _NOT_HERE = {
          "meaninvuserfreq", "avgrecpopularity"),
         _CATALOGUE,
     ),
-    "hole": "asks whether an item has a label in any query (Unjudged@10 asks for one in its own query)",
-    "nauc": "is about the confidence of a model",
+    "hole": "counts items without a label in any query (Unjudged@10 counts items without one in their own query)",
+    "nauc": "measures the confidence of a model",
 }  # fmt: skip
-"""Names of numbers that are not computed here, without case and separators, and why."""
+"""Names of metrics that are not computed here, in lower case without separators, and why."""
 _OF_EMBEDDINGS = re.compile(r"(?:\w+_)?(?:cosine|dot|euclidean|manhattan)_(?P<name>[a-z]+)", re.ASCII)
 _CUTOFF = re.compile(r"\s*(?:k\s*=\s*)?([1-9]\d*)\b", re.ASCII)
 
 
 def not_ours(text: str) -> MetricError | None:
-    """Return why a text that is no metric must not be taken for one with a similar name, None if nothing is known.
+    """Return why an unknown name must not be read as a metric with a similar name, None if nothing is known.
 
     >>> str(not_ours("mapk@10"))
-    'mapk divides by the relevant items or the cutoff, whichever is less; write AP(over=achievable)@10'
+    'mapk divides by the number of relevant items or the cutoff, whichever is smaller; write AP(over=achievable)@10'
     >>> str(not_ours("ERR-IA@10")).partition("; ")[0]
-    'ERR-IA is about diversity, and needs the subtopics of each item: it is not computed here'
+    'ERR-IA measures diversity and needs the subtopics of each item, so it is not computed here'
     """
     name, cutoff = _with_cutoff(text)
     if _plain(name) in _MEANT:
@@ -116,12 +116,13 @@ def not_ours(text: str) -> MetricError | None:
     of_embeddings = _OF_EMBEDDINGS.fullmatch(name)
     for tool, theirs, ours in _WITHOUT_DIALECT["search"] if of_embeddings else ():
         if of_embeddings and theirs.startswith(f"cosine_{of_embeddings['name']}@"):
-            return MetricError(f"{name} is a name of {tool}", advice=f"write {ours.partition('@')[0]}{cutoff or '@10'}")
+            advice = f"write {ours.partition('@')[0]}{cutoff or '@10'}"
+            return MetricError(f"{name} is a metric name of {tool}", advice=advice)
     return not_computed(text)
 
 
 def not_computed(text: str) -> MetricError | None:
-    """Return that a metric is not computed here, with the command that stores it, None if nothing is known.
+    """Return an error for a metric that is not computed here, with the command that stores it, None if unknown.
 
     >>> str(not_computed("Serendipity(k=10)")).rpartition(" ")[2]
     'external:Serendipity@10'
@@ -134,13 +135,13 @@ def not_computed(text: str) -> MetricError | None:
         return None
     stored = EXTERNAL + "".join(name.split()) + cutoff
     return MetricError(
-        f"{name} {_NOT_HERE[plain]}: it is not computed here",
+        f"{name} {_NOT_HERE[plain]}, so it is not computed here",
         advice=f"store another tool's values with: ndcg-track ingest --results FILE --metric {stored}",
     )
 
 
 def _with_cutoff(text: str) -> tuple[str, str]:
-    """Return the name that a text begins with, and its cutoff as it is written here, "" for none.
+    """Return the name that a text begins with, and its cutoff as written here, "" for none.
 
     >>> _with_cutoff("mapk(k=10)"), _with_cutoff("coverage@5"), _with_cutoff("Gini index")
     (('mapk', '@10'), ('coverage', '@5'), ('Gini index', ''))
@@ -153,5 +154,5 @@ def _with_cutoff(text: str) -> tuple[str, str]:
 
 
 def _plain(name: str) -> str:
-    """Return a name without case and separators."""
+    """Return a name in lower case without separators."""
     return re.sub("[-_ ]", "", name).lower()

@@ -1,4 +1,4 @@
-"""A metric as a query that another engine runs: the value of every group from a table of a run and one of labels."""
+"""A metric as a query for another engine: the value of every group from a table of a run and a table of labels."""
 
 from __future__ import annotations
 
@@ -16,32 +16,32 @@ _OF_RELEVANT = ("P", "R", "AP", "RR", "Success")
 _NOT_IN_SQL = {
     "ties=input": "rows of a table have no order",
     "label_type": "grades are double precision in SQL",
-    "label_domain": "SQL refuses no labels",
-    "score_type": "scores are compared as they are in SQL",
+    "label_domain": "SQL cannot refuse labels",
+    "score_type": "SQL compares scores in their own type",
     "arithmetic": "sums are double precision in SQL",
     "round": "engines round halves differently",
     "round_of": "engines round halves differently",
-    "size1": "SQL refuses no groups",
-    "clip": "SQL refuses no values",
-    "weights": "it is of the mean, and the query gives values of groups",
-    "weight_type": "it is of the mean, and the query gives values of groups",
-    "empty_weight": "it is of the mean, and the query gives values of groups",
-    "all_skipped": "it is of the mean, and the query gives values of groups",
-    "negative=error": "SQL refuses no labels",
-    "negative=keep": "no ideal order of negative gains is written",
-    "empty=error": "SQL refuses no groups",
-    "missing=error": "SQL refuses no groups",
-    "extra=error": "SQL refuses no groups",
-    "relative": "only plain precision is written",
-    "over": "only plain precision, recall and average precision are written",
-    "own": "ids of groups and items may be of other types there",
-    "ideal=constant": "only ideals of labelled or retrieved items are written",
+    "size1": "SQL cannot refuse groups",
+    "clip": "SQL cannot refuse values",
+    "weights": "it applies to the mean, but the query returns values of groups",
+    "weight_type": "it applies to the mean, but the query returns values of groups",
+    "empty_weight": "it applies to the mean, but the query returns values of groups",
+    "all_skipped": "it applies to the mean, but the query returns values of groups",
+    "negative=error": "SQL cannot refuse labels",
+    "negative=keep": "the query has no ideal order of negative gains",
+    "empty=error": "SQL cannot refuse groups",
+    "missing=error": "SQL cannot refuse groups",
+    "extra=error": "SQL cannot refuse groups",
+    "relative": "the query supports only plain precision",
+    "over": "the query supports only plain precision, recall and average precision",
+    "own": "ids of groups and items may have different types in SQL",
+    "ideal=constant": "the query supports only ideals of labelled or retrieved items",
 }
 
 
 @dataclass(frozen=True)
 class Tables:
-    """The names of the two tables and of their columns, as the query writes them."""
+    """The names of the two tables and their columns in the query."""
 
     run: str = "run"
     labels: str = "labels"
@@ -55,16 +55,16 @@ def query(metric: Metric, dialect: str, tables: Tables | None = None) -> str:
     """Return the query that computes a metric for every group: columns ``group_key`` and ``value``.
 
     Parameters: ``dialect``: one of ``DIALECTS``. ``tables``: names; the run has one row per (group, item) with a score,
-    the labels one with a grade, rows whose score or grade is null count as absent. ``value`` is null where the metric
-    is undefined. Values agree with the kernel to about 1e-12: engines add up in an order of their own. Raises:
-    MetricError for what SQL does not compute exactly, with the reason; InputError for an unknown dialect and where
-    sqlglot is not installed.
+    the labels one row with a grade. Rows with a null score or grade count as absent. ``value`` is null if the metric
+    is undefined. Values agree with the kernel to about 1e-12, because engines choose their own order of summation.
+    Raises: MetricError, with the reason, for a metric that SQL does not compute exactly; InputError for an unknown
+    dialect and if sqlglot is not installed.
 
     >>> query(Metric.of("P", cutoff=2), "duckdb").splitlines()[0]
     'WITH judged AS ('
     """
     if dialect not in DIALECTS:
-        raise InputError(f"there is no dialect {dialect!r}", advice=f"give one of {', '.join(DIALECTS)}")
+        raise InputError(f"{dialect!r} is not a SQL dialect", advice=f"give one of {', '.join(DIALECTS)}")
     _refuse(metric)
     try:
         sqlglot: Any = import_module("sqlglot")
@@ -88,9 +88,9 @@ def query(metric: Metric, dialect: str, tables: Tables | None = None) -> str:
     }
     for table in (names.run, names.labels):
         if not is_name(table, "SELECT 1 FROM {} AS own"):
-            raise InputError(f"{table!r} is not the name of a table in SQL", advice="put it in double quotes")
+            raise InputError(f"{table!r} is not a table name in SQL", advice="put it in double quotes")
     text = _query(metric, dialect, replace(names, **quoted))
-    silent = sqlglot.ErrorLevel.IGNORE  # about where nulls are sorted: no number that orders rows is null
+    silent = sqlglot.ErrorLevel.IGNORE  # no warnings about the order of nulls: no sort key is null
     return str(sqlglot.transpile(text, read="duckdb", write=dialect, pretty=True, unsupported_level=silent)[0]) + ";\n"
 
 
@@ -98,22 +98,22 @@ def _refuse(metric: Metric) -> None:
     if metric.measure not in (*_CUMULATED, *_OF_RELEVANT):
         measures = ", ".join((*_CUMULATED, *_OF_RELEVANT))
         raise MetricError(
-            "this measure is not written in SQL", where=metric.requested_as, advice=f"these are: {measures}"
+            "SQL does not compute this measure", where=metric.requested_as, advice=f"it computes {measures}"
         )
     for axis, value in metric.settings:
         reason = _NOT_IN_SQL.get(axis) or _NOT_IN_SQL.get(f"{axis}={value}")
         if metric.measure in _OF_RELEVANT and (axis, value) == ("ties", "average"):
-            reason = "the expected value over all orders is written for cumulated gain alone"
+            reason = "the query computes the expected value over all orders only for cumulated gain"
         if metric.measure in _OF_RELEVANT and axis in ("ideal", "empty"):
-            reason = "of relevant items, only those of the labels are written, and 0 where there are none"
+            reason = "the query counts the relevant items of the labels, and gives 0 if there are none"
         if axis == "unjudged" and value not in ("zero", "drop") and metric.measure in _OF_RELEVANT:
-            reason = "gains of unjudged items are written for cumulated gain alone"
+            reason = "the query supports gains of unjudged items only for cumulated gain"
         if reason is not None:
             raise MetricError(f"SQL does not compute {axis}={value} exactly ({reason})", where=metric.requested_as)
 
 
 def _query(metric: Metric, dialect: str, tables: Tables) -> str:
-    """Return the query in DuckDB's SQL, except where ``dialect`` needs its own."""
+    """Return the query in DuckDB's SQL, with the parts that ``dialect`` needs in its own SQL."""
     is_cumulated = metric.measure in _CUMULATED
     item = f"CAST({tables.item} AS TEXT)"
     in_bytes = 'item_key COLLATE "C"' if dialect == "postgres" else "item_key"
@@ -211,7 +211,7 @@ def _ln(number: float) -> str:
 
 
 def _cumulated(metric: Metric, within: str) -> tuple[str, str]:
-    """Return the sum of a list, and the tables that end with the ideal of each group."""
+    """Return the sum over a list, and the tables that end with the ideal of each group."""
     terms = f"gain * {_discount(metric, 'place')}"
     total = f"SUM(CASE WHEN {within} THEN {terms} ELSE 0.0 END)" if within else f"SUM({terms})"
     gain = _gain(metric, "grade")
@@ -253,7 +253,7 @@ def _of_relevant(metric: Metric, within: str) -> tuple[str, str]:
 
 
 def _value(metric: Metric) -> str:
-    """Return the value of a group from ``total``, ``ideal`` and whether run and labels have it."""
+    """Return the value of a group from ``total``, ``ideal`` and whether the run and the labels have the group."""
     total, ideal = "CAST(COALESCE(total, 0.0) AS DOUBLE)", "CAST(COALESCE(ideal, 0.0) AS DOUBLE)"
     empty = {"0": "0.0", "1": "1.0", "skip": "NULL"}.get(metric["empty"], "NULL")
     of_ndcg = f"CASE WHEN {_is_empty(metric)} THEN {empty} ELSE {total} / {ideal} END"
@@ -264,7 +264,7 @@ def _value(metric: Metric) -> str:
         "R": f"CASE WHEN {ideal} > 0 THEN {total} / {ideal} ELSE 0.0 END",
         "AP": f"CASE WHEN {ideal} > 0 THEN {total} / {ideal} ELSE 0.0 END",
     }.get(metric.measure, total)
-    nothing = ideal if metric.measure == "idcg" else "0.0"  # which does not depend on the run
+    nothing = ideal if metric.measure == "idcg" else "0.0"  # idcg does not depend on the run
     missing = {"zero": nothing, "skip": "NULL", "empty": value}[metric["missing"]]
     extra = {"skip": "NULL", "empty": empty if metric.measure == "ndcg" else value}[metric["extra"]]
     return f"CAST(CASE WHEN is_judged = 0 THEN {extra} WHEN is_listed = 0 THEN {missing} ELSE {value} END AS DOUBLE)"

@@ -1,4 +1,4 @@
-"""From text to metric: the canonical form, the names that people type, lists of them, and every dialect."""
+"""From text to metric: canonical texts, other names that people type, lists of metrics, and every dialect."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from ndcg_tracker.metrics.language.other_names import not_computed, not_ours
 NAMES = {typed: name for name, measure in MEASURES.items() for typed in measure.names} | {
     "num_rel_ret": "NumRet(rel=1)"
 }
-"""The names of measures that people type, with our name and, where it belongs to it, a setting."""
+"""Other names of measures that people type, with our name and, if needed, a setting."""
 
 CUT_OF = ("ndcg_cut", "map_cut", "P", "recall", "success")
-"""Names that trec_eval writes with a point before the cutoff as well, as in ``ndcg_cut.10``."""
+"""Names that trec_eval also writes with a point before the cutoff, as in ``ndcg_cut.10``."""
 
 _DIALECT = re.compile(
     r"\s*(?P<name>[A-Za-z_]\w*)\s*(?:\((?P<options>[^()]*)\))?\s*:(?P<native>.*)", re.ASCII | re.DOTALL
@@ -40,7 +40,7 @@ _GAIN = re.compile(r"-?\d+(?:\.\d+)?=-?[\d.]+", re.ASCII)
 _SHUT = {"(": ")", "[": "]", "{": "}"}
 _NEAR = 0.75
 _SHORT = {"es": "elasticsearch"}
-"""Short names of tools that are no beginning of theirs."""
+"""Short names of tools that are not the beginning of the full name."""
 _OPTION = re.compile(r"[,;]\s*(?!top=|k=)\w+=[^,;)]*")
 _CALL = re.compile(r"(?P<name>[^@(]+)(?:@(?P<at>.*)|\((?:k=)?(?P<k>[1-9]\d*)\))?", re.ASCII)
 _CUTOFF = re.compile(r"[1-9]\d{0,8}", re.ASCII)
@@ -50,11 +50,11 @@ TREC = ("trec_eval", "pytrec_eval", "trec_eval10")
 
 @lru_cache(maxsize=1024)
 def parse_metric(text: str) -> Metric:
-    """Return the metric that a text spells: ``NAME(axis=value, ...)@CUTOFF``, or ``DIALECT:NATIVE``.
+    """Return the metric that a text means: ``NAME(axis=value, ...)@CUTOFF``, or ``DIALECT:NATIVE``.
 
-    Names that people type mean our own metrics: ``map`` is AP, ``mrr@10`` RR@10, ``P_10`` P@10, ``ndcg_cut_10``
-    ndcg@10. The metric knows the text as ``requested_as``. Raises: MetricError, with a valid spelling, for
-    anything else.
+    Other names that people type mean our own metrics: ``map`` is AP, ``mrr@10`` is RR@10, ``P_10`` is P@10, and
+    ``ndcg_cut_10`` is ndcg@10. The metric keeps the text as ``requested_as``. Raises: MetricError, with a valid text,
+    for any other text.
 
     >>> parse_metric("ndcg(ties=average,gain=exp2)@10") == parse_metric("ndcg(gain=exp2, ties=average)@10")
     True
@@ -73,10 +73,10 @@ def parse_metric(text: str) -> Metric:
 
 
 def metric_texts(texts: str | Sequence[str]) -> list[str]:
-    """Return the metrics that some texts name, one text each, as typed; a text may hold a list with commas.
+    """Return the metrics that some texts name, one text per metric, as typed; a text may be a list with commas.
 
-    A comma inside brackets separates nothing, nor does one that a dialect's own spelling holds; a number alone is a
-    further cutoff of the metric before it.
+    A comma inside brackets or inside a dialect's own text does not separate metrics. A number alone is another cutoff
+    of the metric before it.
 
     >>> metric_texts("ndcg@10,map")
     ['ndcg@10', 'map']
@@ -93,7 +93,7 @@ def metric_texts(texts: str | Sequence[str]) -> list[str]:
 
 
 def asked_for(metric: str, requested_as: str | None) -> str | None:
-    """Return the text that a metric was requested as, None if it is unknown or names another metric here.
+    """Return the text that a metric was requested as, None if the text is unknown or means another metric here.
 
     >>> asked_for("AP", "map"), asked_for("AP", "mrr"), asked_for("AP", None)
     ('map', None, None)
@@ -107,12 +107,12 @@ def asked_for(metric: str, requested_as: str | None) -> str | None:
 
 
 def parse_metrics(texts: str | Sequence[str]) -> list[Metric]:
-    """Return the metrics that some texts name, lists with commas among them; see ``metric_texts``."""
+    """Return the metrics that some texts name, including lists with commas; see ``metric_texts``."""
     return [parse_metric(text) for text in metric_texts(texts)]
 
 
 def read_as(text: str) -> str | None:
-    """Return the canonical text of a name that people type, None for a text that needs no translation.
+    """Return the canonical text of another name that people type, None for a text that needs no translation.
 
     >>> read_as("map"), read_as("ndcg@10"), read_as("trec_eval:map")
     ('AP', None, None)
@@ -124,13 +124,13 @@ def read_as(text: str) -> str | None:
 
 
 def _unprefixed(text: str) -> Metric:
-    """Return the metric of our own that a text names."""
+    """Return the metric that a text without a dialect names."""
     try:
         return parse_canonical(_in_our_words(text))
     except MetricError:
         parts = _listed(text)
         if len(parts) > 1:
-            parse_metrics(parts)  # raises for the one that is not a metric
+            parse_metrics(parts)  # raises for a part that is not a metric
             raise MetricError(
                 f"{text!r} names {len(parts)} metrics ({' and '.join(parts)})", advice="give one of them"
             ) from None
@@ -138,14 +138,14 @@ def _unprefixed(text: str) -> Metric:
         if len(words) > 1 and all(_first_that_parses([_in_our_words(word)]) for word in words):
             commas = f"put commas between metrics: {','.join(words)}"
             raise MetricError(f"{text!r} is not a metric", advice=commas) from None
-        if _plain(text) in _measures_by_name():  # ours, without what it needs
+        if _plain(text) in _measures_by_name():  # one of our names, without a cutoff or recall that it needs
             raise
         other = not_ours(text)
         if other is not None:
             raise other from None
         foreign = _first_that_parses([text.replace("-", "_", 1), *(f"{dialect}:{text}" for dialect in DIALECTS)])
         if foreign is not None:
-            raise MetricError(f"{text!r} is another tool's spelling", advice=f"did you mean {foreign}?") from None
+            raise MetricError(f"{text!r} is another tool's text", advice=f"did you mean {foreign}?") from None
         name, near = _nearest(text)
         if near is not None:
             raise MetricError(f"{name} is not a metric", advice=f"did you mean {near}?") from None
@@ -153,7 +153,7 @@ def _unprefixed(text: str) -> Metric:
 
 
 def _of_dialect(form: re.Match[str], text: str) -> Metric:
-    """Return the metric that a dialect's text names."""
+    """Return the metric that a text with a dialect names."""
     dialect = DIALECTS.get(form["name"])
     if dialect is not None:
         try:
@@ -166,7 +166,7 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
                     raise other from None
             if meant is None or meant.startswith(f"{dialect.name}:{form['native'].strip()}"):
                 raise
-            raise MetricError(f"{text!r} is not its spelling", advice=f"did you mean {meant}?") from None
+            raise MetricError(f"{text!r} is not a metric of {dialect.name}", advice=f"did you mean {meant}?") from None
     typed = _SHORT.get(form["name"].lower(), form["name"].lower())
     near = [name for name in DIALECTS if name.startswith(typed)][:1]
     near = near or difflib.get_close_matches(typed, DIALECTS, n=1, cutoff=0.5)
@@ -182,19 +182,19 @@ def _of_dialect(form: re.Match[str], text: str) -> Metric:
 
 
 def _plain_forms(text: str) -> Iterator[str]:
-    """Return an example of a dialect without the options that are no cutoff, and the example itself."""
+    """Return an example of a dialect without its options other than a cutoff, and the example itself."""
     yield _OPTION.sub("", text)
     yield text
 
 
 def _in_dialect(dialect: Dialect, native: str) -> str | None:
-    """Return how a dialect spells a measure that people know by another name, None if it does not know it.
+    """Return a dialect's text for a measure that people know by another name, None if it does not have the measure.
 
-    It is the shortest spelling, at the cutoff that is typed.
+    It is the shortest such text, at the typed cutoff.
     """
     is_by_option = dialect.name not in TREC and not any("@" in example for example in dialect.examples)
     call = _CALL.fullmatch(native) if is_by_option else None
-    if call is None or (call["k"] and call["name"] in dialect.names):  # its own name: something else is wrong
+    if call is None or (call["k"] and call["name"] in dialect.names):  # the name is right: something else is wrong
         name, cutoff = native, ""
     else:
         name, cutoff = call["name"], call["at"] or call["k"] or ""
@@ -216,7 +216,7 @@ def _in_dialect(dialect: Dialect, native: str) -> str | None:
 
 
 def _in_our_words(text: str) -> str:
-    """Return the canonical spelling of a name that people type, and any other text as it is."""
+    """Return the canonical text of another name that people type, and any other text unchanged."""
     typed = _TYPED.fullmatch(text)
     if typed is None or (typed["name"] in MEASURES and typed["bare"] is None):
         return text
@@ -237,17 +237,17 @@ def _in_our_words(text: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """Return a name without case and separators, which people write in several ways."""
+    """Return a name in lower case without separators, because people write both in several ways."""
     return re.sub("[-_ ]", "", name).lower()
 
 
 def _measures_by_name() -> dict[str, str]:
-    """Return our measures by every name that they have."""
+    """Return our measures by each of their names."""
     return {_plain(name): meant for name, meant in NAMES.items()} | {_plain(measure): measure for measure in MEASURES}
 
 
 def _nearest(text: str) -> tuple[str, str | None]:
-    """Return the name that a text begins with, and the metric that it may mean, None if none does."""
+    """Return the name that a text begins with, and the metric that it may mean, or None."""
     form = _NAME.match(text)
     if form is None:
         return "", None
@@ -261,7 +261,7 @@ def _nearest(text: str) -> tuple[str, str | None]:
 
 
 def _first_that_parses(texts: Sequence[str]) -> str | None:
-    """Return the first of some texts that is a metric in canonical spelling or that of a dialect."""
+    """Return the first text that is a metric, canonical or of a dialect."""
     for text in texts:
         form = _DIALECT.fullmatch(text)
         try:
@@ -293,7 +293,7 @@ def _listed(text: str) -> list[str]:
 
 
 def _between_commas(text: str) -> list[str]:
-    """Return the parts between the commas of a text, except commas in brackets or quotes."""
+    """Return the parts of a text between its commas, ignoring commas in brackets or quotes."""
     parts, begin = [], 0
     awaited: list[str] = []
     for place, sign in enumerate(text):

@@ -118,8 +118,8 @@ def test_what_cannot_be_explained_is_5(shop: CommandLine, folder: Path) -> None:
     [
         (
             ["bm25", "dense", "--metric", "AP"],
-            "AP cannot be split into items; only cg, dcg and ndcg can, which add up gain x discount; explain ndcg@10 "
-            "instead",
+            "AP cannot be split into items; only cg, dcg and ndcg can, because they sum gain x discount; explain "
+            "ndcg@10 instead",
         ),
         (["bm25", "dense", "--group", "q11"], "no group 'q11' in dataset 'shop'; did you mean 'q1'?"),
         (

@@ -390,7 +390,7 @@ def test_what_cannot_be_explained(shop: nt.Tracker) -> None:
     with pytest.raises(nt.MetricError) as no_sum:
         shop.explain("bm25", "dense", metric="AP@5")
     assert str(no_sum.value) == (
-        "AP@5 cannot be split into items; only cg, dcg and ndcg can, which add up gain x discount; "
+        "AP@5 cannot be split into items; only cg, dcg and ndcg can, because they sum gain x discount; "
         "explain ndcg@5 instead"
     )
     with pytest.raises(nt.ReferenceNotFoundError) as no_version:

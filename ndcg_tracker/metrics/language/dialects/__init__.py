@@ -1,4 +1,4 @@
-"""Every dialect: paste what another tool prints, and get that tool's numbers; and which tools compute a metric."""
+"""Every dialect, which gives the numbers of another tool under its own names, and which tools compute a metric."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """A tool's plain NDCG compared with a metric: ``text``, its dialect text; ``differences``, empty if equal."""
+    """A metric compared with a tool's plain NDCG: ``text``, its dialect text; ``differences``, empty if equal."""
 
     dialect: str
     text: str
@@ -87,13 +87,13 @@ def differences(metric: Metric, other: Metric) -> tuple[Difference, ...]:
 
 
 def agreements(metric: Metric) -> list[Agreement]:
-    """Return every tool's plain NDCG at the metric's cutoff (10 where it has none), the nearest tool first."""
+    """Return every tool's plain NDCG at the metric's cutoff (10 if it has none), the most similar tool first."""
     compared = []
     for dialect in DIALECTS.values():
         text = dialect.text(metric.cutoff or DEFAULT_CUTOFF)
         try:
             other = dialect.metric("", dialect.at(metric.cutoff or DEFAULT_CUTOFF))
-        except MetricError:  # a cutoff beyond what this dialect takes
+        except MetricError:  # the cutoff is too large for this dialect
             continue
         if metric.cutoff is None:
             other = Metric(other.measure, None, other.settings)
@@ -102,7 +102,7 @@ def agreements(metric: Metric) -> list[Agreement]:
 
 
 def are_by_rank(texts: str | Iterable[str]) -> bool:
-    """Return whether some of the metrics that are asked for are of a tool that goes by ranks, whatever the scores.
+    """Return whether any requested metric is of a tool that uses the ranks, whatever the scores.
 
     >>> are_by_rank(["ndcg@10", "rectools:NDCG(k=10)"]), are_by_rank("ndcg@10")
     (True, False)
@@ -112,7 +112,7 @@ def are_by_rank(texts: str | Iterable[str]) -> bool:
 
 
 def dialect_of(metric: Metric) -> Dialect | None:
-    """Return the dialect that a metric was requested in, None where it was none.
+    """Return the dialect that a metric was requested in, None if it was requested in none.
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
     >>> [dialect and dialect.name for dialect in map(dialect_of, map(parse_metric, ("ranx:ndcg@5", "ndcg@5")))]
@@ -122,9 +122,9 @@ def dialect_of(metric: Metric) -> Dialect | None:
 
 
 def familiar_name(text: str, requested_as: str = "") -> str:
-    """Return the shortest way to name a metric to people: a tool's own spelling where the canonical one is long.
+    """Return the name of a metric to show to people: a tool's own text if the canonical text is long.
 
-    ``requested_as``: the text that it was requested as, if known; a tool's spelling is then used if it is shorter.
+    ``requested_as``: the text that it was requested as, if known; a tool's text is used if it is shorter.
 
     >>> familiar_name("ndcg(gain=exp2)@10")
     'ndcg(gain=exp2)@10'

@@ -1,4 +1,4 @@
-"""Boosting libraries: what CatBoost, LightGBM and XGBoost write into their logs."""
+"""Boosting libraries: the metrics that CatBoost, LightGBM and XGBoost write to their logs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ndcg_tracker.metrics.language.dialects.dialect import Dialect, native_cutof
 from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
 
 _OF_LIST = {"over": "achievable", "ideal": "retrieved", "label_type": "f32"}
-"""How average precision is divided: by the relevant items of the list, or the cutoff where that is less."""
+"""The divisor of average precision: the number of relevant items in the list or the cutoff, whichever is smaller."""
 _SHARED = {
     "ideal": "retrieved",
     "negative": "keep",
@@ -19,7 +19,7 @@ _SHARED = {
     "weight_type": "f32",
     "empty": "1",
 }
-_WEIGHTLESS = "An object's own weight does not count, only that of its group."
+_WEIGHTLESS = "Only the weight of a group counts, not the weights of its objects."
 
 
 _OF_HITS = {"top": "-1", "border": "0.5", "use_weights": "true"}
@@ -51,12 +51,12 @@ def _catboost(native: str) -> Metric:
     gain = {"Base": "linear", "Exp": "exp2"}.get(given["type"])
     discount = {"LogPosition": "log2", "Position": "position"}.get(given["denominator"])
     if gain is None or discount is None:
-        raise MetricError("type is Base or Exp, denominator is LogPosition or Position")
+        raise MetricError("type must be Base or Exp, and denominator LogPosition or Position")
     return Metric.of("ndcg", cutoff=cutoff, gain=gain, discount=discount, ties="pessimistic", **_SHARED, **weights)
 
 
 def _catboost_of_hits(name: str, cutoff: int | None, border: str, weights: dict[str, str]) -> Metric:
-    """Return a metric of CatBoost for which labels above a border are relevant; of these MRR alone is weighted."""
+    """Return a CatBoost metric for which labels above a border are relevant; only MRR is weighted."""
     if not re.fullmatch(r"-?\d*\.?\d+", border, re.ASCII):
         raise MetricError(f"border={border} is not a number", advice="write it like border=0.5")
     settings = {"rel": _above(float(border)), "label_type": "f32", "ties": "pessimistic"}
@@ -82,7 +82,7 @@ def _above(border: float) -> str:
     try:
         (single,) = struct.unpack("f", struct.pack("f", border))
     except OverflowError:
-        raise MetricError("border is beyond single precision", advice="write it like border=0.5") from None
+        raise MetricError("border is too large for single precision", advice="write it like border=0.5") from None
     return f">{number_text(single)}"
 
 
@@ -92,7 +92,7 @@ def _lightgbm(options: str, native: str) -> Metric:
         raise MetricError(f"metric {native!r} is not known; LightGBM prints ndcg@1, map@1, ndcg@2, ...")
     if name == "map":
         if options:
-            raise MetricError(f"({options}) changes nothing in map", advice=f"write map@{cutoff} alone")
+            raise MetricError(f"({options}) has no effect on map", advice=f"write map@{cutoff} alone")
         weights = {"weights": "item_mean", "weight_type": "f32"}
         return Metric.of("AP", cutoff=cutoff, rel=">0.5", empty="1", ties="input", **_OF_LIST, **weights)
     settings = {**_SHARED, "ties": "input", "ideal_order": "label", "weights": "item_mean", "empty_weight": "one"}
@@ -117,7 +117,7 @@ def _xgboost(options: str, native: str) -> Metric:
     cutoff = cutoff or 32
     if name != "ndcg":
         if options:
-            raise MetricError(f"({options}) changes nothing in {name}", advice=f"write {native} alone")
+            raise MetricError(f"({options}) has no effect on {name}", advice=f"write {native} alone")
         settings = {"label_domain": "int0to1", "label_type": "f32", "ties": "input", "score_type": "f32"}
         settings |= {"weights": "group", "weight_type": "f32", "all_skipped": "0"}
         if name == "pre":
@@ -139,13 +139,12 @@ CATBOOST = Dialect(
     "1e-12, weighted mean included",
     (
         "A group without a relevant item counts 1.",
-        "Items of equal score are taken in the worst order.",
+        "Items of equal score are in the worst order.",
         f"{_WEIGHTLESS} Weights are single-precision numbers.",
-        "The ideal uses the items of the list alone.",
-        "In MAP, MRR, PrecisionAt and RecallAt a label above border is relevant, 0.5 unless it is given; of these MRR "
-        "alone is weighted.",
-        "MAP divides by the relevant items of the list, or by top where that is less; RecallAt of a group without one "
-        "is 1, the other three are 0.",
+        "The ideal uses only the items of the list.",
+        "In MAP, MRR, PrecisionAt and RecallAt, a label above border (default 0.5) is relevant; only MRR is weighted.",
+        "MAP divides by the number of relevant items in the list or top, whichever is smaller. For a group without a "
+        "relevant item, RecallAt is 1 and the other three are 0.",
     ),
     (
         "catboost:NDCG:top=10",
@@ -171,12 +170,12 @@ LIGHTGBM = Dialect(
     1e-12,
     "1e-12, weighted mean included",
     (
-        "A group without a relevant item counts 1, and that 1 is added unweighted: weighted means above 1 were seen.",
-        "Grades are whole numbers from 0 to 30, or to the end of label_gain.",
-        "The ideal order goes by label, so a table of gains that does not rise gives values above 1.",
-        "A group weighs by the mean weight of its items, summed in single precision.",
-        "map counts labels above 0.5, divides by the relevant items of the list or by k, whichever is less, and is 1 "
-        "for a group without one, weighted like any other.",
+        "A group without a relevant item counts 1, and that 1 is added unweighted, so weighted means can be above 1.",
+        "Grades are whole numbers from 0 to 30, or up to the last entry of label_gain.",
+        "The ideal order is sorted by label, so a table of gains that does not increase can give values above 1.",
+        "The weight of a group is the mean weight of its items, summed in single precision.",
+        "In map, labels above 0.5 are relevant. It divides by the number of relevant items in the list or k, whichever "
+        "is smaller. A group without a relevant item counts 1, weighted like any other.",
     ),
     ("lightgbm:ndcg@10", "lightgbm(label_gain=0,1,3,7):ndcg@10", "lightgbm:map@10"),
 )
@@ -190,12 +189,12 @@ XGBOOST = Dialect(
     "1e-12, weighted mean included",
     (
         "Plain ndcg is ndcg@32.",
-        "A group without a relevant item counts 1, with a minus after the name 0; both are added unweighted.",
+        "A group without a relevant item counts 1, or 0 with a minus after the name; both are added unweighted.",
         "Scores, labels and weights are single-precision numbers.",
         "Grades are whole numbers from 0 to 31 unless ndcg_exp_gain=false.",
-        "map and pre take labels 0 and 1 alone; map divides by the relevant items of the list or by k, whichever is "
-        "less, pre by the items of a list that is shorter than k.",
-        "In map a group without a relevant item counts 1 (map- 0), weighted like any other.",
+        "map and pre accept only the labels 0 and 1. As divisor, map uses the number of relevant items in the list or "
+        "k, whichever is smaller; pre uses k, or the number of items in a shorter list.",
+        "In map, a group without a relevant item counts 1 (in map-, 0), weighted like any other.",
     ),
     (
         "xgboost:ndcg@10",

@@ -1,4 +1,4 @@
-"""Libraries: calls of scikit-learn, torchmetrics and Spark, names of ranx."""
+"""Libraries: calls of scikit-learn, torchmetrics and Spark, and names of ranx."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ SKLEARN = Dialect(
     1e-12,
     "1e-12",
     (
-        "Ties are averaged over every order.",
-        "The ideal uses the items of the list alone: relevant items that were not retrieved do not count.",
-        "A group of one item and a label below 0 are refused.",
-        "ignore_ties=True gives other values on other processors, and is refused.",
+        "Ties are averaged over all orders.",
+        "The ideal uses only the items of the list: relevant items that were not retrieved do not count.",
+        "A group with only one item is refused, and so is a label below 0.",
+        "ignore_ties=True is refused, because it gives different values on different processors.",
     ),
     (
         "sklearn:ndcg_score(k=10)",
@@ -77,7 +77,7 @@ TORCHMETRICS = Dialect(
     1e-6,
     "1e-6: it computes in single precision",
     (
-        "Ties are averaged over every order, and scores that differ in double precision may tie.",
+        "Ties are averaged over all orders, and scores that differ only in double precision tie.",
         "A group whose labels add up to 0 counts 0; empty_target_action changes that.",
     ),
     (
@@ -110,7 +110,7 @@ _RANX_COUNTS = {
     "r-precision": ("Rprec", "Rprec"),
     "bpref": ("Bpref", "Bpref"),
 }
-"""What ranx calls a measure, and ours: with a cutoff, and of whole lists."""
+"""ranx's name of a measure, and ours with a cutoff and for whole lists."""
 _WHOLE_LISTS = ("r-precision", "bpref", "rbp")
 
 
@@ -119,9 +119,9 @@ def _ranx(native: str) -> Metric:
     name = "" if form is None else "rbp" if form["p"] else form["name"]
     if form is None or name not in {**_RANX_GAINS, **_RANX_COUNTS} or (name == "rbp" and not form["p"]):
         names = ", ".join([*_RANX_GAINS, *_RANX_COUNTS]).replace("rbp", "rbp.95")
-        raise MetricError(f"metric {native!r} is not known; it is one of {names}, with @10 and -l2 behind it")
+        raise MetricError(f"metric {native!r} is not known; it is one of {names}, optionally followed by @10 and -l2")
     if form["cutoff"] is not None and name in _WHOLE_LISTS:
-        raise MetricError(f"ranx reads no cutoff of {name}: it is of whole lists")
+        raise MetricError(f"ranx ignores a cutoff of {name}, which uses whole lists")
     cutoff = native_cutoff(f"{name}@{form['cutoff']}")[1] if form["cutoff"] is not None else None
     level = form["last"] or form["first"]
     settings = {"label_type": "int", "ties": "input"}
@@ -149,20 +149,21 @@ RANX = Dialect(
     without_options(_ranx),
     lambda cutoff: f"ndcg@{cutoff}",
     1e-12,
-    "1e-12 where no scores tie: its sort is unstable for 16 items or more",
+    "1e-12 if no scores tie; its sort is unstable for 16 or more items",
     (
-        "Ties are left to an unstable sort in lists of 16 items or more: there every value depends on the sort, and "
-        "differs from machine to machine. Here such items stay in the order in which they came.",
+        "In lists of 16 or more items, ranx sorts ties with an unstable sort, so values with ties differ from machine "
+        "to machine. Here tied items stay in input order.",
         "A query that is missing from the run counts 0, as with make_comparable=True.",
-        "Labels are cut to whole numbers; a negative one gains nothing.",
-        "-l2 at the end counts only grades from 2.",
-        "hits is the mean number of relevant items, hit_rate the share of queries that have one.",
-        "map divides by all relevant items, whatever the cutoff; precision and f1 by the cutoff, in shorter lists too.",
-        "rbp.95 adds up grades, not whether they are relevant: with grades above 1 its values go beyond 1.",
-        "bpref: a query without relevant item makes ranx return 0 for others as well, since a division by zero ends "
-        "its loop; one without a judged item that is not relevant is nan. Here the first counts 0, the second the "
-        "share that was found. A label below 0 counts there as judged, here as not.",
-        "r-precision and bpref ignore a cutoff in ranx; it is refused here.",
+        "Labels are truncated to whole numbers; a negative label gains nothing.",
+        "With -l2 at the end, only grades from 2 count.",
+        "hits is the mean number of relevant items; hit_rate is the share of queries with a relevant item.",
+        "map divides by the number of all relevant items, whatever the cutoff. precision and f1 divide by the cutoff, "
+        "even for shorter lists.",
+        "rbp.95 sums grades, not relevance, so its values can exceed 1 if grades are above 1.",
+        "bpref: a query without a relevant item makes ranx return 0 for other queries as well, because a division by "
+        "zero ends its loop. A query without a judged nonrelevant item is nan. Here the first counts 0, and the second "
+        "the share of relevant items found. ranx takes a label below 0 as judged; here it is not.",
+        "ranx ignores the cutoff of r-precision and bpref; here a cutoff is refused.",
     ),
     (
         "ranx:ndcg@10",
@@ -193,7 +194,7 @@ SPARK = Dialect(
     lambda cutoff: f"ndcgAt({cutoff})",
     1e-12,
     "1e-12",
-    ("Python's RankingMetrics knows relevant items only, no grades.", "A group of the run without labels counts 0."),
+    ("Python's RankingMetrics knows only relevant items, no grades.", "A group of the run without labels counts 0."),
     ("spark:ndcgAt(10)",),
 )
 
@@ -203,10 +204,10 @@ SPARK_GRADED = Dialect(
     without_options(partial(_spark, gain="exp2")),
     lambda cutoff: f"ndcgAt({cutoff})",
     1e-12,
-    "1e-12, with the labels handed over in descending order",
+    "1e-12, if the labels are passed in descending order",
     (
-        "Grades exist only on the JVM, and gain 2^l - 1.",
-        "The ideal takes labels in the order in which they are handed over: sort them, or its values are too high.",
+        "Grades exist only on the JVM; the gain of a grade l is 2^l - 1.",
+        "The ideal uses labels in the order in which you pass them: sort them, or the values are too high.",
         "A group of the run without labels counts 0.",
     ),
     ("spark_graded:ndcgAt(10)",),

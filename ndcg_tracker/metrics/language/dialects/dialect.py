@@ -1,4 +1,4 @@
-"""A dialect: another tool's spelling of metrics, and what that tool computes for them."""
+"""A dialect: another tool's texts for metrics, and what that tool computes for them."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ndcg_tracker.metrics.language.metric import Metric, cutoff_from
 class Dialect:
     """One tool's way to write metrics.
 
-    ``name``: the text before the colon. ``tool``: the tool and the version it was checked against. ``parse``: from
-    options (the text in brackets after the name) and native text to the metric, raising MetricError. ``at``: the
-    native text of plain NDCG at a cutoff. ``tolerance``: how far the tool's values may differ from ours.
-    ``agreement``: the same in words, with its conditions. ``traps``: what surprises people. ``examples``: texts that
-    parse. ``unstable_from``: the number of items in a list from which the tool's sort leaves the order of equal scores
-    to chance, None where it never does; nobody promises its values for such ties. ``is_by_rank``: whether the tool goes
-    by a list's ranks, whatever its scores.
+    ``name``: the text before the colon. ``tool``: the tool and the version that was checked. ``parse``: converts
+    options (the text in brackets after the name) and native text to a metric, or raises MetricError. ``at``: returns
+    the native text of plain NDCG at a cutoff. ``tolerance``: how far the tool's values may differ from ours.
+    ``agreement``: the same in words, with its conditions. ``traps``: what surprises people. ``examples``: valid texts.
+    ``unstable_from``: the number of items in a list from which the tool's sort orders equal scores at random, None if
+    it never does; nobody promises values for such ties. ``is_by_rank``: whether the tool uses the ranks of a list,
+    whatever its scores.
     """
 
     name: str
@@ -38,17 +38,17 @@ class Dialect:
     is_by_rank: bool = False
 
     def text(self, cutoff: int) -> str:
-        """Return the whole text of plain NDCG at a cutoff."""
+        """Return the full text of plain NDCG at a cutoff."""
         return f"{self.name}:{self.at(cutoff)}"
 
     def metric(self, options: str, native: str) -> Metric:
-        """Return the metric that a native text spells; MetricError, with a text that parses, for any other text."""
+        """Return the metric that a native text means; raise MetricError, with a valid text, for any other text."""
         try:
             return self.parse(options, native.strip())
         except MetricError as error:
             same = [text for text in self.examples if name_of(text.partition(":")[2]) == name_of(native)]
             near = difflib.get_close_matches(f"{self.name}:{native}", same or self.examples, n=1, cutoff=0.0)
-            alone = "its NDCG alone is known here; " if self._is_of_ndcg() and "dcg" not in native.lower() else ""
+            alone = "only its NDCG is known here; " if self._is_of_ndcg() and "dcg" not in native.lower() else ""
             raise error.at(self.name, f"{alone}write it like {self._with_cutoff(options, native) or near[0]}") from None
 
     @property
@@ -57,12 +57,12 @@ class Dialect:
         return {name_of(text.partition(":")[2]) for text in self.examples}
 
     def _is_of_ndcg(self) -> bool:
-        """Return whether the tool's NDCG is all that the dialect knows."""
+        """Return whether the dialect knows only the tool's NDCG."""
         parts = (example.removeprefix(self.name).partition(":") for example in self.examples)
         return {self.parse(options.strip("()"), native).measure for options, _, native in parts} == {"ndcg"}
 
     def _with_cutoff(self, options: str, native: str) -> str | None:
-        """Return the text that ``name@10`` stands for where the tool writes its cutoffs otherwise, None for none."""
+        """Return the text for ``name@10`` in a tool that writes cutoffs differently, None if there is none."""
         name, _, cutoff = native.strip().partition("@")
         if not cutoff or any("@" in example for example in self.examples):
             return None
@@ -86,16 +86,16 @@ def name_of(native: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A text of the form ``name(value, key=value, ...)``, as Python reads it."""
+    """A text of the form ``name(value, key=value, ...)``, parsed as Python."""
 
     name: str
     arguments: tuple[Any, ...]
     options: dict[str, Any]
 
     def settle(self, names: tuple[str, ...], allowed: dict[str, Any]) -> dict[str, Any]:
-        """Return every allowed option: positional ones by ``names``, absent ones as ``allowed`` has them."""
+        """Return every allowed option: positional options named by ``names``, absent options from ``allowed``."""
         if len(self.arguments) > len(names):
-            raise MetricError(f"{self.name} takes {len(names)} values without a name, not {len(self.arguments)}")
+            raise MetricError(f"{self.name} takes {len(names)} unnamed values, not {len(self.arguments)}")
         given = dict(zip(names, self.arguments, strict=False)) | self.options
         for name in given:
             if name not in allowed:
@@ -104,13 +104,13 @@ class Call:
 
 
 LONGEST_CALL = 3000
-"""No meaningful call is longer; numbers of more than 4300 digits could not even be printed."""
+"""The longest text that is parsed; no meaningful call is longer, and Python prints no number of over 4300 digits."""
 
 
 def parse_call(text: str, *names: str) -> Call:
-    """Return the call that a text spells, of one of some names if any are given; its values are literals.
+    """Return the call that a text spells; its name must be one of ``names``, if any are given.
 
-    No code is run.
+    The values are literals: no code runs.
 
     >>> parse_call("NDCG(k=10, divide_by_achievable=True)").options
     {'k': 10, 'divide_by_achievable': True}
@@ -119,7 +119,7 @@ def parse_call(text: str, *names: str) -> Call:
     if call is None:
         raise MetricError(f"cannot read {text!r}")
     if names and call.name not in names:
-        raise MetricError(f"{call.name} is not known; it is {' or '.join(names)}")
+        raise MetricError(f"{call.name} is not known; the dialect has {', '.join(names)}")
     return call
 
 
@@ -144,14 +144,14 @@ def cutoff_of(value: Any, name: str) -> int | None:
 
 
 def choice_of(value: Any, name: str, choices: tuple[Any, ...]) -> Any:
-    """Return an option that takes one of a few values."""
+    """Return the value of an option that takes one of a few values."""
     if any(value is choice or (value == choice and type(value) is type(choice)) for choice in choices):
         return value
     raise MetricError(f"{name}={value!r} is not known; it is one of {', '.join(map(repr, choices))}")
 
 
 def without_options(parse: Callable[[str], Metric]) -> Callable[[str, str], Metric]:
-    """Return the parser of a dialect that has no options in brackets, which refuses any."""
+    """Return the parser of a dialect that refuses options in brackets."""
 
     def parsed(options: str, native: str) -> Metric:
         if options:

@@ -1,4 +1,4 @@
-"""ir_measures: its measure texts, and what the provider it picks for them computes."""
+"""ir_measures: its texts for measures, and what the provider that it chooses for them computes."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def _parse(native: str) -> Metric:
 
 
 def _without_judged_only(call: Call) -> Metric:
-    """Return a measure that ir_measures has for whole lists alone; a group that the run lacks counts 0 in each."""
+    """Return a measure that ir_measures has only for whole lists; a group that is missing from the run counts 0."""
     if call.name == "NumRelRet":
         call.settle((), {})
         return Metric.of("NumRet", cutoff=None, rel="1", **_PYTREC)
     if call.name in ("NumQ", "NumRel"):
         given = call.settle((), {} if call.name == "NumQ" else {"rel": 1})
         if given.get("rel", 1) != 1:
-            raise MetricError("NumRel with another rel than 1 has no provider in ir_measures")
+            raise MetricError("NumRel with a rel other than 1 has no provider in ir_measures")
         return Metric.of(call.name, missing="zero", label_domain="int")
     given = call.settle((), {"rel": None if call.name == "NumRet" else 1})
     rel = "any" if given["rel"] is None else _whole(given["rel"], "rel", 1)
@@ -94,7 +94,9 @@ def _rbp(call: Call, cutoff: int | None) -> Metric:
         raise MetricError("RBP without rel=, or with a cutoff, has no provider in ir_measures")
     p = given["p"]
     if isinstance(p, bool) or not isinstance(p, float) or not 0 < p <= _MOST_PATIENT:
-        raise MetricError(f"p={p!r} is not between 0 and {_MOST_PATIENT}: above, cwl_eval's cut at rank 1000 shows")
+        raise MetricError(
+            f"p={p!r} is not between 0 and {_MOST_PATIENT}; above, cwl_eval's cut at rank 1000 changes the value"
+        )
     return Metric.of("RBP", p=number_text(p), rel=_whole(given["rel"], "rel", 1), ties="input")
 
 
@@ -138,12 +140,13 @@ IR_MEASURES = Dialect(
     without_options(_parse),
     lambda cutoff: f"nDCG@{cutoff}",
     1e-12,
-    "1e-12; where gdeval computes (dcg='exp-log2', ERR) 5 decimals per group",
+    "1e-12; 5 decimals per group if gdeval computes it (dcg='exp-log2', ERR)",
     (
         "A group that is missing from the run counts 0.",
-        "dcg='exp-log2' and ERR go to gdeval, which refuses grades above 4 and rounds each group to 5 decimals.",
-        "RR with a cutoff and Judged break ties by ascending item id, RBP as they came, all others by descending id.",
-        "A grade that gains= does not name keeps its own value.",
+        "gdeval computes dcg='exp-log2' and ERR; it refuses grades above 4 and rounds each group to 5 decimals.",
+        "RR with a cutoff and Judged break ties by ascending item id, RBP in input order, and all others by descending "
+        "id.",
+        "A grade that is not in gains= is its own gain.",
     ),
     (
         "ir_measures:nDCG@10",

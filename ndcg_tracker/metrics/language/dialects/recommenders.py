@@ -1,4 +1,4 @@
-"""Recommenders: calls of RecTools, names of RecBole."""
+"""Recommenders: calls of RecTools and names of RecBole."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _RECTOOLS: dict[str, dict[str, Any]] = {
     "MAP": {"divide_by_k": False},
     "MRR": {},
 }
-"""The metrics of RecTools that are known here, with their options but ``k``."""
+"""The metrics of RecTools that are known here, with their options except ``k``."""
 _OF_USERS = {"rel": ">0", "ties": "input", "empty": "skip"}
 
 
 def _refuse_base(base: Any) -> None:
     if isinstance(base, bool) or not isinstance(base, int | float) or base <= 1:
-        raise MetricError(f"log_base={base!r} is not a base", advice="give a number above 1 (it cancels)")
+        raise MetricError(f"log_base={base!r} is not a base", advice="give a number above 1 (it cancels out)")
 
 
 def _rectools(native: str) -> Metric:
@@ -85,11 +85,13 @@ RECTOOLS = Dialect(
     1e-12,
     "1e-12",
     (
-        "By default the ideal of NDCG is k hits, even if fewer items are relevant: a perfect list then scores below 1.",
-        "Users without a relevant item are left out; those with one and without recommendations count 0.",
+        "By default, the ideal of NDCG has k hits even if fewer items are relevant, so a perfect list can score below "
+        "1.",
+        "Users without a relevant item are left out; users with a relevant item but no recommendations count 0.",
         "Every interaction is relevant, whatever its weight.",
-        "The beta of F1Beta is squared, as in textbooks: F1Beta(k=10, beta=2) weighs recall 4 times as much.",
-        "On Python 3.11 and 3.12 it needs NumPy below 2: it has an environment of its own, and hands over Parquet.",
+        "The beta of F1Beta is squared, as in textbooks: F1Beta(k=10, beta=2) gives recall 4 times the weight.",
+        "On Python 3.11 and 3.12, RecTools needs a NumPy below 2: install it in a separate environment, and pass data "
+        "as Parquet.",
     ),
     (
         "rectools:NDCG(k=10)",
@@ -115,11 +117,12 @@ RECBOLE = Dialect(
     1e-12,
     "the mean to its 4 decimals",
     (
-        "The mean is rounded to 4 decimals; one half-way between (1 hit of 160 users) may be rounded otherwise here. "
-        "Verdicts and intervals rest on the users, whose values are not rounded.",
+        "The mean is rounded to 4 decimals; a mean exactly half-way (1 hit of 160 users) may be rounded differently "
+        "here. Verdicts and intervals use the values of the users, which are not rounded.",
         "Items with a positive label are relevant; there are no grades.",
-        "map divides by the relevant items or by k, whichever is less: a perfect list of k scores 1.",
-        "Its recall is not a number where a user has no relevant item, and is refused here; the others count 0.",
+        "map divides by the number of relevant items or k, whichever is smaller, so a perfect list of k scores 1.",
+        "For a user without a relevant item, RecBole's recall is not a number, and is refused here. In the other "
+        "metrics such a user counts 0.",
     ),
     (
         "recbole:ndcg@10",

@@ -64,7 +64,7 @@ def _of_call(native: str) -> Call:
 
 
 def _of_json(native: str) -> Call:
-    """Return what ``{"precision": {"k": 10}}`` spells, also with ``"metric":`` around it, as the request has it."""
+    """Return what ``{"precision": {"k": 10}}`` spells, also inside ``"metric":`` as in a request."""
     try:
         told = json.loads(native if native.startswith("{") else "{" + native + "}")
         told = told.get("metric", told)
@@ -81,7 +81,7 @@ def _whole(value: Any, name: str, least: int = 0) -> str:
 
 
 def _gain_of_unknown(given: dict[str, Any]) -> str:
-    """Return what an item without rating gains."""
+    """Return the gain of an item without a rating."""
     rating = 0 if given["unknown_doc_rating"] is None else _whole(given["unknown_doc_rating"], "unknown_doc_rating")
     return number_text(2.0 ** int(rating) - 1) if int(rating) else "zero"
 
@@ -92,20 +92,22 @@ ELASTICSEARCH = Dialect(
     without_options(_elasticsearch),
     lambda cutoff: f"dcg(k={cutoff}, normalize=true)",
     1e-12,
-    "1e-12 with its public source and the figures of its own unit tests; no server was asked",
+    "1e-12 with its public source code and the numbers of its own unit tests; not compared with a running server",
     (
-        "Without k it looks at the first 10 hits, whatever the search returns.",
-        "dcg and ndcg gain 2^rating - 1; a hit without rating takes a rank and gains nothing, or what "
-        "unknown_doc_rating says.",
-        "The ideal of dcg with normalize takes every rated document, but no more ranks than there were hits: a search "
-        "that returns two hits is divided by the two best ratings.",
-        "precision divides by the number of hits where there are fewer than k; with ignore_unlabeled by the rated hits "
-        "among the first k.",
-        "expected_reciprocal_rank needs maximum_relevance, here as there; ratings above it make it meaningless.",
-        "A request without ratings counts 0, one without hits as well.",
-        "Ratings are whole numbers; decimals are cut off.",
-        "ndcg is no name of its own in _rank_eval: it is dcg with normalize.",
-        "OpenSearch's _rank_eval is the same code, so this is its dialect too; opensearch: is the workbench.",
+        "Without k, only the first 10 hits count, however many the search returns.",
+        "The gain of dcg and ndcg is 2^rating - 1. A hit without a rating takes a rank and gains nothing, unless "
+        "unknown_doc_rating gives it a rating.",
+        "The ideal of dcg with normalize uses all rated documents, but no more ranks than there are hits. If a search "
+        "returns two hits, its dcg is divided by that of the two best ratings.",
+        "precision divides by the number of hits if there are fewer than k. With ignore_unlabeled, it divides by the "
+        "number of rated hits among the first k.",
+        "expected_reciprocal_rank needs maximum_relevance, as in Elasticsearch; ratings above it make the value "
+        "meaningless.",
+        "A request without ratings counts 0, and so does a request without hits.",
+        "Ratings are whole numbers; decimals are truncated.",
+        "_rank_eval has no metric called ndcg: it is dcg with normalize.",
+        "OpenSearch's _rank_eval uses the same code, so use this dialect for it. The dialect opensearch: is for the "
+        "workbench.",
     ),
     (
         "elasticsearch:dcg(k=10, normalize=true)",
@@ -152,18 +154,18 @@ OPENSEARCH = Dialect(
     without_options(_opensearch),
     lambda cutoff: f"NDCG@{cutoff}",
     1e-12,
-    "1e-12 with its public source and the figures of its own unit tests; no server was asked",
+    "1e-12 with its public source code and the numbers of its own unit tests; not compared with a running server",
     (
-        "Every value of a query is rounded to 2 decimals, halves upwards, before the mean is taken.",
-        "NDCG and DCG gain 2^rating - 1; the ideal takes every rated document.",
-        "Precision divides by the number of results where there are fewer than k.",
-        "Precision and MAP: relevant is every rating above 0, as in 3.1. Its later code asks for half of the query's "
-        "highest rating and its 90th percentile: the same for ratings of 0 and 1, and for no others.",
-        "Recall and MRR came with that later code, so they are known here for ratings of 0 and 1 alone. It calls MRR "
-        "without a cutoff, and takes the size of the experiment.",
-        "DCG came later too, and is the same for all ratings. Coverage is the share of rated results.",
-        "Jaccard, RBO and frequency-weighted similarity compare two lists without ratings: ndcg-track diff has them.",
-        "Its _rank_eval is Elasticsearch's: write elasticsearch: for that.",
+        "The value of each query is rounded to 2 decimals, halves up, before the mean is computed.",
+        "The gain of NDCG and DCG is 2^rating - 1; the ideal uses every rated document.",
+        "Precision divides by the number of results if there are fewer than k.",
+        "Precision and MAP: every rating above 0 is relevant, as in 3.1. Later versions require half of the query's "
+        "highest rating and its 90th percentile, which is the same only for ratings of 0 and 1.",
+        "Recall and MRR were added in those later versions, so here they accept only ratings of 0 and 1. The workbench "
+        "writes MRR without a cutoff and uses the size of the experiment.",
+        "DCG was also added later, and is the same for all ratings. Coverage is the share of rated results.",
+        "Jaccard, RBO and frequency-weighted similarity compare two lists without ratings: use ndcg-track diff.",
+        "OpenSearch's _rank_eval is that of Elasticsearch: use the dialect elasticsearch: for it.",
     ),
     (
         "opensearch:NDCG@10",

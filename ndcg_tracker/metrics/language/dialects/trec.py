@@ -1,4 +1,4 @@
-"""trec_eval 9 and 10, pytrec_eval: flags and measure names as on their command line."""
+"""trec_eval 9 and 10 and pytrec_eval: flags and measure names as on their command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FAMILIES: dict[str, tuple[str, dict[str, str], str]] = {
     "iprec_at_recall": ("IPrec", {}, _TENTHS),
     "Rprec_mult": ("Rprec", {}, "0.20 0.40 0.60 0.80 1.00 1.20 1.40 1.60 1.80 2.00"),
 }
-"""Measures that trec_eval prints for several parameters: the measure here, and trec_eval's parameters."""
+"""Measures that trec_eval prints for several parameters: our measure and settings, and trec_eval's parameters."""
 _WHOLE: dict[str, tuple[str, dict[str, str]]] = {
     "num_q": ("NumQ", {}),
     "num_ret": ("NumRet", {}),
@@ -67,7 +67,7 @@ _SETS = ("all_trec", "official", "set", "prefs", "all_prefs", "qrels_jg")
 
 
 def all_trec(dialect: str) -> list[str]:
-    """Return the text of every number that ``trec_eval -m all_trec`` prints, in its own order of measures.
+    """Return the text of every number that ``trec_eval -m all_trec`` prints, in the same order of measures.
 
     Parameters: ``dialect``: trec_eval, pytrec_eval or trec_eval10.
 
@@ -103,7 +103,7 @@ def _parse(native: str, settings: dict[str, str], *, flags: bool = True, is_10: 
             settings[{"-l": "rel", "-M": "depth", "-N": "collection"}[flag[:2]]] = number
         else:
             allowed = "-c, -J, -l LEVEL, -M DEPTH, -N ITEMS, -m"
-            raise MetricError(f"flag {flag} does not say what is measured; the flags are {allowed}")
+            raise MetricError(f"flag {flag} does not choose or change a measure; the flags are {allowed}")
     if len(words) != 1:
         raise MetricError(f"{native!r} does not name one measure")
     measure, cutoff, own = _measure(words[0], is_10=is_10)
@@ -120,7 +120,7 @@ def _parse(native: str, settings: dict[str, str], *, flags: bool = True, is_10: 
 
 
 def _measure(word: str, *, is_10: bool) -> tuple[str, int | None, dict[str, str]]:
-    """Return the measure that a word names, its cutoff, and its settings of the axes."""
+    """Return the measure that a word names, its cutoff, and its settings."""
     whole, families = _WHOLE | (_WHOLE_OF_10 if is_10 else {}), _FAMILIES | (_FAMILIES_OF_10 if is_10 else {})
     if word in whole:
         measure, own = whole[word]
@@ -161,16 +161,16 @@ def _measure(word: str, *, is_10: bool) -> tuple[str, int | None, dict[str, str]
 
 
 def _split(word: str, names: set[str]) -> tuple[str, re.Match[str] | None]:
-    """Return the longest measure that a word begins with, and its parameters as the word spells them."""
+    """Return the longest measure name that a word begins with, and its parameters as written."""
     for name in sorted(names, key=len, reverse=True):
         if word.startswith((f"{name}.", f"{name}_")):
             return name, _PARAMETERS.fullmatch("m" + word[len(name) :])
     return word, None
 
 
-_LABELS = "Labels that are not whole numbers are refused; trec_eval itself cuts off the decimals."
-_NAN = "Where trec_eval prints nan (0 / 0: -J and a list without judged items), the value is 0."
-_EMPTY_LIST = "A group that is in the run with an empty list counts as missing from the run."
+_LABELS = "Labels that are not whole numbers are refused; trec_eval itself truncates them."
+_NAN = "If trec_eval prints nan (0 / 0: -J and a list without judged items), the value here is 0."
+_EMPTY_LIST = "A group with an empty list in the run counts as missing from the run."
 
 TREC_EVAL = Dialect(
     "trec_eval",
@@ -181,12 +181,12 @@ TREC_EVAL = Dialect(
     "1e-12 unrounded; trec_eval prints 4 decimals",
     (
         "Scores are compared in single precision: 1.00000001 and 1.0 tie.",
-        "Without -c a group that is missing from the run is left out of the mean; with -c it counts 0.",
-        "Ties go by item id, descending in byte order; the rank column of the run is ignored.",
-        "-J takes items without label out of the list, and those with a label below 0 as well.",
-        "-M cuts each list off before -J does anything; -l and -M change nothing where a measure has no use for them.",
-        "gm_map and gm_bpref: the value of a group is the logarithm that trec_eval adds up, as pytrec_eval returns it.",
-        "num_rel with -c and -l: trec_eval's sum counts every label above 0, here those of the level or above.",
+        "Without -c, a group that is missing from the run is left out of the mean; with -c, it counts 0.",
+        "Ties are broken by item id, descending in byte order; the rank column of the run is ignored.",
+        "-J removes items without a label, or with a label below 0, from the list.",
+        "-M cuts each list before -J takes effect; a measure that does not use -l or -M ignores it.",
+        "gm_map and gm_bpref: the value of a group is the logarithm that trec_eval sums, as pytrec_eval returns it.",
+        "num_rel with -c and -l: trec_eval counts every label above 0, but here labels of at least the level count.",
         _NAN,
         _LABELS,
         _EMPTY_LIST,
@@ -234,11 +234,12 @@ TREC_EVAL10 = Dialect(
     "1e-12 unrounded",
     (
         "Scores are compared in double precision.",
-        "Without -c a group that is missing from the run is an error.",
-        "A recall x means x R relevant items, rounded; in trec_eval 9 x R + 0.9, cut off.",
-        "rbp divides by the highest grade of the group; trec_eval reads memory that it never set, so that its value "
-        "may depend on which other measures are computed.",
-        "utility with other parameters and -c: trec_eval gives a missing group a list of one item, here it is 0.",
+        "Without -c, a group that is missing from the run is an error.",
+        "A recall x means x R relevant items, rounded; in trec_eval 9, it means x R + 0.9, rounded down.",
+        "rbp divides by the highest grade of the group. trec_eval reads uninitialised memory here, so its value may "
+        "depend on which other measures are computed.",
+        "utility with other parameters and -c: trec_eval gives a missing group a list of one item; here its value is "
+        "0.",
         _NAN,
         _LABELS,
         _EMPTY_LIST,
@@ -265,8 +266,8 @@ PYTREC_EVAL = Dialect(
     1e-12,
     "1e-12",
     (
-        "It is trec_eval 9 without -c: a group that is missing from the run is left out of the mean.",
-        "gm_map and gm_bpref: the value of a group is a logarithm; the summary is e to the power of their mean.",
+        "pytrec_eval is trec_eval 9 without -c: a group that is missing from the run is left out of the mean.",
+        "gm_map and gm_bpref: the value of a group is a logarithm, and the summary is e to the power of their mean.",
         _NAN,
         _LABELS,
         _EMPTY_LIST,
