@@ -5,7 +5,7 @@ from pathlib import Path
 
 from command_line import CommandLine, Program
 
-CHECKED = "checked: digests of runs and labels; results computed again from them\n"
+CHECKED = "checked: digests of runs and labels; results recomputed from them\n"
 
 
 def test_from_one_database_to_another(command: CommandLine, sqlite_command: CommandLine, folder: Path) -> None:

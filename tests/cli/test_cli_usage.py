@@ -238,7 +238,7 @@ def test_what_nobody_thought_of_is_1_and_one_line(
     monkeypatch.undo()
     assert (printed.code, printed.out) == (1, "")
     assert printed.err == (
-        "error: unexpected ZeroDivisionError: division by zero; run again with ndcg-track --debug, and report it\n"
+        "error: unexpected ZeroDivisionError: division by zero; run it again with ndcg-track --debug, and report it\n"
     )
     assert debug.code == 1
     assert debug.err.splitlines()[0] == "Traceback (most recent call last):"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-Training = Annotated[str, Option("The training: its tag training=NAME.", metavar="NAME", is_positional=True)]
+Training = Annotated[str, Option("The training, as in the tag training=NAME.", metavar="NAME", is_positional=True)]
 Parameter = Annotated[
     str,
     Option("A parameter or tag that is a number, such as latency_ms.", metavar="PARAMETER", is_positional=True),
