@@ -175,7 +175,7 @@ def test_long_helps_have_headings(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     headings = re.findall(r"^(\w+):$", text, re.MULTILINE)
     assert headings == ["Arguments", "What", "Decision", "Statistics", "Slices", "Output", "Options"]
-    assert "needed but for --scope set" in " ".join(text.split())
+    assert "required unless --scope set" in " ".join(text.split())
     assert run(["runs", "list", "--help"]) == 0
     assert re.findall(r"^(\w+):$", capsys.readouterr().out, re.MULTILINE) == ["Options"]
 

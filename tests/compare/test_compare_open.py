@@ -118,7 +118,7 @@ def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> No
     gated = tracker.gate("new", baseline="old", margin=0.01, labels=2)
     assert gated.decision == "inconclusive"
     assert gated.reason.startswith("judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the")
-    assert gated.reason.endswith("; if all hands label alike, the decision is FAIL")
+    assert gated.reason.endswith("; if all judges label the same way, the decision is FAIL")
     one_hand = (
         "to have judge 'people' label all that both runs rank first, from the start, and decide under those labels"
     )
@@ -152,7 +152,7 @@ def test_positives_from_logs_decide_on_runs_that_were_shown(
     gated = tracker.gate("new", baseline="old", margin=0.01)
     assert gated.decision == decision
     text = str(gated)
-    rests = "The verdict rests on: unknown is not relevant (no label has grade 0)"
+    rests = "The verdict rests on: unknown items count as not relevant (no label has grade 0)"
     assert (rests in text.splitlines()[:4]) == (decision == "fail")
     if decision == "fail":
         assert not any("no label has grade 0" in note for note in gated.notes)

@@ -140,7 +140,7 @@ def explain(
     asked: Asked,
     group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
 ) -> Chart:
-    """Draw both lists of a group, with a line from list to list for each item."""
+    """Draw both lists of a group, with a line joining each item."""
     return asked.of(tracker.explain, group=group).plot()
 
 

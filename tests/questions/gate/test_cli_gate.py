@@ -105,7 +105,7 @@ def test_the_text_has_the_verdict_first(gate: CommandLine) -> None:
     assert lines[0] == "FAIL: drop must not replace base on shop"
     assert lines[1].startswith("With 99% confidence delta is below 0: at most -")
     assert any(line.startswith("margin      0.0100") for line in lines)
-    assert any(line.startswith("drift       @prod is base since 20") for line in lines)
+    assert any(line.startswith("drift       @prod has been base since 20") for line in lines)
     assert "decision    the 1st of this gate (decision_id 1)" in lines
     assert max(map(len, lines)) <= 100
 

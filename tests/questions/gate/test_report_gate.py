@@ -45,14 +45,14 @@ ndcg@10    baseline 0.6500, candidate 0.6377
 delta      -0.0030, at least -0.0127 (betting bound, 95%), at most +0.0108 (96.96%)
 margin     0.0100, learned: with 95% confidence two repeats differ by less, after 3 of them (a, b,
            c; 3 pairs, at most 0.0020 apart)
-bounds     cover other groups, and another training of each run
+bounds     cover other groups and another training of each run
 groups     400; 101 won, 158 tied, 141 lost
 labels     version 2, digest 3f2a91c0d4e5
 judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
 alpha      0.0304 of 0.05, for the 1st decision of this gate
-to decide  about 579 groups like these would decide (PASS), a margin above 0.01274 would PASS
-drift      @prod is bm25 since 2026-01-31 08:00 UTC; 2 candidates accepted since, the last, splade,
+to decide  about 579 groups like these (PASS), or a margin above 0.01274 (PASS)
+drift      @prod has been bm25 since 2026-01-31 08:00 UTC; 2 candidates accepted since, the last, splade,
            -0.0040 against it
            it was moved 3 times to an accepted candidate: -0.0120 since v0, -0.0150 with this
            candidate
@@ -127,9 +127,10 @@ def test_t_bounds_that_were_not_trusted_are_shown(inconclusive: Gated) -> None:
 
 def test_drift_in_words(inconclusive: Gated) -> None:
     pinned = replace(inconclusive, drift=Drift("prod", "bm25", PIN))
-    assert "drift      @prod is bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision" in gate_said(
-        pinned
-    ).in_format("text")
+    assert (
+        "drift      @prod has been bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision"
+        in gate_said(pinned).in_format("text")
+    )
     once = Drift("prod", "bm25", PIN, 0, None, None, 1, "v0", -0.012, None)
     assert (
         "           it was moved once to an accepted candidate: -0.0120 since v0, - with this candidate\n"
@@ -140,7 +141,7 @@ def test_drift_in_words(inconclusive: Gated) -> None:
         gate_said(replace(inconclusive, drift=replace(some, latest_overridden_delta=-0.25))).in_format("text").split()
     )
     assert (
-        "no candidate accepted since; 1 candidate overridden since without a PASS, the last, v3, -0.2500 against it it "
+        "no candidate accepted since; 1 candidate overridden since without a PASS, the last one v3, -0.2500 against it it "
         "was moved 3 times to an accepted or overridden candidate (2 overridden): -0.0120 since v0" in told
     )
     assert "moved once to an overridden candidate: " in gate_said(

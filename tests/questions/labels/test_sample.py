@@ -55,7 +55,7 @@ def test_look_after_look(judged: CommandLine, folder: Path) -> None:
     assert n_unsure
     assert judged.said(*ADD) == (
         f"stored {n - n_unsure} answers of 'human' to design 1 of dataset 'shop'; look 1 of 2: {n_unsure} still "
-        "without\n"
+        "without an answer\n"
     )
     assert judged.refused(*SAMPLE, "--budget", "100") == (
         f"design 1 waits for {n_unsure} answers before look 2 of 2; add them with: ndcg-track labels add FILE --judge "

@@ -109,7 +109,7 @@ def test_what_is_refused(shop: CommandLine) -> None:
 def test_the_table_of_a_paper_compiles(shop: CommandLine, folder: Path) -> None:
     assert shop("runs", "rename", "dense", "dense_50%&#~^\\{}").code == 0
     table = shop("leaderboard", "--format", "latex").out
-    assert "Queries that a run lacks count as 0." in table
+    assert "Queries missing from a run count as 0." in table
     assert r"(b) dense\_50\%\&\#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}" in table
     program = shutil.which("pdflatex") or shutil.which("tectonic")
     if program is None:
@@ -176,7 +176,7 @@ def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
     with pytest.raises(InputError) as refused:
         leaderboard_said(sliced).in_format("latex")
     assert str(refused.value) == (
-        "a table for a paper has no slices, and by='kind' asks for them; leave it out, or take another format"
+        "a table for a paper has no slices, but by='kind' asks for them; leave it out, or take another format"
     )
 
 

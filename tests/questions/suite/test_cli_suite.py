@@ -144,7 +144,7 @@ def test_what_a_page_and_a_picture_of_a_suite_do_not_take(two: CommandLine) -> N
         (("plot", "compare", *pair, "--by", "kind"), "--by does not go with --suite; leave out one of them"),
         (
             ("plot", "compare", *pair, "--kind", "scatter"),
-            "--kind scatter shows the groups of one dataset; name it with --dataset in the place of --suite, or choose "
+            "--kind scatter shows the groups of one dataset; name it with --dataset instead of --suite, or choose "
             "forest",
         ),
     ):
@@ -181,7 +181,7 @@ def test_a_missing_run_is_seen(two: CommandLine, folder: Path) -> None:
     two.said("suite", "create", "both", "shop", "books")
     text = two.done("suite", "show", "both", "--format", "markdown")
     assert "| third | - | " in text
-    assert "no run there, so no mean over the suite (1 system)" in text
+    assert "no run on this dataset, so no mean over the suite (1 system)" in text
     text = two.done("suite", "compare", "both", "bm25", "third")
     assert text.startswith("third against bm25 on 1 of the 2 datasets of suite both: ")
     assert "no run of both on  shop\n" in text
