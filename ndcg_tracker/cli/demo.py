@@ -90,8 +90,7 @@ def write_demo_files(folder: Path) -> list[Path]:
 
 
 def _noise(random: Random) -> float:
-    """Return a number with mean 0 and standard deviation 1, using ``random()`` alone, so that it is the same
-    everywhere."""
+    """Return a number with mean 0 and standard deviation 1, using ``random()`` alone: the same everywhere."""
     return sum(random.random() for _ in range(12)) - 6.0
 
 

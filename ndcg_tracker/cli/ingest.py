@@ -301,8 +301,7 @@ def ingest(
 def _stored_results(
     path: str, metric: list[str] | None, direction: str | None, range: str | None, of_results: dict[str, Any]
 ) -> IngestResult:
-    """Store values per group that another engine computed; ``of_results``: the other arguments of
-    ``Tracker.log_results``."""
+    """Store values per group from another engine; ``of_results``: the other arguments of ``Tracker.log_results``."""
     from ndcg_tracker.metrics.language.metric import range_of
 
     if metric is None or len(metric) != 1 or direction is None or range is None:

@@ -195,8 +195,7 @@ def labels_by_judge(
 
 
 def labels_of(path: str, *, columns: Columns | None = None, judge: str | None = None) -> tuple[str, LabelLists]:
-    """Return the judge of a file's labels, "" if the file names none, and the labels (InputError for several
-    judges)."""
+    """Return the judge of a file's labels, "" if it names none, and the labels (InputError for several judges)."""
     from ndcg_tracker.api.evaluation import labels_of_one_judge
 
     return labels_of_one_judge(labels_by_judge(path, columns=columns), judge, path)

@@ -251,8 +251,7 @@ surroundings = Surroundings()
 
 
 def tracker(dataset: str | None = None) -> Tracker:
-    """Return the tracker on the requested database, or on the database of sealed datasets if ``dataset`` is sealed
-    there."""
+    """Return the tracker on the requested database, or on that of sealed datasets if ``dataset`` is sealed there."""
     from ndcg_tracker.api.tracker import holder_of
 
     return holder_of(dataset, surroundings.database)

@@ -158,8 +158,8 @@ def test_positives_from_logs_decide_on_runs_that_were_shown(
         assert not any("no label has grade 0" in note for note in gated.notes)
         return
     assert gated.reason == (
-        "the labels come from logs of old, and not both runs are among them: what only the other one ranks first was "
-        "never shown; if unknown is not relevant, the decision is FAIL"
+        "the labels come from the logs of old, which do not include both runs, so items that only the other run ranks "
+        "first were never shown; if unknown items are not relevant, the decision is FAIL"
     )
     assert any(note.startswith("to judge what nobody was shown: ndcg-track labels needed old") for note in gated.notes)
     compared = " ".join(str(tracker.compare("old", "new")).partition("\n\n")[0].split())

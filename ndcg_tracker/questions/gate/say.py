@@ -353,8 +353,7 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
 
 
 def recorded_reason(gated: Gated) -> str:
-    """Return why a decision came out as it did, as the database stores it, with its clusters and the origin of its
-    margin."""
+    """Return the reason of a decision as the database stores it, with its clusters and the origin of its margin."""
     learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
     if clusters is not None:
         why += f" {clustered_by(clusters.attribute)}"

@@ -77,8 +77,7 @@ def history_report(
     wanted: HistoryFilter | None = None,
     new_steps: bool = False,
 ) -> HistoryResult:
-    """Return the history as plain rows with its notes (see ``history``); with ``new_steps``, also which steps are
-    new."""
+    """Return the history as plain rows with notes (see ``history``); with ``new_steps``, also which steps are new."""
     from ndcg_tracker.questions.history.gather import HistoryResult, history_of, new_steps_of
     from ndcg_tracker.questions.history.say import HistoryFilter
 

@@ -1,4 +1,4 @@
-"""Which run is the best, and between which ranks may each stand?"""
+"""Which run is the best, and which ranks may each run have?"""
 
 from __future__ import annotations
 

@@ -189,8 +189,7 @@ def _headline(board: Leaderboard, metric: str) -> str:
 
 
 def _slice_table(board: Leaderboard) -> Table:
-    """Return the first metric of each run on the groups of each value, with a column per run if there are few, else a
-    row."""
+    """Return the first metric of each run on the groups of each value; few runs have a column each, many a row each."""
     title = f"{familiar_name(board.metrics[0].metric, board.metrics[0].requested_as)} by {board.attribute}"
     cells = [[_slice_cell(standing) for standing in of_slice.standings] for of_slice in board.slices]
     names = [run.name for run in board.runs]
@@ -286,8 +285,7 @@ def _table_shape(table: SuiteTable) -> Mapping[str, object]:
 
 
 def suite_rows(table: SuiteTable) -> list[dict[str, Any]]:
-    """Return one row per system and dataset, as CSV and frames have it, without a mean if the system has no run
-    there."""
+    """Return one row per system and dataset, as CSV and frames have it; the mean is None without a run there."""
     return [
         {
             "system": row.system,

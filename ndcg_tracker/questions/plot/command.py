@@ -1,4 +1,4 @@
-"""``ndcg-track plot``: what a command prints, as a picture."""
+"""``ndcg-track plot``: the output of commands as pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs, or several candidates, on one page."""
+"""Two runs, or a baseline with several candidates, on one page."""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ def test_files_that_cannot_be_written_are_refused_before_anything_is_recorded(
 ) -> None:
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     assert gate.refused("gate", "drop", *ASKED, "--github-summary") == (
-        "--github-summary needs the variable GITHUB_STEP_SUMMARY, which GitHub Actions sets; elsewhere use "
+        "--github-summary needs the variable GITHUB_STEP_SUMMARY, which GitHub Actions sets; elsewhere, use "
         "--format markdown"
     )
     assert gate.refused("gate", "drop", *ASKED, "--junit", "no/such/gate.xml") == (

@@ -325,7 +325,7 @@ def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
     )
     assert (found.n_needed, found.n_needed_for) == (2157, "fail")  # as many as have 100 nonzero differences
     assert to_decide(found).startswith("at most about 2,157 groups like these (FAIL), or a margin above ")
-    assert reason(found) == f"{why}; {to_decide(found)}"
+    assert reason(found) == f"{why}; to decide: {to_decide(found)}"
     clear = np.repeat([-0.5, 0.0], [80, 20])
     both = population_decision(clear, 0.0)
     assert (both.decision, both.upper_method, both.upper) == ("fail", "betting", betting_upper_bound(clear, level=0.99))

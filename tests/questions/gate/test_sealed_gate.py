@@ -172,8 +172,8 @@ def test_every_other_option_is_refused_before_a_look(
     refused = typed.refused("gate", "good", "--baseline", "base", "--dataset", "held", "--margin", ".05", *words)
     if name not in ("reason", "by_tag"):  # which belong to gate reset and to --suite
         assert refused == (
-            f"{words[0]} does not go with sealed dataset 'held'; leave it out: a gate on sealed data says PASS or NOT "
-            "PASSED alone"
+            f"{words[0]} does not go with sealed dataset 'held'; leave it out: a gate on sealed data says only PASS "
+            "or NOT PASSED"
         )
     assert rows(sealed) == []
     assert sorted(folder.iterdir()) == before

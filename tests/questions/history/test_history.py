@@ -122,17 +122,17 @@ STEP: HistoryRow = {
         ),
         (
             {"step_between": ("r15", "r20"), "step_parameters": {}, "parameters": {}, "git_commit": None},
-            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbours do not show it: it lies "
-            "somewhere from r15 to r20",
+            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbouring runs do not show it, so "
+            "it lies somewhere from r15 to r20",
         ),
         (
             {"step_between": ("r15", "r20"), "step_parameters": {}, "git_commit": None, "step_or_drift": True},
-            "stepped down at r17 (run 3, parameters as in r16): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbours do not "
-            "show it: it lies somewhere from r15 to r20; a slow drift explains it at least as well",
+            "stepped down at r17 (run 3, parameters as in r16): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbouring runs "
+            "do not show it, so it lies somewhere from r15 to r20; a slow drift explains it at least as well",
         ),
         (
             {"step": False, "step_possible": True, "step_ci": None, "git_commit": None, "step_parameters": None},
-            "perhaps stepped down at r17 (run 3): -0.0123; there are too few groups, or too few that moved, to be sure",
+            "perhaps stepped down at r17 (run 3): -0.0123; too few groups, or too few that moved, to be sure",
         ),
         (
             {"step_parameters": {f"p{n}": ("x" * 99, None) for n in range(9)}, "step_ci": None},
