@@ -29,64 +29,64 @@ from ndcg_tracker.errors import InputError, NdcgTrackerError, NotComparableError
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Store": {
-        "ingest": ("cli.ingest:ingest", "Store runs with their metrics, down to single groups."),
-        "labels": ("questions.labels.command:app", "Labels: add, list, diff, agreement, needed, sample."),
-        "groups": ("cli.runs:groups", "Attributes (for slices) and weights of groups: set, list."),
-        "texts": ("cli.runs:texts", "Query texts, titles and links of items: add, list, delete."),
-        "datasets": ("cli.runs:datasets", "Datasets that only gates read: split, seal."),
-        "import": ("cli.exchange:import_runs", "Store the runs of an export and all that belongs to them."),
-        "pull": ("cli.exchange:pulls", "Get runs from other trackers."),
-        "demo": ("cli.demo:demo", "Track four runs of a small, made-up shop search."),
+        "ingest": ("cli.ingest:ingest", "Store runs and their metrics, overall and per group."),
+        "labels": ("questions.labels.command:app", "Manage labels: add, list, diff, agreement, needed, sample."),
+        "groups": ("cli.runs:groups", "Manage attributes (for slices) and weights of groups: set, list."),
+        "texts": ("cli.runs:texts", "Manage query texts, item titles and links: add, list, delete."),
+        "datasets": ("cli.runs:datasets", "Seal datasets, so that only gates read them: split, seal."),
+        "import": ("cli.exchange:import_runs", "Import exported runs and everything that belongs to them."),
+        "pull": ("cli.exchange:pulls", "Fetch runs from other trackers."),
+        "demo": ("cli.demo:demo", "Try it out: track four runs of a small, made-up shop search."),
     },
     "Ask": {
         "compare": ("compare.command:compare", "Compare runs group by group, with tests and intervals."),
         "explain": ("questions.explain.command:explain", "Explain why two runs differ, item by item."),
         "leaderboard": (
             "questions.leaderboard.command:leaderboard",
-            "Rank runs by their means, and say which differences are real.",
+            "Rank runs by their means, and test which differences are real.",
         ),
-        "history": ("questions.history.command:history", "Show a metric over runs, and where its mean stepped."),
+        "history": ("questions.history.command:history", "Show a metric from run to run, and where its mean stepped."),
         "diff": ("questions.diff.command:diff", "Show how the lists of two runs differ, without labels."),
-        "reproduce": ("questions.reproduce.command:reproduce", "Say whether a run is the published one."),
+        "reproduce": ("questions.reproduce.command:reproduce", "Check whether a run reproduces a published one."),
         "evaluate": ("cli.evaluate:evaluate", "Compute metrics of runs without storing anything."),
-        "metrics": ("cli.evaluate:metrics", "The metrics: list, explain, sql."),
+        "metrics": ("cli.evaluate:metrics", "Look up metrics: list, explain, sql."),
         "sql": ("cli.database:sql", "Run a read-only query on the public views."),
     },
     "Decide": {
         "gate": ("questions.gate.command:gate", "Decide whether a candidate may replace the baseline."),
-        "suite": ("questions.suite.command:app", "Datasets together: create, list, delete; ask with --suite."),
-        "alias": ("cli.runs:aliases", "Aliases, names that move from run to run: set, list, delete."),
+        "suite": ("questions.suite.command:app", "Manage suites of datasets, for --suite: create, list, delete."),
+        "alias": ("cli.runs:aliases", "Manage aliases, names that move between runs: set, list, delete."),
     },
     "Look": {
-        "show": ("questions.show.command:show", "Show one run: its metrics, its origin, its hardest groups."),
-        "report": ("questions.report.command:report", "Write a page that shows a comparison."),
-        "plot": ("questions.plot.command:app", "Pictures of comparisons, lists, histories, suites, costs."),
-        "ui": ("cli.database:ui", "Show the database as a local web page."),
-        "mcp": ("cli.database:mcp", "Answer an agent, over the Model Context Protocol."),
+        "show": ("questions.show.command:show", "Show one run: its metrics, origin and hardest groups."),
+        "report": ("questions.report.command:report", "Write a comparison as a web page."),
+        "plot": ("questions.plot.command:app", "Draw comparisons, lists, histories, suites or costs."),
+        "ui": ("cli.database:ui", "Browse the database on a local web page."),
+        "mcp": ("cli.database:mcp", "Serve an agent over the Model Context Protocol."),
     },
     "Maintain": {
-        "runs": ("cli.runs:app", "The stored runs: list, show, rename, tag, prune, delete."),
+        "runs": ("cli.runs:app", "Manage stored runs: list, show, rename, tag, prune, delete."),
         "rescore": ("cli.runs:rescore", "Evaluate stored runs under newer labels or more metrics."),
-        "db": ("cli.database:app", "The database: upgrade, check, back up, restore, grant."),
-        "doctor": ("cli.database:doctor", "Check a database; conventions: why numbers differ."),
-        "export": ("cli.exchange:export_runs", "Write runs and all that belongs to them as Parquet files."),
+        "db": ("cli.database:app", "Manage the database: upgrade, check, back up, restore, grant."),
+        "doctor": ("cli.database:doctor", "Check a database; with conventions, show why NDCG values differ."),
+        "export": ("cli.exchange:export_runs", "Export runs and everything that belongs to them as Parquet files."),
         "push": ("cli.exchange:pushes", "Send runs to other trackers."),
     },
 }
-"""The commands by what they are for: the module of each below the package, the function or group of commands in it, and
-its line in the help, which imports none of them; a test holds it to theirs."""
+"""The commands by what they are for. Each has its module below the package with the function or group of commands in
+it, and its line in the help. The help imports no command; a test checks that the lines match."""
 _PLACE_OF = {name: place for of_heading in COMMANDS.values() for name, (place, _) in of_heading.items()}
 
 
 class _Commands(TyperGroup):
-    """The group of all commands; each is imported when it is called."""
+    """The group of all commands; it imports a command when that is called."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
         return list(_PLACE_OF)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command, or None after importing all that may be meant by an unknown name."""
+        """Return a command; for an unknown name, import all commands that it may mean and return None."""
         database = next(option for option in self.params if option.name == "db")
         for name in [cmd_name] if cmd_name in _PLACE_OF else _PLACE_OF:
             if name not in self.commands:
@@ -103,8 +103,9 @@ def command_line() -> Any:
     app = typer.Typer(
         cls=_Commands,
         name="ndcg-track",
-        help="Keeps every ranking run in SQL, group by group, and reports what changed between two runs.\n\n"
-        "ndcg-track help COMMAND, or COMMAND --help, shows one command.",
+        help="Keep every ranking run in SQL, group by group, and report what changed between two runs. A group is a "
+        "query, a user or a session.\n\n"
+        "For help on a command, run ndcg-track COMMAND --help or ndcg-track help COMMAND.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -134,13 +135,14 @@ def _imported(name: str, database: Any) -> Any:
     return command
 
 
-_OF_PYTHON = "Value error, "  # before what a converter of values says
+_OF_PYTHON = "Value error, "  # the prefix of messages from a converter of values
 
 
 def _refuse_in_words(command: Any) -> None:
-    """Make a command, and those of its group, refuse what is missing, all at once, and an option given twice.
+    """Make a command, and those of its group, refuse all missing values at once, and an option given twice.
 
-    Of two values the parser would take the last, in silence; of what is missing it tells the first alone.
+    The parser alone would silently take the last of two values, and name only the first missing one.
+
     """
     parsed = command.parse_args
 
@@ -170,7 +172,7 @@ def _refuse_in_words(command: Any) -> None:
 
 
 def _take_database_too(command: Any, option: Any) -> None:
-    """Give a command, and those of its group, the options that may come before the command, too."""
+    """Let a command, and those of its group, also take the options that may come before the command."""
     added = copy(option)
     added.expose_value, added.callback = False, _database_after
     command.params.append(added)
@@ -208,9 +210,10 @@ def _show_completion(asked: bool) -> None:
 
 def _before_command(
     db: Annotated[
-        str | None, typer.Option(help="Database: a path or URL. Else NDCG_TRACK_DB, else ./ndcg-track.db.")
+        str | None,
+        typer.Option(help="Path or URL of the database.", show_default="$NDCG_TRACK_DB, else ./ndcg-track.db"),
     ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback if an error occurs.")] = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -220,12 +223,14 @@ def _before_command(
             "--install-completion",
             callback=_install_completion,
             is_eager=True,
-            help="Install completion for this shell.",
+            help="Install completion for the current shell.",
         ),
     ] = False,
     show_completion: Annotated[
         bool,
-        typer.Option("--show-completion", callback=_show_completion, is_eager=True, help="Show the completion script."),
+        typer.Option(
+            "--show-completion", callback=_show_completion, is_eager=True, help="Print the completion script."
+        ),
     ] = False,
 ) -> None:
     surroundings.database, surroundings.debug = db, debug
@@ -267,7 +272,7 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         _say_traceback()
         text = " ".join(str(error).split())
-        advice = "report it" if surroundings.debug else "run again with ndcg-track --debug, and report it"
+        advice = "report it" if surroundings.debug else "run it again with ndcg-track --debug, and report it"
         say(f"error: unexpected {type(error).__name__}: {text}; {advice}")
         return INTERNAL_ERROR
     return 0
@@ -280,10 +285,10 @@ def _say_traceback() -> None:
 
 
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Stop, once: a signal that came together with this one says nothing new, and a later one ends the program at once.
+    """Stop once. A signal that came together with this one says nothing new; a later one ends the program at once.
 
-    Python complains of a signal that has come and whose handler is the system's when Python looks: so those that have
-    come are taken first, which sending one more makes it do.
+    Python complains about a pending signal if the system's handler is set when Python looks. So this function takes
+    pending signals first, by sending one more.
     """
     both = (signal.SIGINT, signal.SIGTERM)
     for each in both:
@@ -330,12 +335,12 @@ def _complete() -> int:
 
 
 def _end(code: int) -> NoReturn:
-    """End the process as it is: taking the interpreter apart takes 0.1 s after a comparison.
+    """End the process at once, because taking the interpreter apart takes 0.1 s after a comparison.
 
-    Everything is closed by now, and what libraries registered for the end is called; ``atexit`` has no public way to do
-    that. ``benchmarks/tricks.py`` measures it.
+    Everything is closed by now, and the functions that libraries registered for the end are called; ``atexit`` has no
+    public way to do that. ``benchmarks/tricks.py`` measures it.
     """
     atexit._run_exitfuncs()
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that the caller closed is none
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # a stream that the caller closed is None
         stream.flush()
     os._exit(code)

@@ -1,6 +1,6 @@
-"""Shell completion: commands, options, and names from the database.
+"""Shell completion for commands, options, and names from the database.
 
-A shell's script passes the line and the cursor position in variables, and offers the printed words, one per line.
+The shell's script passes the line and the cursor position in variables, and offers the printed words, one per line.
 """
 
 from __future__ import annotations
@@ -77,21 +77,21 @@ _NAMES: dict[str, tuple[What, ...]] = {
     "check_with": ("answerers", "judges"),
     "names": ("judges",),
 }
-"""The names to offer for a parameter of this name, in every command."""
+"""The kinds of names to offer for a parameter of this name, in every command."""
 _REFERENCES = ("latest",)
 
 
 def shell_in_use() -> str:
-    """Return the user's shell from ``SHELL``. Raises: InputError for one without a script here."""
+    """Return the user's shell from ``SHELL``. Raises: InputError for a shell without a completion script."""
     name = Path(os.environ.get("SHELL", "")).name
     if name not in SCRIPTS:
         shells = ", ".join(SCRIPTS)
-        raise InputError(f"SHELL is {name!r}, which has no completion", advice=f"set it to one of {shells}")
+        raise InputError(f"there is no completion for SHELL {name!r}", advice=f"set SHELL to one of {shells}")
     return name
 
 
 def install(shell: str) -> list[str]:
-    """Write the script where the shell finds it and return what was done, line by line; running it again is safe."""
+    """Write the script where the shell finds it and return what was done, line by line. Running this again is safe."""
     home = Path.home()
     script, startup, line = {
         "bash": (home / ".bash_completions" / "ndcg-track.sh", home / ".bashrc", "source '{}'"),
@@ -121,7 +121,7 @@ def install(shell: str) -> list[str]:
 
 
 def complete(command: Any, variables: Mapping[str, str]) -> int:
-    """Print the words that fit at the cursor; silent if anything fails, and always 0."""
+    """Print the words that fit at the cursor and return 0; if anything fails, print nothing."""
     with suppress(Exception):
         line, shell = variables["COMP_LINE"], variables[ASKS_FOR_WORDS]
         before = line[: int(variables.get("COMP_POINT", len(line)))]
@@ -181,7 +181,7 @@ def _offer_names(command: Any, database: str | None, dataset: str | None) -> Non
 
     for parameter in command.params:
         what = _NAMES.get(parameter.name)
-        is_column = parameter.name == "group" and parameter.metavar != "KEY"  # of a file
+        is_column = parameter.name == "group" and parameter.metavar != "KEY"  # a column of a file
         if what is not None and not is_column:
             parameter._custom_shell_complete = offered(what)
     for inner in getattr(command, "commands", {}).values():

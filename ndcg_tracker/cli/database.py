@@ -1,4 +1,4 @@
-"""``ndcg-track db``, ``doctor``, ``sql``, ``ui`` and ``mcp``: the database, whether it is well, and what is in it."""
+"""``ndcg-track db``, ``doctor``, ``sql``, ``ui`` and ``mcp``: the database, its health and its content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.questions.show.gather import Convention
 
 
-app = options.command_group("The database: upgrade, check, back up, restore, grant.")
+app = options.command_group("Manage the database: upgrade, check, back up, restore, grant.")
 
 
 _SHOWN_DAMAGE = 50
@@ -29,7 +29,7 @@ def _location() -> str:
 
 @app.command("upgrade")
 def upgrade_database() -> None:
-    """Create the schema, or upgrade it to the newest version.
+    """Create the schema, or upgrade it to the latest version.
 
     A SQLite file is backed up first.
     """
@@ -39,7 +39,7 @@ def upgrade_database() -> None:
     if result.backup is not None:
         options.say(f"backed up to {result.backup}")
     if not result.changed:
-        options.say(f"nothing to do: the schema is {result.after}, the newest")
+        options.say(f"nothing to do: the schema is at {result.after}, the latest version")
     else:
         before = f"upgraded from {result.before} to" if result.before else "created schema"
         options.say(f"{before} {result.after}")
@@ -47,9 +47,9 @@ def upgrade_database() -> None:
 
 @app.command("current")
 def show_state(format: options.Output = "text") -> None:
-    """Show what is at the location and its schema version.
+    """Show what is at the location, and its schema version.
 
-    Nothing is written.
+    The command writes nothing.
     """
     from ndcg_tracker.storage.database import current
 
@@ -61,8 +61,8 @@ def show_state(format: options.Output = "text") -> None:
 def check_database() -> None:
     """Check the database for damage.
 
-    The checks cover the file, the schema with its views, indexes and triggers, rows without an owner, the digests of
-    runs and labels, and every result, which is computed again from items and labels.
+    The command checks the file, the schema with its views, indexes and triggers, rows without an owner, and the digests
+    of runs and labels. It also recomputes every result from items and labels.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.runs.check import check_database as check
@@ -87,9 +87,9 @@ def check_database() -> None:
 def backup_database(
     target: Annotated[str, typer.Argument(metavar="FILE", help="The copy; it must not exist yet.")],
 ) -> None:
-    """Copy a SQLite database, safe while others write.
+    """Copy a SQLite database, even while others write to it.
 
-    The copy is checked.
+    The command checks the copy.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.storage.database import backup
@@ -101,11 +101,11 @@ def backup_database(
 
 @app.command("restore")
 def restore_database(
-    backup: Annotated[str, typer.Argument(metavar="FILE", help="A copy that db backup made; it stays as it is.")],
+    backup: Annotated[str, typer.Argument(metavar="FILE", help="A copy that db backup made; it is not changed.")],
 ) -> None:
-    """Make a new SQLite database of a backup, checked.
+    """Create a new SQLite database from a backup, and check it.
 
-    Nothing may be at the location yet. For Postgres, use pg_restore, and then doctor.
+    The location must be empty. For Postgres, use pg_restore, and then run doctor.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.storage.database import restore
@@ -116,12 +116,12 @@ def restore_database(
 
 
 def _checked(n_runs: int | None) -> str:
-    """Return in words what was checked of a copy; ``n_runs``: None for a copy of another schema."""
+    """Return in words what the command checked in a copy; ``n_runs``: None for a copy with another schema."""
     from ndcg_tracker.words.texts import counted
 
     if n_runs is None:
-        return "; checked: the file is whole; its schema is not the newest"
-    return f"; checked: {counted(n_runs, 'run')}, each with all its lists and results"
+        return "; checked: the file is intact; its schema is not the latest"
+    return f"; checked: {counted(n_runs, 'run')} with all lists and results"
 
 
 @app.command("vacuum")
@@ -130,41 +130,46 @@ def vacuum_database(
         bool, typer.Option("--full", help="On Postgres, rewrite the tables; others wait meanwhile.")
     ] = False,
 ) -> None:
-    """Give the space of deleted rows back.
+    """Reclaim the space of deleted rows.
 
-    SQLite writes the file anew: others wait, and the disk needs as much room again. On Postgres the space becomes free
-    for new rows while others work, and the planner's statistics are renewed; only --full gives it to the disk. What
-    executors of Spark staged of runs that nobody publishes any more is deleted.
+    SQLite rewrites the file: others wait, and the disk needs as much space again. On Postgres the space becomes free
+    for new rows while others work, and the command updates the planner's statistics; only --full returns the space to
+    the disk. The command also deletes what Spark executors staged of runs that nobody publishes any more.
     """
     from ndcg_tracker.storage.database import vacuum
     from ndcg_tracker.words.texts import counted
 
     result = vacuum(_location(), full=full)
     if result.n_cleared:
-        options.say(f"deleted what was staged of {counted(result.n_cleared, 'run')} and never published")
+        options.say(f"deleted the staged parts of {counted(result.n_cleared, 'run')} that nobody published")
     options.say(f"{result.before / 1e6:,.1f} MB before, {result.after / 1e6:,.1f} MB now")
 
 
 @app.command("grant")
 def grant_rights(
-    owner: Annotated[str, typer.Option("--owner", metavar="ROLE", help="Upgrades the schema, renames and deletes.")],
+    owner: Annotated[
+        str, typer.Option("--owner", metavar="ROLE", help="The role that upgrades the schema, renames and deletes.")
+    ],
     writer: Annotated[
         str,
-        typer.Option("--writer", metavar="ROLE", help="Ingests, rescores, tags, sets aliases, gates; deletes no run."),
+        typer.Option(
+            "--writer",
+            metavar="ROLE",
+            help="The role that ingests, rescores, tags, sets aliases and gates, but cannot delete a run.",
+        ),
     ],
-    reader: Annotated[str, typer.Option("--reader", metavar="ROLE", help="Reads with the command line.")],
+    reader: Annotated[str, typer.Option("--reader", metavar="ROLE", help="The role that reads with the command line.")],
     dashboards: Annotated[
-        str | None, typer.Option("--dashboards", metavar="ROLE", help="Reads the public views only.")
+        str | None, typer.Option("--dashboards", metavar="ROLE", help="The role that reads only the public views.")
     ] = None,
     agent: Annotated[
-        str | None, typer.Option("--agent", metavar="ROLE", help="Reads what is not sealed, and gates.")
+        str | None, typer.Option("--agent", metavar="ROLE", help="The role that reads what is not sealed, and gates.")
     ] = None,
-    apply: Annotated[bool, typer.Option("--apply", help="Run the statements, all or none.")] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="Run the statements: all of them or none.")] = False,
 ) -> None:
     """Print the SQL for the rights of a team on Postgres.
 
-    The roles must exist. Whatever else these roles may do with the tables is taken from them. Run it again after db
-    upgrade.
+    The roles must exist. The SQL revokes all their other rights on the tables. Run the command again after db upgrade.
     """
     from ndcg_tracker.storage.database import grant
     from ndcg_tracker.storage.upkeep.grants import Roles
@@ -182,9 +187,10 @@ _SHOWN_EFFECT = 5e-5
 
 @doctor.callback(invoke_without_command=True)
 def examine_database(context: typer.Context, format: options.Output = "text") -> None:
-    """Check a database; conventions: why numbers differ.
+    """Check a database; with conventions, show why NDCG values differ.
 
-    Nothing is written except a test of locks next to a SQLite file. The exit code is 2 if a check is bad.
+    The command writes nothing except a file next to a SQLite database, to test locks. The exit code is 2 if a check is
+    bad.
     """
     if context.invoked_subcommand is not None:
         return
@@ -259,18 +265,18 @@ def show_conventions(
 
 
 def _causes(convention: Convention, *, exact: bool) -> str:
-    """Return the axes that change the value, each with the change; for people also what no axis can tell."""
+    """Return the axes that change the value, each with its change; people also see the effect of ties."""
     shown = [effect for effect in convention.effects if exact or abs(effect.change) >= _SHOWN_EFFECT]
     causes = ", ".join(f"{effect.axis}={effect.value} {effect.change:+{'' if exact else '.4f'}}" for effect in shown)
     ties = convention.open_ties
     if exact or ties is None:
         return causes
-    told = f"its sort leaves ties open in lists of {ties.from_items} or more: {ties.low:.4f} to {ties.high:.4f}"
+    told = f"its sort leaves ties open in lists of {ties.from_items} items or more: {ties.low:.4f} to {ties.high:.4f}"
     return f"{causes}; {told}" if causes else told
 
 
 def _open_ties(convention: Convention) -> tuple[float | None, float | None]:
-    """Return between which means the tool's sort leaves a value."""
+    """Return the lowest and the highest mean that the tool's sort allows."""
     ties = convention.open_ties
     return (None, None) if ties is None else (ties.low, ties.high)
 
@@ -283,22 +289,22 @@ def sql(
 ) -> None:
     """Run a read-only query on the public views.
 
-    Examples are run_summary, group_history, group_diff, items and labels. The documentation has all of them, with their
-    columns (docs/schema.md).
+    Examples of views are run_summary, group_history, group_diff, items and labels. The documentation lists all of them
+    with their columns (docs/schema.md).
     """
     import sys
 
     text = sys.stdin.read() if query == "-" else query
     with options.tracker() as tracker:
         result = asked.of(tracker.query, query=text)
-    if "explain" in asked.named and format == "text":  # whole lines, however long
+    if "explain" in asked.named and format == "text":  # complete lines, however long
         options.show("\n".join(str(line) for (line,) in result.rows))
         return
     options.show_rows(format, result.columns, result.rows)
 
 
 def ui(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0: any that is free.")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 means any free port.")] = 0,
     host: Annotated[str, typer.Option(help="A name of this machine: 127.0.0.1, localhost or ::1.")] = "127.0.0.1",
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open a browser, if there is a display.")
@@ -308,10 +314,10 @@ def ui(
         typer.Option(metavar="NAME", help="Let one person grade items there, and store them as labels of this judge."),
     ] = None,
 ) -> None:
-    """Show the database as a local web page.
+    """Browse the database on a local web page.
 
-    Runs, history, comparisons, groups, labels, gates. It only reads (with --judge it writes the grades of one person),
-    and only this machine can open it, with the address that is printed. Ctrl-C ends it.
+    The page shows runs, history, comparisons, groups, labels and gates. It only reads; with --judge it also stores the
+    grades of one person. Only this machine can open it, with the address that the command prints. Ctrl-C ends it.
     """
     from ndcg_tracker.integrations import library
 
@@ -324,10 +330,11 @@ def ui(
 
 
 def mcp() -> None:
-    """Answer an agent, over the Model Context Protocol.
+    """Serve an agent over the Model Context Protocol.
 
-    Its client starts this command and speaks to it on standard input and output. The tools read what the commands of
-    their names print; gate records its decisions, as the command does. Closing the input ends it.
+    The agent's client starts this command and talks to it over standard input and output. Each tool returns what the
+    command of the same name prints; gate records its decisions, as the command does. The server ends when its input is
+    closed.
     """
     from ndcg_tracker.integrations import library
 

@@ -59,7 +59,7 @@ _WORST_GROUP = "light bike light"
 
 def write_demo_files(folder: Path) -> list[Path]:
     """Write ``labels.csv``, ``groups.csv`` and one CSV file per run into a folder; return the paths of the runs."""
-    from random import Random  # not for ``--help``, which imports every command
+    from random import Random  # here, because ``--help`` imports every command
 
     folder.mkdir(parents=True, exist_ok=True)
     random = Random(2024)
@@ -90,7 +90,7 @@ def write_demo_files(folder: Path) -> list[Path]:
 
 
 def _noise(random: Random) -> float:
-    """Return a number with mean 0 and standard deviation 1, from ``random()`` alone: the same everywhere."""
+    """Return a number with mean 0 and standard deviation 1, using ``random()`` alone: the same everywhere."""
     return sum(random.random() for _ in range(12)) - 6.0
 
 
@@ -104,9 +104,9 @@ def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[object]]) 
 
 
 def demo(folder: Annotated[str, typer.Option(help="Folder for the files of the demo.")] = "ndcg-track-demo") -> None:
-    """Track four runs of a small, made-up shop search.
+    """Try it out: track four runs of a small, made-up shop search.
 
-    Then show what changed, why, and whether it may ship.
+    The demo shows what changed between the runs, why, and whether the new run may ship.
     """
 
     runs = write_demo_files(Path(folder))
@@ -123,8 +123,8 @@ def demo(folder: Annotated[str, typer.Option(help="Folder for the files of the d
     _step("sql", _WORST)
     page = str(Path(folder) / "report.html")
     _step("report", "@baseline", "dense", *shop, "--output", page)
-    options.show(f"Open {page} in a browser: it shows every query, and why each changed.\n")
-    options.show("Now try it with runs of your own: ndcg-track ingest --help")
+    options.show(f"Open {page} in a browser: it shows every query and why it changed.\n")
+    options.show("Now try it with your own runs: ndcg-track ingest --help")
 
 
 def _step(*arguments: str) -> None:
@@ -146,5 +146,5 @@ def _step(*arguments: str) -> None:
 
 
 def _quoted(word: str) -> str:
-    """Return a word as a user would type it in a shell: in double quotes if it has single ones."""
+    """Return a word as a user would type it in a shell, in double quotes if it contains single ones."""
     return f'"{word}"' if "'" in word and not set(word) & set('"$`\\!') else shlex.quote(word)

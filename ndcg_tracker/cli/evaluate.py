@@ -1,4 +1,4 @@
-"""``ndcg-track evaluate`` and ``metrics``: metrics of files, and what they mean; nothing stored."""
+"""``ndcg-track evaluate`` and ``metrics``: metrics of files, and what they mean, without storing anything."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def evaluate(
     metric: options.Metrics = None,
     per_group: Annotated[bool, typer.Option("--per-group", help="Also print one row per group.")] = False,
     by: Annotated[
-        str | None, typer.Option(metavar="ATTRIBUTE", help="By the slices of an attribute of --groups.")
+        str | None, typer.Option(metavar="ATTRIBUTE", help="Show the slices of this attribute of --groups.")
     ] = None,
     groups: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Attributes: a row per group, as groups set takes it.")
+        str | None, typer.Option(metavar="FILE", help="Attributes, one row per group, as for groups set.")
     ] = None,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
@@ -44,7 +44,9 @@ def evaluate(
     metrics_json: options.MetricsJson = None,
     judge: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Whose labels, where the column judge of --labels names several."),
+        typer.Option(
+            metavar="NAME", help="The judge whose labels count, if the column judge of --labels names several."
+        ),
     ] = None,
     format: options.Output = "text",
 ) -> None:
@@ -134,7 +136,7 @@ def evaluate(
 
 
 def _metrics_json(evaluation: Evaluation) -> str:
-    """Return the means by canonical text, as ``ingest`` and ``gate`` write them."""
+    """Return the means by canonical metric text, as ``ingest`` and ``gate`` write them."""
     from ndcg_tracker.metrics.language.text import parse_metric
     from ndcg_tracker.render.json import metrics_json
 
@@ -158,18 +160,18 @@ def _slices(evaluations: list[tuple[str, Evaluation]], by: str, groups: str, for
 
 _LONGEST = 110
 
-metrics = options.command_group("The metrics: list, explain, sql.")
+metrics = options.command_group("Look up metrics: list, explain, sql.")
 
 
 @metrics.command("list")
 def list_metrics(
     work: Annotated[
         Work | None,
-        typer.Option("--for", help="List what the tools of this work call their metrics, and what to write here."),
+        typer.Option("--for", help="List the metric names of tools for this kind of work, and what to write here."),
     ] = None,
     format: options.Output = "text",
 ) -> None:
-    """List the metrics, the values of their axes, the dialects."""
+    """List the metrics, the values of their axes, and the dialects."""
     if work is not None:
         from ndcg_tracker.metrics.language.other_names import other_names
 
@@ -204,14 +206,14 @@ def list_metrics(
 
 
 def _of_measures(measures: Sequence[str], format: options.OutputFormat) -> str:
-    """Return for which measures an axis is; people read in fewer words which are left out."""
+    """Return the measures that have an axis; people see the shorter list of those that do not have it."""
     from ndcg_tracker.metrics.language.measures import MEASURES
     from ndcg_tracker.render.formats import is_for_people
 
     others = [name for name in MEASURES if name not in measures]
     if not is_for_people(format) or len(others) >= len(measures):
         return " ".join(measures)
-    return f"all but {' '.join(others)}" if others else "all"
+    return f"all except {' '.join(others)}" if others else "all"
 
 
 @metrics.command("explain")
@@ -224,7 +226,9 @@ def explain_metric(
             callback=options.metric_asked_for,
         ),
     ],
-    every: Annotated[bool, typer.Option("--all", help="Show all axes, not only those that differ.")] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Show all axes, not only those that differ from the default.")
+    ] = False,
     format: options.Output = "text",
 ) -> None:
     """Explain a metric: its formula, and which tools agree.
@@ -259,19 +263,18 @@ def explain_metric(
         options.show(table)
         return
     options.show_sentences(f"{metric}: {meaning(metric)}", formula(metric), "")
-    options.show(table if rows else "All axes have their default.\n")
+    options.show(table if rows else "All axes have their default values.\n")
     if dialect is not None and dialect.unstable_from is not None:
         options.show_sentences(
             "",
-            f"Depends on the sort of {dialect.name}, which may put equal scores in any order in lists of "
-            f"{dialect.unstable_from} items or more: its values of such lists may differ from those here.",
+            f"This metric depends on the sort of {dialect.name}, which may put equal scores in any order in lists of "
+            f"{dialect.unstable_from} items or more. Its values for such lists may differ from those here.",
         )
     if tools:
         told = [
             (
                 tool.text,
-                ", ".join(f"{difference.axis}={difference.theirs}" for difference in tool.differences)
-                or "nothing: the same",
+                ", ".join(f"{difference.axis}={difference.theirs}" for difference in tool.differences) or "nothing",
             )
             for tool in tools
         ]
@@ -284,17 +287,19 @@ def write_query(
     text: Annotated[
         str, typer.Argument(metavar="METRIC", help="Such as 'ndcg(gain=exp2)@10'.", callback=options.metric_asked_for)
     ],
-    dialect: Annotated[str, typer.Option(help="bigquery, databricks, duckdb, postgres, snowflake or spark.")],
+    dialect: Annotated[
+        str, typer.Option(help="SQL dialect: bigquery, databricks, duckdb, postgres, snowflake or spark.")
+    ],
     run: Annotated[str, typer.Option(help="The table of the run.")] = "run",
     labels: Annotated[str, typer.Option(help="The table of the labels.")] = "labels",
-    group: Annotated[str, typer.Option(help="Column of the group, in both.")] = "group_key",
-    item: Annotated[str, typer.Option(help="Column of the item, in both.")] = "item_key",
+    group: Annotated[str, typer.Option(help="Column of the group, in both tables.")] = "group_key",
+    item: Annotated[str, typer.Option(help="Column of the item, in both tables.")] = "item_key",
     score: Annotated[str, typer.Option(help="Column of the score.")] = "score",
     grade: Annotated[str, typer.Option(help="Column of the grade.")] = "grade",
 ) -> None:
-    """Print the query that computes a metric for every group elsewhere.
+    """Print a query that computes a metric for every group elsewhere.
 
-    What SQL does not compute exactly is refused, with the reason.
+    The command refuses a metric that SQL cannot compute exactly, and says why.
     """
     from ndcg_tracker.metrics.language.sql import Tables, query
     from ndcg_tracker.metrics.language.text import parse_metric

@@ -21,14 +21,14 @@ def export_runs(
     every: options.EveryRun = False,
     dataset: options.AnyDataset = None,
     texts: Annotated[
-        bool, typer.Option("--texts", help="Also query texts, titles and links (see ndcg-track texts).")
+        bool, typer.Option("--texts", help="Include query texts, titles and links (see ndcg-track texts).")
     ] = False,
     record: options.Record = True,
 ) -> None:
-    """Write runs and all that belongs to them as Parquet files.
+    """Export runs and everything that belongs to them as Parquet files.
 
-    The folder gets items, labels, evaluations, group results and what people did with the runs, and appears complete or
-    not at all. With --all and --texts it holds all of a database.
+    The folder contains items, labels, evaluations, group results and what people did with the runs. It appears complete
+    or not at all. With --all and --texts it contains the complete database.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
     from ndcg_tracker.errors import InputError
@@ -39,7 +39,7 @@ def export_runs(
     with options.tracker() as tracker, drawn_progress("exporting to", output, "runs", 1) as progress:
         result = tracker.export_runs(output, runs or (), dataset=dataset, texts=texts, record=record, progress=progress)
     if result.n_pruned:
-        options.say(f"note: {counted(result.n_pruned, 'run')} without items: pruned, or stored without all")
+        options.say(f"note: {counted(result.n_pruned, 'run')} without items: pruned, or stored without all items")
     options.say(
         f"exported {counted(result.n_runs, 'run')} with {counted(result.n_items, 'item')}, "
         f"{counted(result.n_label_sets, 'label set')} and {counted(result.n_results, 'group result')} to {output}; "
@@ -54,10 +54,11 @@ def import_runs(
     record: options.Record = True,
     format: options.Output = "text",
 ) -> None:
-    """Store the runs of an export and all that belongs to them.
+    """Import exported runs and everything that belongs to them.
 
-    Numbers stay the same to the bit, and all is stored in one transaction. Runs that exist already keep their data and
-    get the evaluations that they lack. Results are computed again from items and labels, and refused where they differ.
+    Numbers stay the same to the bit, and everything is stored in one transaction. Runs that already exist keep their
+    data and get the evaluations that they lack. The command recomputes results from items and labels, and refuses
+    results that differ.
     """
     from ndcg_tracker.cli.input_files import drawn_progress
 
@@ -69,7 +70,7 @@ def import_runs(
     names = ["run", "run_id", "dataset", "outcome", "n_groups", "n_items", "n_evaluations", "n_not_verifiable"]
     options.show_fields(format, names, result.runs)
     options.say(
-        "checked: digests of runs and labels; results computed again from them"
+        "checked: digests of runs and labels; results recomputed from them"
         f"{_not_verifiable(sum(run.n_not_verifiable for run in result.runs))}"
     )
 
@@ -81,7 +82,7 @@ def _say_record(how: str, n_aliases: int, n_decisions: int, n_designs: int) -> N
     said = []
     if n_aliases or n_decisions:
         aliases = f"{n_aliases:,} alias{'' if n_aliases == 1 else 'es'}"
-        said.append(f"{aliases} and {counted(n_decisions, 'decision')} of gates")
+        said.append(f"{aliases} and {counted(n_decisions, 'gate decision')}")
     if n_designs:
         said.append(f"{counted(n_designs, 'design')} for people who check a judge")
     if said:
@@ -96,11 +97,13 @@ def _not_verifiable(n: int) -> str:
 
 pushes = options.command_group("Send runs to other trackers.")
 
-TrackingUri = Annotated[str | None, typer.Option("--tracking-uri", help="MLflow's server; else MLFLOW_TRACKING_URI.")]
+TrackingUri = Annotated[
+    str | None, typer.Option("--tracking-uri", help="URI of the MLflow server.", show_default="$MLFLOW_TRACKING_URI")
+]
 Baseline = Annotated[
     str | None,
     typer.Option(
-        metavar="RUN", help="The run to compare with in the report page.", show_default="@baseline, if there is one"
+        metavar="RUN", help="The run to compare with on the report page.", show_default="@baseline, if there is one"
     ),
 ]
 
@@ -112,7 +115,7 @@ def push_mlflow(
     experiment: Annotated[
         str | None,
         typer.Option(
-            help="MLflow's experiment, created if missing.", show_default="MLFLOW_EXPERIMENT_NAME, else Default"
+            help="The MLflow experiment, created if missing.", show_default="$MLFLOW_EXPERIMENT_NAME, else Default"
         ),
     ] = None,
     baseline: Baseline = None,
@@ -121,8 +124,8 @@ def push_mlflow(
 ) -> None:
     """Create or update the MLflow run of a stored run.
 
-    It gets the means, parameters, tags, the tables of groups and items, and the report page. Pushing a run again
-    updates its MLflow run.
+    The MLflow run gets the means, parameters, tags, the tables of groups and items, and the report page. Pushing a run
+    again updates its MLflow run.
     """
     from ndcg_tracker.integrations.mlflow import push
 
@@ -140,13 +143,13 @@ def push_mlflow(
 def push_wandb(
     run: options.Run,
     project: Annotated[
-        str | None, typer.Option(help="W&B's project.", show_default="WANDB_PROJECT, else the dataset")
+        str | None, typer.Option(help="The W&B project.", show_default="$WANDB_PROJECT, else the dataset")
     ] = None,
     entity: Annotated[
-        str | None, typer.Option(help="W&B's user or team.", show_default="WANDB_ENTITY, else yours")
+        str | None, typer.Option(help="The W&B user or team.", show_default="$WANDB_ENTITY, else yours")
     ] = None,
     offline: Annotated[
-        bool, typer.Option("--offline", help="Write it to a folder that 'wandb sync' sends later.")
+        bool, typer.Option("--offline", help="Write the run to a folder that 'wandb sync' sends later.")
     ] = False,
     baseline: Baseline = None,
     dataset: options.AnyDataset = None,
@@ -154,8 +157,8 @@ def push_wandb(
 ) -> None:
     """Create or update the Weights & Biases run of a stored run.
 
-    It gets the means, parameters, tags, the table of groups, and the report page as an artifact. Pushing a run again
-    updates its W&B run.
+    The W&B run gets the means, parameters, tags, the table of groups, and the report page as an artifact. Pushing a run
+    again updates its W&B run.
     """
     from ndcg_tracker.integrations.wandb import push
 
@@ -169,7 +172,7 @@ def push_wandb(
     options.show_fields(format, names, [pushed])
 
 
-pulls = options.command_group("Get runs from other trackers.")
+pulls = options.command_group("Fetch runs from other trackers.")
 
 
 @pulls.callback()
@@ -183,7 +186,7 @@ def pull_mlflow(
         str, typer.Argument(metavar="ID", help="Id of the MLflow run, or its name with --experiment.")
     ],
     tracking_uri: TrackingUri = None,
-    experiment: Annotated[str | None, typer.Option(help="MLflow's experiment to find the name in.")] = None,
+    experiment: Annotated[str | None, typer.Option(help="The MLflow experiment to find the name in.")] = None,
     dataset: Annotated[
         str | None, typer.Option(help="The dataset to store it in.", show_default="as it was evaluated")
     ] = None,
@@ -193,7 +196,7 @@ def pull_mlflow(
 ) -> None:
     """Store the ranking of an MLflow run.
 
-    It is read from the table of items that the evaluator or push logged there.
+    The ranking comes from the table of items that the evaluator or push logged there.
     """
     from ndcg_tracker.integrations.mlflow.pulling import pull
 

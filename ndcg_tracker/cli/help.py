@@ -1,6 +1,6 @@
-"""What ``--help`` prints: a command in a sentence, an example, its options under headings; commands under headings.
+"""The output of ``--help``: a command in a sentence, an example, its options under headings; commands under headings.
 
-typer's own help is a list without headings, in which Python's types stand for values.
+typer's own help is a list without headings, which shows Python's types for values.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ EXAMPLES: Mapping[str, str] = {
     "pull": "pull mlflow 0a1b2c",
     "pull mlflow": "pull mlflow 0a1b2c --name dense",
 }
-"""A line to begin with, of each command."""
+"""An example of each command."""
 
 _HEADINGS: Mapping[str, str] = {
     "What": "baseline metric metrics dataset labels labels_baseline labels_candidate judge check_with unanswered "
@@ -113,7 +113,7 @@ _HEADINGS: Mapping[str, str] = {
 }
 _OF_OPTION = {name: heading for heading, names in _HEADINGS.items() for name in names.split()}
 _MANY = 14
-"""Options, with ``--db`` and ``--help``: a command with more has headings over them."""
+"""A command with more options than this, ``--db`` and ``--help`` included, has headings over them."""
 _WORDS = {"int": "N", "integer": "N", "float": "X"}
 _OF_NAMES = {
     "db": "DATABASE",
@@ -133,7 +133,7 @@ _FIRST_COLUMN = 30
 def with_help(command: Any, words: str = "", headings: Mapping[str, Iterable[tuple[str, str]]] | None = None) -> None:
     """Give a command, and those of its group, this help.
 
-    ``words``: what calls it. ``headings``: the commands of a group with what they do, under headings.
+    ``words``: the words that call it. ``headings``: the commands of a group and what they do, under headings.
     """
     command.get_help = partial(_help, command, words, headings)
     command.get_usage = partial(_usage_lines, command)
@@ -157,7 +157,7 @@ def _usage_lines(command: Any, context: Any) -> str:
 
 
 def missing(command: Any, path: str, values: Mapping[str, Any]) -> InputError:
-    """Return the error for a command without all that it needs, with its example.
+    """Return the error for a command that lacks required values, with its example.
 
     ``path``: the words that call it. ``values``: of the parameters that were given, by their names.
     """
@@ -198,7 +198,7 @@ def _lines(
 
 
 def _definitions(heading: str, pairs: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
-    """Yield names and what they mean side by side, the meaning below a name that is too long."""
+    """Yield names and their meanings side by side, with the meaning below a name that is too long."""
     pairs = list(pairs)
     if not pairs:
         return
@@ -230,7 +230,7 @@ def _spelled(option: Any) -> str:
 
 
 def _word(parameter: Any) -> str:
-    """Return what stands for a value."""
+    """Return the word that stands for a value."""
     if parameter.metavar:
         return str(parameter.metavar)
     described = getattr(parameter, "type_descriptor", None) or parameter.type
@@ -245,11 +245,11 @@ def _word(parameter: Any) -> str:
 
 
 def _told(parameter: Any) -> str:
-    """Return what a parameter means, and what it is where it is not given."""
+    """Return what a parameter means, and its default."""
     shown = parameter.show_default
     default = parameter.default
     if not isinstance(shown, str):
         shown = str(default) if shown and default not in (None, False, (), []) and not callable(default) else ""
         shown = shown if not getattr(parameter, "is_flag", False) else ""
-    beside = "needed" if parameter.required else f"default: {shown}" if shown else ""
+    beside = "required" if parameter.required else f"default: {shown}" if shown else ""
     return f"{parameter.help or ''} ({beside})" if beside else parameter.help or ""

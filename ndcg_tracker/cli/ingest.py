@@ -45,10 +45,10 @@ def ingest(
     collapse: options.Collapsed = None,
     sampled: Annotated[
         str | None,
-        typer.Option(metavar="N/ALL", help="Items are ranked among N sampled negatives of ALL, as 100/50000."),
+        typer.Option(metavar="N/ALL", help="Items are ranked among N sampled negatives of ALL, such as 100/50000."),
     ] = None,
-    tag: Annotated[list[str] | None, typer.Option(help="key=value to find the run by; repeatable.")] = None,
-    param: Annotated[list[str] | None, typer.Option(help="key=value, a parameter; repeatable.")] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A tag to find the run by, key=value; repeatable.")] = None,
+    param: Annotated[list[str] | None, typer.Option(help="A parameter of the run, key=value; repeatable.")] = None,
     git_commit: Annotated[
         str | None, typer.Option(help="Commit of the code that made the run.", show_default="HEAD, if in a repository")
     ] = None,
@@ -56,13 +56,13 @@ def ingest(
         str | None,
         typer.Option(
             metavar="TIME",
-            help="When the runs were made, ISO 8601, such as 2026-06-30T02:00+02:00; UTC where it names no zone.",
+            help="When the runs were made: ISO 8601, such as 2026-06-30T02:00+02:00; UTC if it names no zone.",
             show_default="now",
         ),
     ] = None,
     metadata: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Metadata of the run (ir_metadata, such as tirex-tracker's), kept as tags."),
+        typer.Option(metavar="FILE", help="Metadata of the run (ir_metadata, as of tirex-tracker), stored as tags."),
     ] = None,
     replace: options.Replace = False,
     stream: options.Stream = None,
@@ -71,57 +71,60 @@ def ingest(
         options.ItemsName | None,
         typer.Option(
             metavar="none|sample|all",
-            help="With --engine spark: executors write to Postgres, and store the items of these groups.",
+            help="With --engine spark: executors write to Postgres and store the items of these groups.",
         ),
     ] = None,
     jobs: Annotated[
         int | None,
         typer.Option(
             metavar="N",
-            help="How many files to read and score at a time; one is stored after the other.",
-            show_default="the cores, at most 4",
+            help="How many files to read and score in parallel; they are stored one after the other.",
+            show_default="the number of cores, at most 4",
         ),
     ] = None,
     metrics_json: options.MetricsJson = None,
     results: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Values per group that another engine computed, instead of runs.")
+        str | None, typer.Option(metavar="FILE", help="Values per group from another engine, instead of runs.")
     ] = None,
     direction: Annotated[
-        str | None, typer.Option(metavar="higher|lower", help="Which values of --results are better.")
+        str | None, typer.Option(metavar="higher|lower", help="Whether higher or lower values of --results are better.")
     ] = None,
     range: Annotated[
-        str | None, typer.Option(metavar="LOW,HIGH", help="Between which numbers they lie, such as 0,1 or 0,inf.")
+        str | None, typer.Option(metavar="LOW,HIGH", help="Range of the values of --results, such as 0,1 or 0,inf.")
     ] = None,
     value: Annotated[
-        str | None, typer.Option(help="Column of the values of --results.", show_default="value, or the only other")
+        str | None,
+        typer.Option(help="Column of the values of --results.", show_default="value, or the only other column"),
     ] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME=NUMBER",
-            help="A number of the whole run, such as latency_ms=12.5, kept as a tag; repeatable. With --results, NAME: "
-            "which measure of the file.",
+            help="A number for the whole run, such as latency_ms=12.5, stored as a tag; repeatable. With --results, "
+            "NAME: the measure to take from the file.",
         ),
     ] = None,
     summaries: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE", help="Sums over groups that Spark summarized, instead of runs; repeatable: they are merged."
+            metavar="FILE", help="Sums over groups from Spark, instead of runs; repeatable, and the files are merged."
         ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(metavar="RUN", help="Stored run that the differences in --summaries are to.")
+        str | None, typer.Option(metavar="RUN", help="Stored run that --summaries compares with.")
     ] = None,
     disjoint_clusters: Annotated[
-        bool, typer.Option("--disjoint-clusters", help="No cluster has groups in several files of --summaries.")
+        bool,
+        typer.Option("--disjoint-clusters", help="Declare that no cluster has groups in several files of --summaries."),
     ] = False,
     judge: options.Judges = None,
     format: options.Output = "text",
 ) -> None:
-    """Store runs with their metrics, down to single groups.
+    """Store runs and their metrics, overall and per group.
 
-    Each file is stored in one transaction. Storing the same run again is fine and adds nothing. With --labels FILE,
-    or labels in the run's own file, --judge says who gave them; else whose stored labels the run is evaluated under.
+    Each file is stored in one transaction. Storing the same run again is safe and adds nothing. With --labels FILE, or
+    labels in the run's own file, --judge says who gave them. Otherwise --judge says whose stored labels the run is
+    evaluated under.
     """
     tags, of_file = _tags(tag, measure)
     if results is not None or summaries is not None:
@@ -137,7 +140,7 @@ def ingest(
         else:
             taken |= {"--baseline": baseline, "--disjoint-clusters": "given" if disjoint_clusters else None}
         for spelled in (spelled for spelled, other in taken.items() if other):
-            raise InputError(f"{alone} stands alone, and {spelled} is given too", advice="leave it out")
+            raise InputError(f"{spelled} does not go with {alone}", advice="leave it out")
         of_run: dict[str, Any] = {
             "name": name[0] if name else None,
             "dataset": dataset,
@@ -158,7 +161,7 @@ def ingest(
         options.show(_report([logged], format))
         return
     if not files:
-        raise InputError("no FILE is given to ingest", advice="name one, or - for standard input")
+        raise InputError("ingest needs a FILE", advice="name one, or give - for standard input")
     for spelled, other in {"--direction": direction, "--range": range, "--value": value, "--measure": of_file}.items():
         if other is not None:
             raise InputError(f"{spelled} belongs to --results FILE", advice="leave it out")
@@ -290,7 +293,7 @@ def ingest(
                         use=store,
                     )
                 keep(result)
-    finally:  # runs stored before an error stay stored, and are reported
+    finally:  # runs that were stored before an error stay stored and are reported
         if stored:
             options.show(_report(stored, format))
 
@@ -298,24 +301,24 @@ def ingest(
 def _stored_results(
     path: str, metric: list[str] | None, direction: str | None, range: str | None, of_results: dict[str, Any]
 ) -> IngestResult:
-    """Store values per group that another engine computed; ``of_results``: what else ``Tracker.log_results`` takes."""
+    """Store values per group from another engine; ``of_results``: the other arguments of ``Tracker.log_results``."""
     from ndcg_tracker.metrics.language.metric import range_of
 
     if metric is None or len(metric) != 1 or direction is None or range is None:
         raise InputError(
-            "--results needs its metric, direction and range",
-            advice="give for example --metric external:latency --direction lower --range 0,inf",
+            "--results needs a metric, a direction and a range",
+            advice="give, for example, --metric external:latency --direction lower --range 0,inf",
         )
     low, comma, high = range.partition(",")
     if not comma or "," in high:
-        raise InputError(f"--range {range!r} is not LOW,HIGH", advice="write for example 0,1 or 0,inf")
+        raise InputError(f"--range {range!r} is not LOW,HIGH", advice="write, for example, 0,1 or 0,inf")
     better, limits = cast("Direction", direction), range_of(low, high)  # the direction is checked there
     with options.tracker() as tracker:
         return tracker.log_results(path, metric=metric[0], direction=better, range=limits, **of_results)
 
 
 def _tags(tag: list[str] | None, measure: list[str] | None) -> tuple[dict[str, str], str | None]:
-    """Return the tags of a run, its measures among them, and the measure that --results is to take."""
+    """Return the tags of a run, including its measures, and the measure that --results takes."""
     tags = Pairs("--tag")(tag or ())
     for name, number in Pairs("--measure")([text for text in measure or () if "=" in text]).items():
         try:
@@ -334,7 +337,7 @@ def _tags(tag: list[str] | None, measure: list[str] | None) -> tuple[dict[str, s
 
 
 def _head() -> str | None:
-    """Return the commit of the repository of the current folder, None outside of a repository."""
+    """Return the commit of the current folder's repository, None outside of a repository."""
     try:
         answer = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, check=False, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

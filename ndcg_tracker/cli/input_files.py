@@ -1,4 +1,4 @@
-"""What commands read: files, with progress on a terminal, or what Spark reads, where and how it is configured to."""
+"""The input of commands: files, with progress on a terminal, or tables and paths that Spark reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _SECONDS_BETWEEN = 0.2
-_of_thread = threading.local()  # the warnings of a file that is read ahead of its turn
+_of_thread = threading.local()  # the warnings of a file that is read before its turn
 
 
 def in_blocks_or_whole(
@@ -44,7 +44,7 @@ def in_blocks_or_whole(
     use: Callable[[Iterable[RankedTable]], T],
     labels_apart: bool = False,
 ) -> T:
-    """Return what a function makes of the blocks of a run that a file holds, ``-`` being standard input.
+    """Return the result of a function on the blocks of the run in a file; ``-`` is standard input.
 
     The parameters are those of ``ndcg_tracker.ingest.reading.in_blocks_or_whole``.
     """
@@ -65,7 +65,7 @@ def in_blocks_or_whole(
 
 @dataclass
 class Ahead(Generic[T]):
-    """A file that was read ahead of its turn: what came of it, or its error, and the warnings before that."""
+    """A file that was read ahead of its turn: its content or its error, and the warnings before that."""
 
     content: T | None = None
     error: BaseException | None = None
@@ -73,7 +73,7 @@ class Ahead(Generic[T]):
 
     @contextmanager
     def in_turn(self) -> Iterator[T]:
-        """Give what came of it, after telling the warnings. Raises: its error."""
+        """Give the content, after passing on the warnings. Raises: the error of the file."""
         from ndcg_tracker.errors import warn
 
         with _warnings_as_notes():
@@ -86,10 +86,10 @@ class Ahead(Generic[T]):
 
 
 def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> Generator[Ahead[T] | None]:
-    """Yield what came of each file, up to ``n_jobs`` of which are read at a time while those before are in use.
+    """Yield the content of each file; up to ``n_jobs`` files are read in parallel while earlier ones are in use.
 
-    None stands for a file that is to be read in its turn: one of which only blocks are to be held, because it is large,
-    or what is no file. With fewer than two jobs or files, all of them are.
+    None stands for a file to read in its turn: a large file, of which only blocks are held in memory, or a path that is
+    not a file. With fewer than two jobs or files, every file is read in its turn.
     """
     if n_jobs < 2 or len(paths) < 2:
         yield from (None for _ in paths)
@@ -104,7 +104,7 @@ def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> G
         _of_thread.warnings = entry.warnings
         try:
             entry.content = read(path)
-        except BaseException as error:  # raised again when it is the file's turn
+        except BaseException as error:  # raised again when the turn of the file comes
             entry.error = error
         finally:
             del _of_thread.warnings
@@ -115,7 +115,7 @@ def read_ahead(paths: Sequence[str], n_jobs: int, read: Callable[[str], T]) -> G
 
 
 def run_names(paths: Sequence[str], given: Sequence[str] | None, *, of_stdin: str | None = None) -> list[str]:
-    """Return the name of each run: the given names, else those of the files.
+    """Return the name of each run: the given names, else the names of the files.
 
     Parameters: ``of_stdin``: the name of a run from standard input, None if one must be given. Raises:
     InputError if the numbers of names and files differ, or two runs have one name.
@@ -153,10 +153,10 @@ def columns_of(
     items: str | None = None,
     documents: Documents | None = None,
 ) -> tuple[Columns, Columns]:
-    """Return the columns of runs, and those of the file of their labels, from the options of a command.
+    """Return the columns of the runs and of the labels file, from the options of a command.
 
-    ``metrics``: those that are asked for, some of which go by a run's ranks. Where the labels have a file, ``label`` is
-    a column of that, and ``group`` and ``item`` may be of either alone.
+    ``metrics``: those asked for, because some metrics use a run's ranks. If the labels have their own file, ``label``
+    is a column of that file, and ``group`` and ``item`` may exist in only one of both files.
     """
     from ndcg_tracker.ingest.columns import Columns, header_of
     from ndcg_tracker.ingest.reading import may_have_columns
@@ -185,7 +185,7 @@ def labels_by_judge(
     where: Mapping[str, str] | None = None,
     unsure: bool = False,
 ) -> dict[str, LabelLists]:
-    """Return the labels in a file, ``-`` being standard input, by judge (see ``read_labels_by_judge``)."""
+    """Return the labels in a file by judge (see ``read_labels_by_judge``); ``-`` is standard input."""
     from ndcg_tracker.ingest.columns import Columns
     from ndcg_tracker.ingest.reading import read_labels_by_judge
 
@@ -195,7 +195,7 @@ def labels_by_judge(
 
 
 def labels_of(path: str, *, columns: Columns | None = None, judge: str | None = None) -> tuple[str, LabelLists]:
-    """Return whose labels a file has, "" where it does not say, and these (InputError for those of several judges)."""
+    """Return the judge of a file's labels, "" if it names none, and the labels (InputError for several judges)."""
     from ndcg_tracker.api.evaluation import labels_of_one_judge
 
     return labels_of_one_judge(labels_by_judge(path, columns=columns), judge, path)
@@ -203,7 +203,7 @@ def labels_of(path: str, *, columns: Columns | None = None, judge: str | None = 
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Print warnings about columns as notes, once each; other warnings pass through."""
+    """Print warnings about columns as notes, each once; pass other warnings through."""
     import warnings
 
     from ndcg_tracker.cli.options import as_option, say
@@ -244,7 +244,7 @@ def drawn_progress(
 ) -> Iterator[Callable[[int, int | None], None] | None]:
     """Give a callback that draws one line on standard error and clears it at the end; None without a terminal.
 
-    It is called with how much is done and how much there is, ``size`` of it being one ``unit``.
+    Call it with the amount done and the total amount; ``size`` of it is one ``unit``.
     """
     if not sys.stderr.isatty():
         yield None
@@ -271,7 +271,7 @@ def drawn_progress(
 
 
 def refused_by_spark(**given: object) -> None:
-    """Refuse options that speak of files that this program reads, by their names."""
+    """Refuse options for files that this program reads itself, by their names."""
     for name, value in given.items():
         if value is not None:
             option = "--" + name.replace("_", "-")
@@ -279,7 +279,7 @@ def refused_by_spark(**given: object) -> None:
 
 
 def spark_evaluations(labels: str | None, metrics: Sequence[str], **columns: str | None) -> Callable[[str], Evaluation]:
-    """Return what evaluates the run of a path or table, against the labels of another."""
+    """Return a function that evaluates the run of a path or table against the labels of another."""
     from ndcg_tracker.integrations import spark
 
     of_labels = None if labels is None else spark.table(labels)
@@ -290,7 +290,7 @@ def spark_evaluations(labels: str | None, metrics: Sequence[str], **columns: str
 def staged_by_spark(
     files: Sequence[str], labels: str | None, run_columns: Columns, label_columns: Columns
 ) -> Iterator[tuple[list[str], str | None]]:
-    """Give Parquet files of what Spark reads under these names, groups together; they are gone afterwards."""
+    """Give Parquet files with what Spark reads under these names, sorted by group; they are deleted afterwards."""
     from ndcg_tracker.integrations import spark
 
     with tempfile.TemporaryDirectory(prefix="ndcg-track-") as folder:
@@ -305,7 +305,7 @@ def staged_by_spark(
 
 @dataclass(frozen=True)
 class SparkLogging:
-    """How runs that executors write are to be stored; see ``integrations.spark.log_run``."""
+    """How to store runs that executors write; see ``integrations.spark.log_run``."""
 
     dataset: str
     items: Items
@@ -324,7 +324,7 @@ def logged_by_spark(
     logging: SparkLogging,
     columns: Mapping[str, str | None],
 ) -> Iterator[IngestResult]:
-    """Let executors write the runs of paths or tables, by their names, and yield what became of each."""
+    """Let executors write the runs of paths or tables, by their names, and yield the result of each."""
     from ndcg_tracker.integrations import spark
     from ndcg_tracker.runs.ingest import source_name
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 DEFAULT_COLUMNS = 100
-"""The width of a report where standard output is no terminal."""
+"""The width of a report if standard output is not a terminal."""
 WIDEST = 140
 """The largest width of prose: longer lines are hard to follow."""
 
@@ -33,7 +33,7 @@ OutputFormat = Literal["text", "json", "markdown", "csv"]
 
 
 def metrics_asked_for(texts: list[str] | None) -> list[str] | None:
-    """Return the metrics that ``--metric`` names, one text each; a note says how a common name is read."""
+    """Return the metrics that ``--metric`` names, one text each, with a note on how a common name is read."""
     if not texts:
         return None
     from ndcg_tracker.metrics.language.text import metric_texts, read_as
@@ -59,8 +59,8 @@ def metric_asked_for(text: str | None) -> str | None:
 def told(declared: Any, spelled: str = "", default: object = None, callback: Callable[..., Any] | None = None) -> Any:
     """Return a declared argument (``Annotated[TYPE, Option(...)]``) as typer takes it.
 
-    ``spelled``: the option, where the declaration leaves it to the argument's name. ``default``: of the argument; the
-    help shows what it is. ``callback``: reads the value while the command line is parsed.
+    ``spelled``: the option, if the declaration leaves it to the argument's name. ``default``: the argument's default,
+    which the help shows. ``callback``: reads the value while the command line is parsed.
     """
     option: Option = declared.__metadata__[0]
     shown = option.default or default not in (None, "", False, ())
@@ -80,10 +80,11 @@ Output = Annotated[OutputFormat, typer.Option("--format", help="How to print the
 Dataset = Annotated[str, typer.Option("--dataset", help="The dataset: the groups and labels to compare runs on.")]
 ExistingDataset = Annotated[str | None, told(asked.Dataset, "--dataset")]
 Record = Annotated[
-    bool, typer.Option("--record/--no-record", help="Also aliases with their moves, gate decisions, suites, designs.")
+    bool,
+    typer.Option("--record/--no-record", help="Include aliases with their moves, gate decisions, suites and designs."),
 ]
 OnSuite = Annotated[
-    str | None, typer.Option("--suite", metavar="NAME", help="On every dataset of a suite, and on all together.")
+    str | None, typer.Option("--suite", metavar="NAME", help="Use every dataset of this suite, and all together.")
 ]
 ByTag = Annotated[str | None, told(asked.ByTag, "--by-tag")]
 AnyDataset = Annotated[str | None, told(asked.AnyDataset, "--dataset")]
@@ -91,53 +92,66 @@ Metrics = Annotated[asked.Texts, told(asked.MetricTexts, callback=metrics_asked_
 Labels = Annotated[
     str | None,
     typer.Option(
-        "--labels", "--qrels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a known set."
+        "--labels", "--qrels", metavar="FILE", help="The labels: a file, or ir_datasets:NAME for a public dataset."
     ),
 ]
 OnlyTagged = Annotated[asked.Texts, told(asked.OnlyTagged)]
 Run = Annotated[str, told(asked.Run)]
 SomeRuns = Annotated[list[str] | None, typer.Argument(metavar="[RUN]...", help="The runs.")]
 EveryRun = Annotated[bool, typer.Option("--all", help="All runs (of --dataset, if given).")]
-Replace = Annotated[bool, typer.Option("--replace", help="Replace a run of this name with other content.")]
+Replace = Annotated[
+    bool, typer.Option("--replace", help="Replace a stored run of the same name that has other content.")
+]
 Yes = Annotated[bool, typer.Option("--yes", help="Delete without confirmation.")]
 Judge = Annotated[str | None, told(asked.Judge, "--judge")]
 OfJudge = Annotated[
-    str | None, typer.Option("--judge", metavar="NAME", help="Who gave them: a person, a pool, a model.")
+    str | None, typer.Option("--judge", metavar="NAME", help="Who gave the labels: a person, a pool or a model.")
 ]
 Judges = Annotated[
     asked.Texts,
     typer.Option(
         "--judge",
         metavar="NAME",
-        help="Whose labels count; repeatable, '*' for all.",
-        show_default="no named judge's, else those of the only one",
+        help="The judge whose labels count; repeatable, '*' for all.",
+        show_default="the unnamed judge, else the only one",
     ),
 ]
-Names = Annotated[list[str] | None, typer.Option("--name", help="Name of the run, one per file; else the file's.")]
-Reader = Annotated[
-    str | None, typer.Option(help="trec, csv, tsv, json, jsonl, parquet or svmlight; else by name and content.")
+Names = Annotated[
+    list[str] | None, typer.Option("--name", help="Name of the run, one per file.", show_default="the file's name")
 ]
-TableReader = Annotated[str | None, typer.Option(help="csv, tsv, jsonl or parquet; else by name and content.")]
+Reader = Annotated[
+    str | None,
+    typer.Option(
+        help="trec, csv, tsv, json, jsonl, parquet or svmlight.", show_default="detected from name and content"
+    ),
+]
+TableReader = Annotated[
+    str | None, typer.Option(help="csv, tsv, jsonl or parquet.", show_default="detected from name and content")
+]
 GroupColumn = Annotated[
     str | None,
     typer.Option(
         "--group",
-        help="Column or path of the group; RUN,LABELS where they differ; @FILE with an id per response in JSON.",
+        help="Column or JSON path of the group; RUN,LABELS if they differ; @FILE lists one id per JSON response.",
         show_default="group",
     ),
 ]
 ItemColumn = Annotated[
     str | None,
-    typer.Option("--item", help="Column or path of the item; '' for row numbers; RUN,LABELS.", show_default="item"),
+    typer.Option(
+        "--item",
+        help="Column or JSON path of the item; '' for row numbers; RUN,LABELS if they differ.",
+        show_default="item",
+    ),
 ]
 ScoreColumn = Annotated[
     str | None,
-    typer.Option("--score", help="Column of the score; -NAME where the lowest is best.", show_default="score"),
+    typer.Option("--score", help="Column of the score; -NAME if the lowest score is best.", show_default="score"),
 ]
 LabelColumn = Annotated[str | None, typer.Option("--label", help="Column of the label.", show_default="label")]
 Header = Annotated[
     str | None,
-    typer.Option("--columns", metavar="NAME,...", help="Names of all columns of a csv or tsv file without header."),
+    typer.Option("--columns", metavar="NAME,...", help="Names of all columns, for a csv or tsv file without a header."),
 ]
 WeightColumn = Annotated[str | None, typer.Option("--weight", help="Column of the weight.", show_default="weight")]
 ResponseItems = Annotated[
@@ -145,11 +159,12 @@ ResponseItems = Annotated[
     typer.Option(
         "--items",
         metavar="PATH",
-        help="Path of the list in responses in JSON, such as response.docs; other names are then dotted paths, too.",
+        help="Path of the item list in JSON responses, such as response.docs; the other columns are then paths, too.",
     ),
 ]
 Scores = Annotated[
-    str | None, typer.Option("--scores", metavar="FILE", help="Predictions, one per line of a label/qid file.")
+    str | None,
+    typer.Option("--scores", metavar="FILE", help="Predictions, one for each line of an svmlight (label/qid) file."),
 ]
 
 ItemToDocument = Annotated[
@@ -157,35 +172,41 @@ ItemToDocument = Annotated[
     typer.Option(
         "--item-to-document",
         metavar="PATTERN|COLUMN|FILE",
-        help="Items are chunks of documents: what ids have behind the document's, such as '#.*', or a column or file.",
+        help="Treat items as chunks of documents: a pattern for what follows the document's id, such as '#.*', or a "
+        "column or file with the documents.",
     ),
 ]
 Collapsed = Annotated[
     str | None,
-    typer.Option("--collapse", metavar="max|first|sum", help="Score of a document of chunks.", show_default="max"),
+    typer.Option(
+        "--collapse",
+        metavar="max|first|sum",
+        help="How chunk scores give the score of their document.",
+        show_default="max",
+    ),
 ]
 Stream = Annotated[
     bool | None,
     typer.Option(
         "--stream/--no-stream",
-        help="Read block by block, in little memory; a group's rows must be contiguous.",
+        help="Read block by block, to save memory; the rows of a group must be contiguous.",
         show_default="large files with contiguous groups",
     ),
 ]
 
 
 EngineName = Literal["here", "spark"]
-"""What reads the rows of a run."""
+"""The engine that reads the rows of a run."""
 
 
 ItemsName = Literal["none", "sample", "all"]
-"""Of which groups executors store the items."""
+"""The groups whose items the executors store."""
 
 
 def items_name(store_items: ItemsName | None, items: str | None, engine: EngineName) -> ItemsName | None:
-    """Return of which groups executors are to store the items, None where none do (InputError where it is unclear).
+    """Return the groups whose items the executors are to store, None if there are no executors (InputError if unclear).
 
-    ``items``: as the option of that name has it, which said so before ``--store-items`` did.
+    ``items``: the value of ``--items``, which had this meaning before there was ``--store-items``.
     """
     is_name = items in get_args(ItemsName)
     if engine != "spark" and (is_name or store_items is not None):
@@ -199,11 +220,13 @@ def items_name(store_items: ItemsName | None, items: str | None, engine: EngineN
 Engine = Annotated[
     EngineName,
     typer.Option(
-        "--engine", help="spark: FILEs and labels are paths of Parquet, ORC or Delta, or tables, that Spark reads."
+        "--engine",
+        help="spark: FILEs and labels are tables, or paths of Parquet, ORC or Delta files, that Spark reads.",
     ),
 ]
 MetricsJson = Annotated[
-    str | None, typer.Option("--metrics-json", metavar="FILE", help="Write the run's means, for dvc metrics diff.")
+    str | None,
+    typer.Option("--metrics-json", metavar="FILE", help="Write the run's means as JSON, for dvc metrics diff."),
 ]
 
 
@@ -212,7 +235,7 @@ ASKS_FOR_WORDS = "_NDCG_TRACK_COMPLETE"
 
 
 def or_the_only_one(dataset: str | None) -> str:
-    """Return the dataset that an option names; where it names none, that which is meant then."""
+    """Return the dataset that an option names, or the default one."""
     return asked.DEFAULT_DATASET if dataset is None else dataset
 
 
@@ -228,14 +251,14 @@ surroundings = Surroundings()
 
 
 def tracker(dataset: str | None = None) -> Tracker:
-    """Return the tracker on the requested database; on that of sealed datasets where ``dataset`` is sealed there."""
+    """Return the tracker on the requested database, or on that of sealed datasets if ``dataset`` is sealed there."""
     from ndcg_tracker.api.tracker import holder_of
 
     return holder_of(dataset, surroundings.database)
 
 
 def show(text: str) -> None:
-    """Print a result to standard output; no line of it is a command to the log of a build."""
+    """Print a result to standard output. No line of it can act as a command to the log of a build."""
     from ndcg_tracker.render.terminal import inert_lines
 
     sys.stdout.write(inert_lines(text if text.endswith("\n") or not text else text + "\n"))
@@ -264,18 +287,18 @@ def command_group(help: str) -> typer.Typer:
 
 
 def show_answer(said: Said, format: str) -> None:
-    """Print an answer in a format."""
+    """Print a result in a format."""
     show(answer_text(said, format))
 
 
 def answer_text(said: Said, format: str) -> str:
-    """Return an answer in a format, as wide as the terminal where it is text; elsewhere as COLUMNS says."""
+    """Return a result in a format; text is as wide as the terminal, or as COLUMNS says."""
     width = min(shutil.get_terminal_size((DEFAULT_COLUMNS, 0)).columns, WIDEST)
     return said.in_format(format, color=wants_color(), width=width, is_terminal=sys.stdout.isatty())
 
 
 def show_sentences(*sentences: str) -> None:
-    """Print sentences, each on a line of its own; on a terminal on as many as it takes."""
+    """Print sentences, one per line; on a terminal, each is wrapped to as many lines as it needs."""
     from ndcg_tracker.render.terminal import visible, wrapped
 
     width = screen()["width"]
@@ -291,7 +314,7 @@ def screen() -> Paper:
 def say(text: str) -> None:
     """Print a message to standard error, without control characters and commands to the log of a build.
 
-    It is one line, but on a terminal as many as it takes; a command at its end stands whole on a line of its own.
+    It is one line, or on a terminal as many as it needs. A command at its end is on its own line and is not wrapped.
     """
     from ndcg_tracker.render.terminal import inert_lines, visible
 
@@ -317,7 +340,7 @@ def _on_terminal(text: str) -> list[str]:
 
 
 def agreed(question: str) -> bool:
-    """Return whether who sits at the terminal says yes; False where nobody does."""
+    """Return whether the person at the terminal says yes; False if there is no terminal."""
     if not sys.stdin.isatty():
         return False
     say(f"{question} [y/N]")
@@ -333,11 +356,11 @@ OPTION_OF = {
     "repeats": "--repeat",
     "tags": "--tag",
 }
-"""The options whose names differ from the arguments in Python."""
+"""The options whose names differ from those of the Python arguments."""
 
 
 def as_option(name: str, value: str) -> str:
-    """Return an argument of Python as the command line spells it.
+    """Return a Python argument as the command line writes it.
 
     >>> as_option("dry_run", "True"), as_option("metrics", "ndcg@10")
     ('--dry-run', '--metric ndcg@10')
@@ -357,7 +380,11 @@ def wants_color() -> bool:
 
 
 def belongs_to_one_dataset(suite: str | None, **given: object) -> None:
-    """Refuse options of one dataset beside --suite, and --by-tag without it (InputError); ``given``: by argument."""
+    """Refuse options of one dataset together with --suite, and --by-tag without --suite (InputError).
+
+    ``given``: the values by the names of their arguments.
+
+    """
     by_tag = given.pop("by_tag", None)
     if suite is None:
         if by_tag is not None:

@@ -1,4 +1,4 @@
-"""The arguments and options of a command, made from the function of ``Tracker`` that answers it."""
+"""The arguments and options of a command, built from the function of ``Tracker`` behind it."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ READERS: Mapping[str, Callable[[Any], Any]] = {
     "metric": options.metric_asked_for,
     "metrics": options.metrics_asked_for,
 }
-"""What reads an argument of this name: a note says how a common name of a metric is read."""
+"""The readers of arguments by name; a note says how a common name of a metric is read."""
 
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command is asked: the arguments of a function of ``Tracker`` that were given.
+    """The arguments that a command got for a function of ``Tracker``.
 
-    ``positional``: those without a name. ``named``: by their names, without those that were left at their defaults.
+    ``positional``: those without a name. ``named``: the others by name, except those left at their defaults.
     """
 
     positional: tuple[Any, ...]
     named: Mapping[str, Any]
 
     def of(self, function: Callable[..., Answer], **further: object) -> Answer:
-        """Call a function with what was given; ``further`` arguments count before those."""
+        """Call a function with the given arguments; ``further`` arguments override them."""
         return function(*self.positional, **{**self.named, **further})
 
     def part(self, function: Callable[..., Any]) -> dict[str, Any]:
-        """Return what was given of the named arguments that a function takes as well."""
+        """Return the given named arguments that a function takes."""
         taken = inspect.signature(function).parameters
         return {name: value for name, value in self.named.items() if name in taken}
 
@@ -46,9 +46,9 @@ class Asked:
         renamed: Mapping[str, str] | None = None,
         **further: object,
     ) -> Answer:
-        """Call a function that is asked of a suite; refuse what was given and it does not take (InputError).
+        """Call a function on a suite; refuse given arguments that it does not take (InputError).
 
-        ``renamed``: the arguments that it takes by other names.
+        ``renamed``: the arguments that it takes under other names.
         """
         names = {"metrics": "metric", **(renamed or {})}
         named = {names.get(name, name): value for name, value in self.named.items()}
@@ -85,7 +85,7 @@ def _is_given(argument: Declared, value: Any) -> bool:
 
 
 def _read(argument: Declared, value: Any) -> Any:
-    """Return the argument that a value stands for."""
+    """Return the argument for a value."""
     reader = argument.option.read or READERS.get(argument.name)
     return value if reader is None else reader(value)
 
@@ -93,9 +93,9 @@ def _read(argument: Declared, value: Any) -> Any:
 def takes(
     function: Callable[..., Any], *, but: Iterable[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the arguments and options of a function, as its first argument ``asked``, before its own.
+    """Give a command the arguments and options of a function, as its first argument ``asked``, before its own ones.
 
-    ``but``: those that the command does not have; one that it declares itself is its own as well.
+    ``but``: those that the command does not have. The command keeps an argument that it declares itself.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
@@ -127,9 +127,9 @@ def takes(
 def with_parameters(
     called: Callable[..., None], parameters: Iterable[inspect.Parameter], told_by: Callable[..., Any] | None = None
 ) -> Callable[..., None]:
-    """Give a function these parameters beside those that it names, as typer reads them.
+    """Give a function these parameters in addition to those that it names, as typer reads them.
 
-    ``told_by``: the function whose name and help it has, where these are not its own.
+    ``told_by``: the function whose name and help it uses, if not its own.
     """
     own = inspect.signature(called, eval_str=True).parameters.values() if told_by is None else ()
     named = [parameter for parameter in own if parameter.kind is not inspect.Parameter.VAR_KEYWORD]

@@ -1,4 +1,4 @@
-"""The commands ``runs``, ``alias``, ``rescore``, ``datasets``, ``groups`` and ``texts``: for what is stored."""
+"""The commands ``runs``, ``alias``, ``rescore``, ``datasets``, ``groups`` and ``texts``, which manage stored data."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ndcg_tracker.questions.show.command import show
 if TYPE_CHECKING:
     from ndcg_tracker.runs.groups import GroupsSet, TextsAdded
 
-app = options.command_group("The stored runs: list, show, rename, tag, prune, delete.")
+app = options.command_group("Manage stored runs: list, show, rename, tag, prune, delete.")
 
 
 app.command("show")(show)
@@ -55,7 +55,7 @@ def tag_run(
 ) -> None:
     """Add tags to a run, or remove some.
 
-    A pattern such as 'bm25*' means every run that fits it.
+    A pattern such as 'bm25*' stands for every run that matches it.
     """
     added = Pairs("tag")(tags or ())
     with options.tracker() as tracker:
@@ -72,7 +72,10 @@ def tag_run(
 @app.command("prune")
 def prune_runs(
     older_than: Annotated[
-        str, typer.Option("--older-than", metavar="AGE", help="How old: 90d, 12w, or a date such as 2026-01-31.")
+        str,
+        typer.Option(
+            "--older-than", metavar="AGE", help="Age of the runs to prune: 90d, 12w, or a date such as 2026-01-31."
+        ),
     ],
     keep_tag: Annotated[
         list[str] | None, typer.Option("--keep-tag", metavar="KEY[=VALUE]", help="Keep runs with this tag; repeatable.")
@@ -81,16 +84,18 @@ def prune_runs(
         bool, typer.Option("--keep-alias", help="Also keep runs that an alias once pointed to.")
     ] = False,
     summaries_only: Annotated[
-        bool, typer.Option("--summaries-only", help="Delete the results of groups, too: only means stay.")
+        bool, typer.Option("--summaries-only", help="Delete the group results, too: only means stay.")
     ] = False,
-    apply: Annotated[bool, typer.Option("--apply", help="Do it; without this, nothing is deleted.")] = False,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Delete the items; without this option, nothing is deleted.")
+    ] = False,
     dataset: options.AnyDataset = None,
     format: options.Output = "text",
 ) -> None:
     """Delete the items of old runs; means and group results stay.
 
-    Shows what would go, unless --apply is given. Runs with an alias, of a gate's decision or of a design are always
-    kept. To restore a pruned run, ingest its file again under the same name.
+    Without --apply, the command only shows what it would delete. It always keeps runs with an alias and runs of a gate
+    decision or a design. To restore a pruned run, ingest its file again under the same name.
     """
     from ndcg_tracker.render.report import read_by_people
     from ndcg_tracker.words.texts import counted
@@ -113,7 +118,7 @@ def prune_runs(
     options.say(
         f"{'pruned' if apply else 'would prune'} {counted(len(rows), 'run')} made before {pruned.before_utc}: "
         f"{counted(n_items, 'item')}{results}, about {n_bytes / 1e6:,.1f} MB; {counted(pruned.n_kept, 'run')} kept: "
-        f"alias, gate or tag{'' if apply or not rows else '; to do it, add --apply'}"
+        f"alias, gate or tag{'' if apply or not rows else '; to prune, add --apply'}"
     )
 
 
@@ -127,7 +132,7 @@ def delete_runs(
 ) -> None:
     """Delete runs with their items, metrics and results.
 
-    All or none of them. This cannot be undone.
+    The command deletes all of them or none. You cannot undo this.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.words.texts import counted
@@ -150,7 +155,7 @@ def _pairs(pairs: dict[str, Any]) -> str:
     return " ".join(f"{key}={value}" for key, value in pairs.items())
 
 
-aliases = options.command_group("Aliases, names that move from run to run: set, list, delete.")
+aliases = options.command_group("Manage aliases, names that move between runs: set, list, delete.")
 
 Alias = Annotated[str, typer.Argument(metavar="NAME", help="The alias, with or without @.")]
 
@@ -161,10 +166,10 @@ def set_alias(
     run: Annotated[str, typer.Argument(metavar="RUN", help="The run it points to.")],
     budget: Annotated[
         float | None,
-        typer.Option(metavar="A", help="Budget of every gate against it, see gate --budget.", show_default="as it was"),
+        typer.Option(metavar="A", help="Budget of every gate against it; see gate --budget.", show_default="unchanged"),
     ] = None,
     looks: Annotated[
-        int | None, typer.Option(metavar="N", help="How many looks share the budget.", show_default="no end")
+        int | None, typer.Option(metavar="N", help="How many looks share the budget.", show_default="unlimited")
     ] = None,
     dataset: options.AnyDataset = None,
 ) -> None:
@@ -200,15 +205,15 @@ def rescore(
     metric: options.Metrics = None,
     dataset: options.AnyDataset = None,
     labels: Annotated[
-        int | None, typer.Option(metavar="VERSION", help="A version of the labels.", show_default="the newest")
+        int | None, typer.Option(metavar="VERSION", help="A version of the labels.", show_default="the latest")
     ] = None,
     judge: options.Judges = None,
     format: options.Output = "text",
 ) -> None:
     """Evaluate stored runs under newer labels or more metrics.
 
-    Without --labels, the labels are the newest of each --judge; without --metric, the metrics are those that each run
-    already has. rescore --all --judge '*' evaluates every run under the newest labels of every judge.
+    Without --labels, the command uses the latest labels of each --judge. Without --metric, it uses the metrics that
+    each run already has. rescore --all --judge '*' evaluates every run under the latest labels of every judge.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.render.formats import shown_metric, with_requests
@@ -252,13 +257,15 @@ def rescore(
         options.show(with_requests(format, names, rows, judges=judges, **options.screen()))
 
 
-datasets = options.command_group("Datasets that only gates read: split, seal.")
+datasets = options.command_group("Seal datasets, so that only gates read them: split, seal.")
 
 
 SealBudget = Annotated[float, typer.Option(metavar="A", help="Chance that any worse candidate PASSes, over all looks.")]
-SealLooks = Annotated[int | None, typer.Option(metavar="N", help="How many looks share it.", show_default="no end")]
+SealLooks = Annotated[
+    int | None, typer.Option(metavar="N", help="How many looks share the budget.", show_default="unlimited")
+]
 _FILE_IS_SEAL = (
-    "note: who can read the file can read the labels: keep it where CI alone reads it, and name it there with "
+    "note: anyone who can read the file can read the labels: keep it where only CI can read it, and name it there with "
     "NDCG_TRACK_SEALED_DB"
 )
 
@@ -266,9 +273,10 @@ _FILE_IS_SEAL = (
 @datasets.command("split")
 def split_dataset(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A dataset with labels and without runs.")],
-    seal: Annotated[float, typer.Option(metavar="SHARE", help="Share of the groups that is sealed, such as .5.")],
+    seal: Annotated[float, typer.Option(metavar="SHARE", help="Share of the groups to seal, such as .5.")],
     cluster: Annotated[
-        str | None, typer.Option(metavar="ATTRIBUTE", help="Keep groups with one value together.", show_default=False)
+        str | None,
+        typer.Option(metavar="ATTRIBUTE", help="Keep groups with the same value together.", show_default=False),
     ] = None,
     sealed: Annotated[
         str | None, typer.Option(metavar="NAME", help="Name of the sealed part.", show_default="NAME-sealed")
@@ -276,12 +284,12 @@ def split_dataset(
     budget: SealBudget = 0.05,
     looks: SealLooks = None,
     seed: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Makes the key of the hash.", show_default="random")
+        str | None, typer.Option(metavar="TEXT", help="Seed of the random choice of groups.", show_default="random")
     ] = None,
 ) -> None:
     """Move a share of the groups, with their labels, to a sealed dataset.
 
-    The sealed part goes to the database that NDCG_TRACK_SEALED_DB names, if it is set: hold that where CI alone reads
+    If NDCG_TRACK_SEALED_DB is set, the sealed part goes to the database that it names: keep that where only CI can read
     it.
     """
     held = os.environ.get(SEALED_DATABASE)
@@ -301,7 +309,7 @@ def seal_dataset(
     budget: SealBudget = 0.05,
     looks: SealLooks = None,
 ) -> None:
-    """Seal a dataset, for ever: only gate and ingest take it.
+    """Seal a dataset for ever: only gate and ingest take it.
 
     A gate on it says PASS or NOT PASSED and nothing else. Every other command refuses it or leaves it out.
     """
@@ -314,7 +322,7 @@ def seal_dataset(
         options.say(_FILE_IS_SEAL)
 
 
-groups = options.command_group("Attributes (for slices) and weights of groups: set, list.")
+groups = options.command_group("Manage attributes (for slices) and weights of groups: set, list.")
 
 
 @groups.command("set")
@@ -332,8 +340,8 @@ def set_groups(
 ) -> None:
     """Set attributes and weights of groups from a file.
 
-    Every column but the group is an attribute; the column weight is the weight. An empty cell removes the attribute or
-    weight; groups and columns that the file lacks keep theirs. Stored means are recomputed if their weights change.
+    Every column except group is an attribute; the column weight is the weight. An empty cell removes the attribute or
+    weight. Groups and columns that the file lacks keep their values. If weights change, stored means are recomputed.
     """
     from ndcg_tracker.ingest.groups import GroupColumns, read_groups
 
@@ -365,7 +373,9 @@ def _groups_told(done: GroupsSet) -> str:
         parts.append(f"recomputed {_counted(done.n_recomputed, 'weighted mean')}")
     if done.n_unknown:
         be = "is" if done.n_unknown == 1 else "are"
-        parts.append(f"{_counted(done.n_unknown, 'group')} of the file {be} not in it, first {done.first_unknown!r}")
+        parts.append(
+            f"{_counted(done.n_unknown, 'group')} of the file {be} not in the dataset, first {done.first_unknown!r}"
+        )
     return "; ".join(parts)
 
 
@@ -373,7 +383,7 @@ def _counted(n_things: int, thing: str) -> str:
     return f"{n_things} {thing}{'' if n_things == 1 else 's'}"
 
 
-texts = options.command_group("Query texts, titles and links of items: add, list, delete.")
+texts = options.command_group("Manage query texts, item titles and links: add, list, delete.")
 
 OneGroup = Annotated[
     str | None, typer.Option("--group", metavar="KEY", help="Only those of this group.", show_default="all")
@@ -394,11 +404,11 @@ def add_texts(
     url: Annotated[str | None, typer.Option(help="Column of the link.", show_default="url")] = None,
     columns: options.Header = None,
 ) -> None:
-    """Add texts that explain and report show where ids stand.
+    """Add texts that explain and report show beside ids.
 
-    A row with a group has the text of the query; with an item, its title, text and URL in every group; with both, those
-    in this group. An empty cell removes a text; rows and columns that the file lacks stay as they are. Texts belong to
-    the dataset, change no result, and leave the database only with --texts.
+    A row with only a group has the text of the query. A row with only an item has its title, text and URL in every
+    group; with both, those in this group. An empty cell removes a text. Rows and columns that the file lacks stay
+    unchanged. Texts belong to the dataset, change no result, and leave the database only with --texts.
     """
     from ndcg_tracker.ingest.columns import header_of
     from ndcg_tracker.ingest.groups import TextColumns, read_texts
@@ -425,7 +435,7 @@ def list_texts(
 def delete_texts(dataset: options.ExistingDataset = None, group: OneGroup = None, yes: options.Yes = False) -> None:
     """Delete the texts of a dataset.
 
-    This cannot be undone.
+    You cannot undo this.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.words.texts import counted
@@ -456,5 +466,7 @@ def _texts_told(done: TextsAdded) -> str:
     parts = [f"added texts of {', '.join(named)} to dataset {done.dataset!r}"]
     if done.n_unknown:
         be = "is" if done.n_unknown == 1 else "are"
-        parts.append(f"{counted(done.n_unknown, 'group')} of the file {be} not in it, first {done.first_unknown!r}")
+        parts.append(
+            f"{counted(done.n_unknown, 'group')} of the file {be} not in the dataset, first {done.first_unknown!r}"
+        )
     return "; ".join(parts)

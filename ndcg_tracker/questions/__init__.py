@@ -1,1 +1,1 @@
-"""One folder per question: what it gathers, what it decides, what it says, and its command."""
+"""One folder per question: the data that it gathers, its decision, its words, and its command."""

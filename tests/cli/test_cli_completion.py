@@ -162,7 +162,7 @@ def test_the_scripts_are_shown_and_installed(program: Program, folder: Path) -> 
         if startup is not None:
             assert len((home / startup).read_text().splitlines()) == 1
     printed = program("--install-completion", variables={"SHELL": "/bin/tcsh", "HOME": str(home)})
-    assert printed.err == "error: SHELL is 'tcsh', which has no completion; set it to one of bash, zsh, fish\n"
+    assert printed.err == "error: there is no completion for SHELL 'tcsh'; set SHELL to one of bash, zsh, fish\n"
     assert printed.code == 2
 
 

@@ -28,7 +28,7 @@ def test_upgrade_makes_the_schema_once(database_url: str, capsys: pytest.Capture
     command = CommandLine(database_url, capsys)
     assert command.rows("db", "current")[0]["state"] in ("missing", "empty")
     assert command.said("db", "upgrade") == f"created schema {newest_revision()}\n"
-    assert command.said("db", "upgrade") == f"nothing to do: the schema is {newest_revision()}, the newest\n"
+    assert command.said("db", "upgrade") == f"nothing to do: the schema is at {newest_revision()}, the latest version\n"
     assert command.rows("db", "current") == [{"state": "current", "detail": newest_revision()}]
     assert command.rows("runs", "list") == []
 
@@ -121,7 +121,7 @@ def test_check_of_a_damaged_database(sqlite_command: CommandLine, files: None, f
 
 def test_backup(sqlite_command: CommandLine, files: None, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sqlite_command.done("ingest", "bm25.csv", "--labels", "labels.csv")
-    checked = "; checked: 1 run, each with all its lists and results\n"
+    checked = "; checked: 1 run with all lists and results\n"
     assert sqlite_command.said("db", "backup", "copy.db") == f"backed up to copy.db{checked}"
     assert CommandLine("restored.db", capsys).said("db", "restore", "copy.db") == f"restored restored.db{checked}"
     assert re.fullmatch(r"0\.\d MB before, 0\.\d MB now\n", sqlite_command.said("db", "vacuum"))

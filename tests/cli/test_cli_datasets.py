@@ -8,7 +8,7 @@ from small_shop import write_qrels
 
 pytestmark = pytest.mark.both_engines
 ON_FILES = (
-    "note: who can read the file can read the labels: keep it where CI alone reads it, and name it there with "
+    "note: anyone who can read the file can read the labels: keep it where only CI can read it, and name it there with "
     "NDCG_TRACK_SEALED_DB\n"
 )
 

@@ -34,7 +34,7 @@ def test_a_number_that_the_tool_itself_may_not_print_says_so(command: CommandLin
     asked = ("doctor", "conventions", "tied", "--cutoff", "1")
     told = {line.split()[0]: " ".join(line.split()[1:]) for line in command.done(*asked).splitlines()}
     assert told["ranx:ndcg@1"] == (
-        "1.0000 +1.0000 ties=input +1.0000; its sort leaves ties open in lists of 16 or more: 0.0000 to 1.0000"
+        "1.0000 +1.0000 ties=input +1.0000; its sort leaves ties open in lists of 16 items or more: 0.0000 to 1.0000"
     )
     assert told["lightgbm:ndcg@1"] == "1.0000 +1.0000 ties=input +1.0000"
     found = {row["text"]: row["open_ties"] for row in command.rows(*asked)}

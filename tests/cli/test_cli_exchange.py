@@ -5,7 +5,7 @@ from pathlib import Path
 
 from command_line import CommandLine, Program
 
-CHECKED = "checked: digests of runs and labels; results computed again from them\n"
+CHECKED = "checked: digests of runs and labels; results recomputed from them\n"
 
 
 def test_from_one_database_to_another(command: CommandLine, sqlite_command: CommandLine, folder: Path) -> None:
@@ -13,12 +13,12 @@ def test_from_one_database_to_another(command: CommandLine, sqlite_command: Comm
     exported = command.said("export", "bm25", "dense", "--dataset", "shop", "-o", "out")
     assert exported == (
         "exported 2 runs with 6,000 items, 1 label set and 300 group results to out; checked: the files have all their "
-        "rows\nwith 1 alias and 1 decision of gates\n"
+        "rows\nwith 1 alias and 1 gate decision\n"
     )
     command("import", "out", "--dataset", "bare", "--no-record")
     assert [row["dataset"] for row in command.rows("alias", "list")] == ["shop"]
     printed = command("import", "out", "--dataset", "copy", "--format", "json")
-    assert (printed.code, printed.err) == (0, "stored 1 alias and 1 decision of gates\n" + CHECKED)
+    assert (printed.code, printed.err) == (0, "stored 1 alias and 1 gate decision\n" + CHECKED)
     assert [row["dataset"] for row in command.rows("alias", "list")] == ["shop", "copy"]
     imported = json.loads(printed.out)
     assert [(row["run"], row["dataset"], row["outcome"], row["n_evaluations"]) for row in imported] == [
@@ -53,12 +53,12 @@ def test_the_real_program(program: Program, folder: Path) -> None:
         "labels.parquet", "runs.parquet", "suite_decisions.parquet", "suites.parquet",
     ]  # fmt: skip
     printed = program("--db", "copy.db", "import", "out")
-    assert (printed.code, printed.err) == (0, "stored 1 alias and 1 decision of gates\n" + CHECKED)
+    assert (printed.code, printed.err) == (0, "stored 1 alias and 1 gate decision\n" + CHECKED)
     of_judge = ("--judge", "llama", "--dataset", "shop")
     program("labels", "add", "ndcg-track-demo/labels.csv", *of_judge)
     program("labels", "sample", "bm25", "dense", *of_judge, "--budget", "20", "-o", "ask.csv")
     printed = program("export", "--all", "-o", "with designs")
-    said = "with 1 alias and 1 decision of gates, and 1 design for people who check a judge\n"
+    said = "with 1 alias and 1 gate decision, and 1 design for people who check a judge\n"
     assert (printed.code, printed.err.endswith(said)) == (0, True)
     printed = program("--db", "copy.db", "import", "with designs")
     assert (printed.code, printed.err) == (0, "stored 1 design for people who check a judge\n" + CHECKED)

@@ -22,7 +22,7 @@ def table(folder: Path) -> str:
 def test_set_and_list(shop: CommandLine, table: str) -> None:
     assert shop.said("groups", "set", table, "--dataset", "shop") == (
         "set 2 attributes (device, country) and weights of 5 groups of dataset 'shop'; "
-        "1 group of the file is not in it, first 'q9'\n"
+        "1 group of the file is not in the dataset, first 'q9'\n"
     )
     rows = shop.rows("groups", "list", "--dataset", "shop")
     assert rows[0] == {"group": "q1", "weight": 1.0, "country": "de", "device": "phone"}
@@ -70,7 +70,7 @@ def test_weighted_means_are_recomputed(shop: CommandLine, table: str) -> None:
     before = shop.rows("runs", "show", "bm25")["evaluations"]
     assert shop.said("groups", "set", table, "--dataset", "shop") == (
         "set 2 attributes (device, country) and weights of 5 groups of dataset 'shop'; recomputed 2 weighted means; "
-        "1 group of the file is not in it, first 'q9'\n"
+        "1 group of the file is not in the dataset, first 'q9'\n"
     )
     after = shop.rows("runs", "show", "bm25")["evaluations"]
     assert [one["metric"] for one in after] == ["ndcg@10", metric]
@@ -81,7 +81,8 @@ def test_weighted_means_are_recomputed(shop: CommandLine, table: str) -> None:
 def test_two_groups_that_are_not_there(shop: CommandLine, folder: Path) -> None:
     (folder / "g.csv").write_text("group,a\nx\u202e,1\nq1,2\ny,3\n", encoding="utf-8")
     assert shop.said("groups", "set", "g.csv", "--dataset", "shop") == (
-        "set 1 attribute (a) of 1 group of dataset 'shop'; 2 groups of the file are not in it, first 'x\\u202e'\n"
+        "set 1 attribute (a) of 1 group of dataset 'shop'; 2 groups of the file are not in the dataset, first "
+        "'x\\u202e'\n"
     )
 
 

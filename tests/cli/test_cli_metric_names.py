@@ -78,10 +78,10 @@ def test_reports_say_what_was_asked_for(asked: CommandLine) -> None:
     found = asked.rows("compare", "bm25", "dense", "--metric", "lightgbm:ndcg@2")
     assert found["metrics"][0]["requested_as"] == "lightgbm:ndcg@2"
     shown = asked("history", "--metric", "MAP")
-    assert (shown.err, shown.out.splitlines()[0].split("  ")[-1]) == ("note: MAP is read as AP\n", "(asked for as map)")
+    assert (shown.err, shown.out.splitlines()[0].split("  ")[-1]) == ("note: MAP is read as AP\n", "(requested as map)")
     assert [row["requested_as"] for row in asked.rows("history", "--metric", "AP")] == ["map", "map"]
     assert (
-        asked.done("history", "--metric", "AP", "--format", "markdown").splitlines()[0].endswith("(asked for as map)")
+        asked.done("history", "--metric", "AP", "--format", "markdown").splitlines()[0].endswith("(requested as map)")
     )
     gated = asked("gate", "dense", "--baseline", "bm25", "--metric", "map", "--scope", "set", "--dry-run")
     assert "asked for  AP as map" in gated.out

@@ -80,11 +80,11 @@ def test_what_the_tools_of_a_work_call_a_metric(metrics: CommandLine) -> None:
 
 def test_a_metric_that_depends_on_the_sort_of_its_tool_says_so(metrics: CommandLine) -> None:
     said = (
-        "Depends on the sort of ranx, which may put equal scores in any order in lists of 16 items or more: its values "
-        "of such lists may differ from those here."
+        "This metric depends on the sort of ranx, which may put equal scores in any order in lists of 16 items or "
+        "more. Its values for such lists may differ from those here."
     )
     assert said in metrics.done("metrics", "explain", "ranx:map@10")
     assert metrics.rows("metrics", "explain", "ranx:map@10")["unstable_from"] == 16
     for text in ("AP@10", "beir:MAP@10"):
-        assert "Depends on the sort" not in metrics.done("metrics", "explain", text)
+        assert "depends on the sort" not in metrics.done("metrics", "explain", text)
         assert metrics.rows("metrics", "explain", text)["unstable_from"] is None

@@ -36,7 +36,7 @@ def test_the_whole_way(timed: CommandLine) -> None:
     assert "external:latency  " in timed.done("history", "--metric", "external:latency", "--last", "1")
     assert timed("report", "old", "new", "-o", "report.html").code == 0
     assert timed("plot", "history", "--metric", "external:latency", "-o", "history.svg").code == 0
-    why = "no run of dataset 'default' has ndcg@10: it has results of other engines alone; see them with: "
+    why = "no run of dataset 'default' has ndcg@10: the dataset has only results of other engines; see them with: "
     assert timed.refused("history") == f"{why}ndcg-track history --dataset default --metric external:latency"
     why = (
         "another engine computed external:latency, so the contribution of each item is unknown; explain ndcg@10 instead"
@@ -60,15 +60,15 @@ def test_trec_eval_and_a_named_run(command: CommandLine, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ([], "no FILE is given to ingest; name one, or - for standard input"),
+        ([], "ingest needs a FILE; name one, or give - for standard input"),
         (["a.csv", "--range", "0,1"], "--range belongs to --results FILE; leave it out"),
         (
             ["--results", "a.csv", "--metric", "external:a", "--direction", "higher"],
-            "--results needs its metric, direction and range; give for example --metric external:latency --direction "
-            "lower --range 0,inf",
+            "--results needs a metric, a direction and a range; give, for example, --metric external:latency "
+            "--direction lower --range 0,inf",
         ),
-        (["a.csv", "--results", "a.csv", *LATENCY], "--results FILE stands alone, and FILE is given too; leave it out"),
-        (["--results", "a.csv", *LATENCY[:-1], "1"], "--range '1' is not LOW,HIGH; write for example 0,1 or 0,inf"),
+        (["a.csv", "--results", "a.csv", *LATENCY], "FILE does not go with --results FILE; leave it out"),
+        (["--results", "a.csv", *LATENCY[:-1], "1"], "--range '1' is not LOW,HIGH; write, for example, 0,1 or 0,inf"),
         (["--results", "a.csv", *LATENCY[:-1], "1,0"], "the range from 1 to 0 is empty; give the lower number first"),
         (
             ["--results", "a.csv", *LATENCY[:3], "up", *LATENCY[4:]],

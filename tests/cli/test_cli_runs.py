@@ -167,7 +167,7 @@ def test_prune(shop: CommandLine) -> None:
     assert printed.out.splitlines()[0] == "run,run_id,dataset,created_at_utc,n_items,n_results,n_bytes"
     assert [line.split(",")[0] for line in printed.out.splitlines()[1:]] == ["bm25"]
     what = "1 run made before 2999-01-01T00:00:00.000000Z: 11 items, about 0.0 MB; 1 run kept: alias, gate or tag"
-    assert printed.err == f"would prune {what}; to do it, add --apply\n"
+    assert printed.err == f"would prune {what}; to prune, add --apply\n"
     assert row_counts(shop.url)["ranked_lists"] == before["ranked_lists"]
     assert shop("runs", "prune", "--older-than", "2999-01-01", "--apply").err == f"pruned {what}\n"
     assert row_counts(shop.url)["prunings"] == 1
@@ -179,7 +179,7 @@ def test_prune(shop: CommandLine) -> None:
     integrity = next(row for row in shop.rows("doctor") if row["check"] == "integrity")
     assert integrity["found"].startswith("2 runs, of which 1 pruned; nothing else is missing; views, indexes")
     told = shop.said("export", "--all", "-o", "out").splitlines()
-    assert told[0] == "note: 1 run without items: pruned, or stored without all"
+    assert told[0] == "note: 1 run without items: pruned, or stored without all items"
     assert shop.refused("runs", "prune", "--older-than", "old") == (
         "--older-than old is not an age; write 90d, 12w or a date such as 2026-01-31"
     )

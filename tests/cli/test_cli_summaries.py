@@ -48,7 +48,7 @@ def test_nights_are_stored_together_compared_and_gated(files: CommandLine) -> No
     [
         (
             [*both("after"), "--metric", "P@5"],
-            "--summaries FILE stands alone, and --metric is given too; leave it out",
+            "--metric does not go with --summaries FILE; leave it out",
         ),
         (["run.csv", "--baseline", "x"], "--baseline belongs to --summaries FILE; leave it out"),
         (["run.csv", "--disjoint-clusters"], "--disjoint-clusters belongs to --summaries FILE; leave it out"),

@@ -16,7 +16,7 @@ q9,,x,,
 """
 ADDED = (
     "added texts of 1 group, 1 item, 1 pair of group and item to dataset 'shop'; "
-    "1 group of the file is not in it, first 'q9'\n"
+    "1 group of the file is not in the dataset, first 'q9'\n"
 )
 OF_SHOP = ("--dataset", "shop")
 

@@ -175,7 +175,7 @@ def test_long_helps_have_headings(capsys: pytest.CaptureFixture[str]) -> None:
     text = capsys.readouterr().out
     headings = re.findall(r"^(\w+):$", text, re.MULTILINE)
     assert headings == ["Arguments", "What", "Decision", "Statistics", "Slices", "Output", "Options"]
-    assert "needed but for --scope set" in " ".join(text.split())
+    assert "required unless --scope set" in " ".join(text.split())
     assert run(["runs", "list", "--help"]) == 0
     assert re.findall(r"^(\w+):$", capsys.readouterr().out, re.MULTILINE) == ["Options"]
 
@@ -238,7 +238,7 @@ def test_what_nobody_thought_of_is_1_and_one_line(
     monkeypatch.undo()
     assert (printed.code, printed.out) == (1, "")
     assert printed.err == (
-        "error: unexpected ZeroDivisionError: division by zero; run again with ndcg-track --debug, and report it\n"
+        "error: unexpected ZeroDivisionError: division by zero; run it again with ndcg-track --debug, and report it\n"
     )
     assert debug.code == 1
     assert debug.err.splitlines()[0] == "Traceback (most recent call last):"

@@ -118,7 +118,7 @@ def test_who_labelled_what_may_have_made_a_difference(tracker: nt.Tracker) -> No
     gated = tracker.gate("new", baseline="old", margin=0.01, labels=2)
     assert gated.decision == "inconclusive"
     assert gated.reason.startswith("judge 'people' labelled 25.0% of the candidate's judged first ranks, 0.0% of the")
-    assert gated.reason.endswith("; if all hands label alike, the decision is FAIL")
+    assert gated.reason.endswith("; if all judges label the same way, the decision is FAIL")
     one_hand = (
         "to have judge 'people' label all that both runs rank first, from the start, and decide under those labels"
     )
@@ -152,14 +152,14 @@ def test_positives_from_logs_decide_on_runs_that_were_shown(
     gated = tracker.gate("new", baseline="old", margin=0.01)
     assert gated.decision == decision
     text = str(gated)
-    rests = "The verdict rests on: unknown is not relevant (no label has grade 0)"
+    rests = "The verdict rests on: unknown items count as not relevant (no label has grade 0)"
     assert (rests in text.splitlines()[:4]) == (decision == "fail")
     if decision == "fail":
         assert not any("no label has grade 0" in note for note in gated.notes)
         return
     assert gated.reason == (
-        "the labels come from logs of old, and not both runs are among them: what only the other one ranks first was "
-        "never shown; if unknown is not relevant, the decision is FAIL"
+        "the labels come from the logs of old, which do not include both runs, so items that only the other run ranks "
+        "first were never shown; if unknown items are not relevant, the decision is FAIL"
     )
     assert any(note.startswith("to judge what nobody was shown: ndcg-track labels needed old") for note in gated.notes)
     compared = " ".join(str(tracker.compare("old", "new")).partition("\n\n")[0].split())

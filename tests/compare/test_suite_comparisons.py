@@ -126,7 +126,7 @@ def test_what_is_refused(beir: nt.Tracker) -> None:
         beir.create_suite("other", ["beir-a", "y"])
     with pytest.raises(InputError, match="weighs groups, and a suite counts them; take one without weights"):
         beir.suite("beir", metric="ndcg(weights=group)@10")
-    with pytest.raises(InputError, match="a suite needs a dataset"):
+    with pytest.raises(InputError, match="a suite needs datasets"):
         beir.create_suite("other", [])
     with pytest.raises(InputError, match="the name of a suite is empty"):
         beir.create_suite("", ["beir-a"])

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-First = Annotated[str, Option("The one run.", metavar="A", is_positional=True)]
-Second = Annotated[str, Option("The other run.", metavar="B", is_positional=True)]
-FirstItems = Annotated[int, Option("How many first items to look at.", metavar="K", least=1)]
-MostChanged = Annotated[int, Option("How many groups to list, most changed first.", metavar="N", least=0)]
+First = Annotated[str, Option("The first run.", metavar="A", is_positional=True)]
+Second = Annotated[str, Option("The second run.", metavar="B", is_positional=True)]
+FirstItems = Annotated[int, Option("How many of the first items to compare.", metavar="K", least=1)]
+MostChanged = Annotated[int, Option("How many groups to list, the most changed first.", metavar="N", least=0)]
 
 
 def diff(
@@ -29,9 +29,9 @@ def diff(
 ) -> DiffResult:
     """Show how the lists of two runs differ, without labels: overlap, rank-biased overlap, Kendall's tau.
 
-    Parameters: ``cutoff``: how many first items overlap is about. ``rbo_p``: how much a rank counts beside the one
-    before it, in (0, 1). ``top``: how many groups to list, the most changed first. Raises:
-    ReferenceNotFoundError; InputError for runs whose items were pruned; NotComparableError for two datasets.
+    Parameters: ``cutoff``: how many first items the overlap covers. ``rbo_p``: how much a rank counts relative to the
+    one before it, in (0, 1). ``top``: how many groups to list, the most changed first. Raises: ReferenceNotFoundError;
+    InputError for runs whose items were pruned; NotComparableError for two datasets.
     """
     from ndcg_tracker.questions.diff.gather import DiffResult, runs_diff
 

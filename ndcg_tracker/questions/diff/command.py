@@ -16,13 +16,13 @@ DIFFERENT = 6
 @takes(ask_diff)
 def diff(
     asked: Asked,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="End with 6 if any list differs.")] = False,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 6 if any list differs.")] = False,
     format: options.Output = "text",
 ) -> None:
     """Show how the lists of two runs differ, without labels.
 
-    Overlap of the first items, rank-biased overlap and Kendall's tau, means over groups, and the groups that changed
-    most: to check that a refactoring changed nothing, or to see what is worth judging.
+    Shows the overlap of the first items, rank-biased overlap and Kendall's tau, as means over groups, and the groups
+    that changed most. Use it to check that a refactoring changed nothing, or to see what is worth judging.
     """
     from ndcg_tracker.questions.diff.say import diff_said
 

@@ -46,7 +46,7 @@ class _Lists:
 def runs_diff(
     tx: ReadTransaction, a: RunRecord, b: RunRecord, *, depth: int = 10, rbo_p: float = 0.9, top: int = 10
 ) -> RunsDiff:
-    """Return how the lists of two runs differ. Items of equal score stand in descending order of their ids.
+    """Return how the lists of two runs differ. Items of equal score are in descending order of their ids.
 
     Raises: InputError for a depth below 1, a parameter outside of (0, 1), and runs whose items were pruned;
     NotComparableError for runs of two datasets.
@@ -59,7 +59,7 @@ def runs_diff(
     shared = np.intersect1d(ids_a, ids_b, assume_unique=True)
     blocks = list(mapped(lambda pair: _lists(*pair, depth, rbo_p), pairs_of_lists(tx, a, b, shared)))
     lists = _joined(blocks)
-    changed = np.flatnonzero(lists.is_same == 0)  # a list and its beginning have an rbo of 1 too
+    changed = np.flatnonzero(lists.is_same == 0)  # a list and its beginning also have an rbo of 1
     worst = changed[np.lexsort((lists.n_same_first[changed], lists.overlap[changed], lists.rbo[changed]))][:top]
     names = tx.groups.keys(a.dataset_id, shared[worst]).to_list() if worst.size else []
     return RunsDiff(
@@ -155,7 +155,7 @@ def shared_ranks(a: Ranking, b: Ranking) -> SharedRanks:
 
 
 def by_id_where_tied(ranking: Ranking) -> Ranking:
-    """Return a ranking whose items of equal score stand in descending order of their ids, as metrics take them."""
+    """Return a ranking with items of equal score in descending order of their ids, as metrics take them."""
     tied = np.append(False, ranking.scores[1:] == ranking.scores[:-1])[: ranking.n_items]
     tied[ranking.offsets[:-1][ranking.offsets[:-1] < ranking.n_items]] = False
     if not tied.any():

@@ -15,9 +15,9 @@ from ndcg_tracker.words.texts import counted, percent, points
 class ListDiff:
     """One group: how alike its two lists are.
 
-    ``overlap``: the share of the first items that both have there. ``rbo``: rank-biased overlap. ``tau``: Kendall's, of
-    the ``n_shared`` items, None below two. ``first_change``: the first rank at which they differ, None where they are
-    the same.
+    ``overlap``: the share of the first items that are in both. ``rbo``: rank-biased overlap. ``tau``: Kendall's tau of
+    the ``n_shared`` items, None for fewer than two. ``first_change``: the first rank at which the lists differ, None if
+    they are the same.
     """
 
     group: str
@@ -32,10 +32,10 @@ class ListDiff:
 class RunsDiff:
     """How the lists of two runs differ, over the ``n`` groups that both have.
 
-    ``depth``: how many first items ``overlap`` and ``same_top`` are about. Means over groups: ``overlap``, ``rbo``
-    (with the parameter ``rbo_p``), and ``tau`` of those that share two items or more; None without a group.
-    ``same_lists``: the share of groups whose lists are the same; ``same_top``: whose first items are. ``only_in_a`` and
-    ``only_in_b``: how many groups one run has alone. ``most_changed``: the lowest rbo first.
+    ``depth``: how many first items ``overlap`` and ``same_top`` use. Means over groups: ``overlap``, ``rbo`` (with the
+    parameter ``rbo_p``), and ``tau`` of the groups that share two items or more; None without a group. ``same_lists``:
+    the share of groups with the same lists; ``same_top``: with the same first items. ``only_in_a`` and ``only_in_b``:
+    how many groups only one run has. ``most_changed``: the lowest rbo first.
     """
 
     a: RunRef
@@ -85,12 +85,12 @@ def diff_report(diff: RunsDiff) -> Report:
     facts = [
         ("identical lists", percent(diff.same_lists)),
         (f"{top} the same", percent(diff.same_top)),
-        (f"overlap@{diff.depth}", f"{points(diff.overlap)}, the share of the {top} that both have there"),
+        (f"overlap@{diff.depth}", f"{points(diff.overlap)}, the share of the {top} items that are in both"),
         (f"rbo, p={diff.rbo_p:g}", f"{points(diff.rbo)}, extrapolated"),
         ("Kendall's tau", f"{points(diff.tau)}, of the items that both have"),
     ]
     alone = [
-        f"{counted(n, 'group')} in {run.name} alone"
+        f"{counted(n, 'group')} only in {run.name}"
         for n, run in ((diff.only_in_a, diff.a), (diff.only_in_b, diff.b))
         if n
     ]
@@ -106,7 +106,7 @@ def diff_report(diff: RunsDiff) -> Report:
 def _headline(diff: RunsDiff) -> str:
     names = f"{diff.a.name} and {diff.b.name} on {diff.dataset}"
     if not diff.n:
-        return f"{names} have no group in common"
+        return f"{names} have no common group"
     if not diff.differs:
         return f"{names} have the same lists in all {diff.n:,} groups"
     return f"{names}: identical lists in {percent(diff.same_lists)} of {counted(diff.n, 'group')}"

@@ -26,7 +26,7 @@ GroupMetric = Annotated[
         default="ndcg@10, else the first they share",
     ),
 ]
-BySlices = Annotated[str | None, Option("Say what each slice of the groups did as well.", metavar="ATTRIBUTE")]
+BySlices = Annotated[str | None, Option("Also show the change of each slice of groups.", metavar="ATTRIBUTE")]
 LabelsBaseline = Annotated[int | None, Option("Evaluate the baseline against these labels.", metavar="VERSION")]
 LabelsCandidate = Annotated[int | None, Option("Evaluate the candidate against these labels.", metavar="VERSION")]
 TopItems = Annotated[int | None, Option("How many items to show.", least=0)]
@@ -47,18 +47,17 @@ def explain(
     labels: LabelsVersion = None,
     judge: Judge = None,
 ) -> ExplanationResult:
-    """Say which items, grades, ranks or labels the difference of two runs comes from.
+    """Explain which items, grades, ranks or labels cause the difference of two runs.
 
-    Parameters: ``baseline`` and ``candidate``: run references. ``group``: its difference is split by item; by
-    default that of the means is added up over all groups by item, by grade, by rank and by what happened.
+    Parameters: ``baseline`` and ``candidate``: run references. ``group``: the group whose difference is split by item.
+    By default the difference of the means is added up over all groups by item, by grade, by rank and by what happened.
     ``metric``: a cg, dcg or ndcg; by default ndcg@10 if both runs have it, else the first that they share.
-    ``labels_baseline`` and ``labels_candidate``: versions of the labels for each run; by default the newest under
-    which both have the metric. Under two versions the change is also split into what the ranking, the grades and
-    the coverage of the labels did. ``top``: how many items to keep at either end over all groups, None for all.
-    ``by``: a group attribute, to say what each slice of all groups did as well. ``labels``: a version for both runs, or
-    "newest"; ``judge``: whose labels (see ``compare``).
-    Raises: ReferenceNotFoundError; MetricError for a metric that is not split into items; InputError for a group
-    without a result; NotComparableError, with the command that fixes it.
+    ``labels_baseline`` and ``labels_candidate``: versions of the labels for each run; by default the latest under which
+    both have the metric. Under two versions the change is also split into the parts of the ranking, the grades and the
+    coverage of the labels. ``top``: how many items to keep at either end over all groups, None for all. ``by``: a group
+    attribute, to show the change of each slice of all groups as well. ``labels``: a version for both runs, or "newest";
+    ``judge``: whose labels (see ``compare``). Raises: ReferenceNotFoundError; MetricError for a metric that is not
+    split into items; InputError for a group without a result; NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.questions.explain.gather import (
         ExplanationResult,
@@ -69,7 +68,7 @@ def explain(
 
     for version, name in ((labels_baseline, "labels_baseline"), (labels_candidate, "labels_candidate")):
         if labels is not None and version is not None:
-            raise InputError(f"{argument('labels')} is of both runs", advice=f"leave out {argument(name)}, or it")
+            raise InputError(f"{argument('labels')} is for both runs", advice=f"leave out {argument(name)}, or it")
     if by is not None and group is not None:
         raise InputError(f"{argument('by')} slices all groups", advice=f"leave out {argument('group')}, or it")
     parsed = None if metric is None else parse_metric(metric)

@@ -1,4 +1,4 @@
-"""A chart of one group: where each item stood in both lists."""
+"""A chart of one group: the rank of each item in both lists."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ndcg_tracker.words.texts import GroupTexts, Text
 
 SHOWN = 12
 """How many ranks of each list are drawn."""
-_FAR = 1_000_000  # the rank of what is not in a list
+_FAR = 1_000_000  # the rank of an item that is not in a list
 
 
 def rank_moves(
@@ -24,9 +24,10 @@ def rank_moves(
     n_ranks: int = SHOWN,
     row_height: int = 24,
 ) -> Spec:
-    """Return the chart of both lists of a group, each item joined to itself; thick lines: relevant items.
+    """Return the chart of both lists of a group, with a line for each item; thick lines are relevant items.
 
-    ``metric``: that the items add to. ``texts``: what the group is about, and the titles that stand for ids of items.
+    ``metric``: the metric that the items contribute to. ``texts``: the text of the group, and titles to show instead of
+    item ids.
     """
     texts = texts or GroupTexts()
     rows = [move_row(item, texts.items.get(item.item)) for item in lists.items]
@@ -44,7 +45,7 @@ def rank_moves(
 
 
 def move_row(item: ListedItem, text: Text | None = None) -> dict[str, object]:
-    """Return an item as the chart reads it; ``change``: of its contribution, None where the metric is no sum."""
+    """Return an item as the chart reads it; ``change``: of its contribution, None if the metric is not a sum."""
     before, after = item.contribution_baseline, item.contribution_candidate
     return {
         "item": item.item,
@@ -62,11 +63,11 @@ _FITTING = (
     f"length(datum.name) <= {_FIT} ? datum.name : {_FIT} < 24 ? datum.item : "
     f"slice(datum.name, 0, ceil({_FIT} * 0.6) - 1) + '…' + slice(datum.name, -floor({_FIT} * 0.4))"
 )
-"""The words for an item where they have room: else its id, as titles begin alike, or both ends of the title."""
+"""The title of an item if there is room, else its id, because titles often begin alike, or both ends of the title."""
 
 
 def _transform(n_ranks: int) -> list[Spec]:
-    """Return the steps that make two rows of each item: one per side, at its rank or below the last one."""
+    """Return the steps that turn each item into two rows: one per side, at its rank or below the last rank."""
     is_in = f"(isValid(datum.rank) && datum.rank <= {n_ranks})"
     up = f"(isValid(datum.baseline) ? datum.baseline : {_FAR}) - (isValid(datum.candidate) ? datum.candidate : {_FAR})"
     better = "isValid(datum.change) ? datum.change : " + up

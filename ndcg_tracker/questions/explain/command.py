@@ -15,15 +15,15 @@ from ndcg_tracker.questions.explain import explain as ask_explain
 def explain(
     asked: Asked,
     all_items: Annotated[
-        bool, typer.Option("--all", help="Show all items, also unchanged ones; --top is ignored.")
+        bool, typer.Option("--all", help="Show all items, including unchanged ones; --top is ignored.")
     ] = False,
     format: options.Output = "text",
 ) -> None:
     """Explain why two runs differ, item by item.
 
-    Shows which items moved, entered or left, and how much each contributed. The labels are the newest version under
-    which both runs have the metric. If there is no such version, or two versions are given, the change is also split
-    into the parts of the ranking, the grades and the coverage of the labels.
+    Shows which items moved, entered or left, and how much each contributed. The labels are the latest version under
+    which both runs have the metric. If there is no such version, or you give two versions, the command also splits the
+    change into the parts of the ranking, the grades and the coverage of the labels.
     """
     from ndcg_tracker.questions.explain.say import explanation_said
 

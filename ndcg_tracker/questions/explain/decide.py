@@ -1,4 +1,4 @@
-"""Why a result changed: the delta of one group by item, or that of the mean by group, ranking, labels and coverage."""
+"""Why a result changed: the delta of one group by item, or of the mean by group, ranking, labels and coverage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RANK_ENDS = (1, 3, 10, 20, 50, 100, 1000)
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is explained: the metric, both runs, and the labels each is evaluated against.
+    """The subject of an explanation: the metric, both runs, and the labels that each is evaluated against.
 
     ``cutoff``: that of the metric.
     """
@@ -55,9 +55,9 @@ class ExplainedItem:
 class GroupExplanation:
     """The delta of one group, split into what each item contributed to it.
 
-    ``items``: those that stand within the cutoff in one run or the other, the largest contribution first. ``parts``: of
-    a change of labels, None where both runs are evaluated against the same, or a step in between has no value.
-    ``texts``: of the group and its items, as far as there are any.
+    ``items``: those within the cutoff in either run, the largest contribution first. ``parts``: of a change of labels,
+    None if both runs are evaluated against the same labels, or if a step in between has no value. ``texts``: of the
+    group and its items, if there are any.
     """
 
     subject: Subject
@@ -76,7 +76,7 @@ class GroupExplanation:
 
     @property
     def remainder(self) -> float:
-        """The part of the delta that no item accounts for; exactly 0 where it is no more than a rounding error."""
+        """The part of the delta that no item accounts for; exactly 0 if it is only a rounding error."""
         return remainder_of(self.delta, np.array([item.move.contribution for item in self.items]))
 
 
@@ -84,9 +84,9 @@ class GroupExplanation:
 class RunExplanation:
     """The difference of two means, split by items, grades and ranks, or into the parts of runs and labels.
 
-    ``n_groups``: the groups that count. ``totals``: None where the runs are evaluated against different labels,
-    ``parts``: None where they are evaluated against the same. ``worst_group``: the group with the most negative delta,
-    None if no delta is.
+    ``n_groups``: the groups that count. ``totals``: None if the runs are evaluated against different labels, ``parts``:
+    None if they are evaluated against the same labels. ``worst_group``: the group with the most negative delta, None if
+    no delta is.
     """
 
     subject: Subject
@@ -116,14 +116,14 @@ def explained_items(changes: ItemChanges) -> tuple[ExplainedItem, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LabelDifferences:
-    """How two label sets differ: the pairs of both with another grade, and the pairs that only one of them has."""
+    """How two label sets differ: common pairs with different grades, and pairs that only one of them has."""
 
     n_changed: int
     n_added: int
     n_removed: int
 
     def __add__(self, other: LabelDifferences) -> LabelDifferences:
-        """Return the differences of two parts of the label sets together."""
+        """Return the summed differences of two parts of the label sets."""
         return LabelDifferences(
             self.n_changed + other.n_changed, self.n_added + other.n_added, self.n_removed + other.n_removed
         )
@@ -135,8 +135,8 @@ class GroupDifferences:
 
     ``n_common``: groups with a value at every step between. ``n_came`` and ``n_went``: groups with a value at the end
     or at the start only; ``n_between``: groups with one at both, but not at every step between. ``n_added`` and
-    ``n_removed``: the labels that one label set alone has and that belong to groups which are not common ones.
-    ``baseline`` and ``candidate``: the means of both ends over the common groups.
+    ``n_removed``: the labels that only one label set has and that belong to groups which are not common. ``baseline``
+    and ``candidate``: the means at both ends over the common groups.
     """
 
     n_common: int
@@ -150,7 +150,7 @@ class GroupDifferences:
 
     @property
     def is_any(self) -> bool:
-        """Whether there are groups other than the common ones."""
+        """Whether there are groups besides the common ones."""
         return bool(self.n_came or self.n_went or self.n_between)
 
 
@@ -160,8 +160,8 @@ class ChangeParts:
 
     ``baseline``: the baseline under its labels. ``other_run``: the candidate under those labels. ``other_grades``: the
     candidate under those labels with the newer grades of the pairs that both label sets have. ``candidate``: the
-    candidate under its own labels. ``differences``: how the label sets differ. ``of_groups``: of means, how their
-    groups differ; then the steps between are means over the common groups. The parts add up to the change.
+    candidate under its own labels. ``differences``: how the label sets differ. ``of_groups``: for means, how their
+    groups differ; the steps in between are then means over the common groups. The parts add up to the change.
 
     >>> parts = ChangeParts(0.5, 0.625, 0.5625, 0.75, LabelDifferences(1, 2, 0))
     >>> parts.ranking, parts.labels, parts.coverage
@@ -181,7 +181,7 @@ class ChangeParts:
 
     @property
     def groups(self) -> float:
-        """The part of the groups that are in one of the means only."""
+        """The part of the groups that are in only one of the means."""
         if self.of_groups is None:
             return 0.0
         return (self.of_groups.baseline - self.baseline) + (self.candidate - self.of_groups.candidate)
@@ -193,17 +193,17 @@ class ChangeParts:
 
     @property
     def labels(self) -> float:
-        """The part of other grades, given to pairs that were labelled before."""
+        """The part of changed grades, for pairs that were labelled before."""
         return self.other_grades - self.other_run
 
     @property
     def coverage(self) -> float:
-        """The part of the pairs that are labelled in one label set only."""
+        """The part of the pairs that are labelled in only one label set."""
         return (self.candidate if self.of_groups is None else self.of_groups.candidate) - self.other_grades
 
 
 def labels_of_one(labels: LabelLists, other: LabelLists, left_out: Mask, other_left_out: Mask) -> tuple[int, int]:
-    """Return how many labels of some groups are in the other label set only, and how many in this one only.
+    """Return how many labels of some groups are only in the other label set, and how many only in this one.
 
     Parameters: ``left_out``, ``other_left_out``: bool, one per group of each label set: which groups to count.
     """
@@ -218,7 +218,7 @@ def labels_of_one(labels: LabelLists, other: LabelLists, left_out: Mask, other_l
 
 
 def with_grades_of(labels: LabelLists, other: LabelLists) -> tuple[LabelLists, LabelDifferences]:
-    """Return the labels with the grades that another label set gives to the pairs that both have, and the differences.
+    """Return the labels with the grades of another label set for common pairs, and the differences.
 
     >>> from ndcg_tracker.rankings.keys import Keys
     >>> def of(items, *grades): return LabelLists.from_rows(Keys.from_strings("qq"), Keys.from_strings(items),
@@ -238,7 +238,7 @@ def with_grades_of(labels: LabelLists, other: LabelLists) -> tuple[LabelLists, L
 
 @dataclass(frozen=True, slots=True)
 class KindTotal:
-    """The effect on the mean of the items to which one thing happened: how many contribute otherwise, and how much."""
+    """The effect on the mean of the items with one kind of change: how many contribute differently, and how much."""
 
     kind: Kind
     n_items: int
@@ -258,7 +258,7 @@ class GradeTotal:
 class RankTotal:
     """The effect on the mean of the items at ranks ``first`` to ``last`` in the baseline.
 
-    ``last`` is None for the open range; both are None for items that the baseline does not list.
+    ``last`` is None for the open range. Both are None for items that the baseline does not list.
     """
 
     first: int | None
@@ -269,10 +269,11 @@ class RankTotal:
 
 @dataclass(frozen=True, slots=True)
 class ItemTotal:
-    """The effect of one item on the mean, and in how many groups it has one.
+    """The effect of one item on the mean, and the number of groups with an effect.
 
-    ``group``, ``grade``, ``rank_baseline`` and ``rank_candidate``: those of the one group where it has an effect; all
-    None where there are several. A grade is None for an unjudged item too, a rank where the run does not list it.
+    ``group``, ``grade``, ``rank_baseline`` and ``rank_candidate``: those of the only group with an effect; all None if
+    there are several groups. A grade is also None for an unjudged item, and a rank is None if the run does not list the
+    item.
     """
 
     item: str
@@ -302,10 +303,11 @@ class SliceTotal:
 class ChangeTotals:
     """The effect of the items of all groups on the mean, in points of its delta.
 
-    Each of ``kinds``, ``grades`` and ``ranks``, and ``items`` with the ``n_other_items`` that add ``other_items``, adds
-    up to the delta but for the ``remainder``, which no item accounts for. Only items that contribute another amount are
-    counted. ``items``: those that cost most and those that brought most, by the size of their effect. ``slices``: of
-    the groups, the costliest first, None where nobody asked; they add up to the delta of the (weighted) mean.
+    Each of ``kinds``, ``grades`` and ``ranks`` adds up to the delta except for the ``remainder``, which no item
+    accounts for. So do ``items`` together with the ``n_other_items`` that add ``other_items``. Only items with a
+    changed contribution are counted. ``items``: those that cost most and those that gained most, by the size of their
+    effect. ``slices``: of the groups, the costliest first, None if not requested; they add up to the delta of the
+    (weighted) mean.
     """
 
     kinds: tuple[KindTotal, ...]
@@ -322,7 +324,7 @@ def slice_totals(by: Slicing, delta: Floats, shares: Floats) -> tuple[SliceTotal
     """Return the effect of each slice on the mean, the costliest first.
 
     Parameters: ``by``: a value for each group. ``delta``, ``shares``: float64, shape (n_groups,), the difference of
-    each, and what part of the mean it is.
+    each group, and its part of the mean.
 
     >>> by = Slicing("device", ["tv", "phone", "tv"])
     >>> [(row.value, row.contribution) for row in slice_totals(by, np.array([0.5, -0.5, 0.0]), np.full(3, 0.25))]
@@ -350,10 +352,10 @@ def change_totals(
 ) -> ChangeTotals:
     """Return the effect of the items of all groups on the mean.
 
-    Parameters: ``changes``: the items of all groups that contribute another amount. ``shares``: float64, shape
-    (n_groups,), what part of the mean each group is, with sum 1. ``delta``: the difference of the means.
-    ``group_names``: gives the ids of groups from their places. ``top``: how many items to name at either end, None
-    for all. ``by_row_number``: items are known by their places within each group, so none is in two groups.
+    Parameters: ``changes``: the items of all groups whose contribution changed. ``shares``: float64, shape (n_groups,),
+    the part of each group in the mean, with sum 1. ``delta``: the difference of the means. ``group_names``: returns the
+    ids of groups from their places. ``top``: how many items to name at either end, None for all. ``by_row_number``:
+    items are identified by their places within each group, so no item is in two groups.
     """
     points = changes.contribution * shares[changes.groups]
     items, n_other, other = _by_item(changes, points, group_names, top, by_row_number=by_row_number)
@@ -403,7 +405,7 @@ def _by_rank(changes: ItemChanges, points: Floats) -> tuple[RankTotal, ...]:
 def _by_item(
     changes: ItemChanges, points: Floats, group_names: GroupNames, top: int | None, *, by_row_number: bool
 ) -> tuple[tuple[ItemTotal, ...], int, float]:
-    """Return the items of the largest effects either way, how many others there are, and their effect together."""
+    """Return the items with the largest effects either way, the number of other items, and their total effect."""
     first = codes = np.arange(points.size)
     if not by_row_number:
         _, first, codes = np.unique(changes.item_keys.hashes(), return_index=True, return_inverse=True)

@@ -72,11 +72,11 @@ def explained_pair(
 ) -> RunPair:
     """Return two runs with the labels under which their difference is explained.
 
-    These are the newest labels under which both runs have the metric, or, where there are none, the newest for each;
-    a version that is given counts whether or not the run was evaluated under it. ``labels``: one for both, or "newest".
-    ``judge``: whose, None for those that count. ``metric`` None: ndcg@10
-    if both runs have it, else the first cg, dcg or ndcg that they share. Raises: MetricError for a metric that is no
-    sum over items; NotComparableError, with the command that fixes it; ReferenceNotFoundError for an unknown version.
+    These are the latest labels under which both runs have the metric, or if there are none, the latest for each. A
+    given version counts even if the run was not evaluated under it. ``labels``: one version for both, or "newest".
+    ``judge``: whose, None for those that count. ``metric`` None: ndcg@10 if both runs have it, else the first cg, dcg
+    or ndcg that they share. Raises: MetricError for a metric that is not a sum over items; NotComparableError, with the
+    command that fixes it; ReferenceNotFoundError for an unknown version.
     """
     if metric is not None:
         refuse_what_is_not_split(metric)
@@ -128,8 +128,8 @@ def _shared_metric(
     for run, of_run in ((baseline, texts), (candidate, others)):
         if of_run and all(parse_metric(text).is_external for text in of_run):
             raise NotComparableError(
-                f"run {run.name!r} has results of other engines alone: which items made them is not known",
-                advice="ingest its ranking, under a name of its own",
+                f"run {run.name!r} has only results of other engines, so the items behind them are not known",
+                advice="ingest its ranking under another name",
             )
     if not shared:
         raise NotComparableError(
@@ -140,7 +140,7 @@ def _shared_metric(
 
 
 def unjudged_note(metric: Metric, counts: Sequence[int], *, any_judged: bool) -> list[Note]:
-    """Return a note on the unjudged items within the cutoff of baseline and candidate, which take ranks from others.
+    """Return a note on the unjudged items within the cutoff of baseline and candidate, which displace other items.
 
     ``any_judged``: whether any item there is judged.
     """
@@ -153,8 +153,8 @@ def unjudged_note(metric: Metric, counts: Sequence[int], *, any_judged: bool) ->
 def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupExplanation:
     """Return what each item contributed to the delta of one group.
 
-    Raises: ReferenceNotFoundError for a group that the dataset does not have; InputError for one that has no result in
-    one of the runs.
+    Raises: ReferenceNotFoundError for a group that the dataset does not have; InputError for a group that has no result
+    in one of the runs.
     """
     ids = np.array([group_id(tx, both.dataset_id, both.baseline.run.dataset, group)])
     baseline, candidate = parts = [contributions_of(tx, side, both.metric, ids) for side in both.sides]
@@ -184,7 +184,7 @@ def group_explanation(tx: ReadTransaction, both: RunPair, group: str) -> GroupEx
 
 
 def _group_value(tx: ReadTransaction, side: Side, contributed: Contributions, group: str, group_id: int) -> float:
-    """Return the value of one group: the stored one if there is one."""
+    """Return the value of one group, the stored one if there is one."""
     place = int(places_of(Keys.from_strings([group]), contributed.values.group_keys)[0])
     if place < 0:
         raise InputError(
@@ -211,7 +211,7 @@ def _group_value(tx: ReadTransaction, side: Side, contributed: Contributions, gr
 
 @dataclass(frozen=True, slots=True)
 class _SomeGroups:
-    """What is kept of some groups of a run: places in the dataset, values, items within the cutoff, judged and not."""
+    """The data of some groups of a run: places in the dataset, values, items within the cutoff, judged and not."""
 
     places: Index
     values: GroupValues
@@ -220,7 +220,7 @@ class _SomeGroups:
 
     @classmethod
     def of(cls, contributed: Contributions, block: SideBlock) -> _SomeGroups:
-        """Return what is kept of a run's contributions."""
+        """Return this data from a run's contributions."""
         within, unjudged = within_cutoff(contributed), np.isnan(contributed.grades)
         return cls(
             block.first + places_of(contributed.values.group_keys, block.group_keys),
@@ -231,7 +231,7 @@ class _SomeGroups:
 
 
 class _Groups:
-    """What is kept of one run, group by group of the dataset."""
+    """The data of one run for all groups of the dataset."""
 
     def __init__(self, n_groups: int, weights: GroupWeights | None) -> None:
         self._given = weights
@@ -252,7 +252,7 @@ class _Groups:
             self.weights[some.places] = weights
 
     def mean(self) -> tuple[float | None, int]:
-        """Return the mean as the metric has it, and how many groups it runs over."""
+        """Return the mean as the metric defines it, and the number of groups in it."""
         results = self._gathered.results(self._given)[0]
         return results.mean, results.n_groups
 
@@ -260,9 +260,9 @@ class _Groups:
 def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: str | None = None) -> RunExplanation:
     """Return the effects of items, grades and ranks on the mean, or those of labels for runs under two label sets.
 
-    The runs are read some groups at a time; of all their items only those are kept that contribute another amount.
-    ``by``: a group attribute, for the effect of each of its values as well. Raises: InputError where no group has a
-    result in both runs, for an attribute that no group has, and for slices under two label sets.
+    This reads the runs some groups at a time, and keeps only the items whose contribution changed. ``by``: a group
+    attribute, for the effect of each of its values as well. Raises: InputError if no group has a result in both runs,
+    for an attribute that no group has, and for slices under two label sets.
     """
     if not both.is_same_labels:
         if by is not None:
@@ -322,7 +322,7 @@ def run_explanation(tx: ReadTransaction, both: RunPair, *, top: int | None, by: 
 
 
 def _explained(block: SideBlock, metric: Metric) -> tuple[_SomeGroups, _SomeGroups, ItemChanges]:
-    """Return what is kept of some groups, and their items that contribute another amount."""
+    """Return the data of some groups, and their items whose contribution changed."""
     baseline = candidate = contributions(judged(block.baseline, block.baseline_labels), metric)
     if block.candidate is not block.baseline:
         candidate = contributions(judged(block.candidate, block.candidate_labels), metric)
@@ -331,7 +331,7 @@ def _explained(block: SideBlock, metric: Metric) -> tuple[_SomeGroups, _SomeGrou
 
 
 def _paired(tx: ReadTransaction, both: RunPair, baseline: _Groups, candidate: _Groups, ids: Index) -> PairedResults:
-    """Return the results of both runs, group by group: the stored ones if there are any, else computed ones."""
+    """Return the results of both runs, group by group: stored ones if there are any, else computed ones."""
     if all(str(both.metric) in side.evaluations for side in both.sides):
         return paired_results(tx, both, both.metric, "intersect")
     pairing = pair(ids, baseline.values, ids, candidate.values, missing="intersect")
@@ -374,7 +374,7 @@ class ExplanationResult(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else to know, in words."""
+        """Further notes, in words."""
         return in_words(self.explanation.notes)
 
     def _said(self) -> Said:

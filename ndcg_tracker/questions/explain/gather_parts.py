@@ -65,7 +65,7 @@ def explain_command(both: RunPair, *options: str) -> tuple[str, ...]:
 
 
 def labels_options(both: RunPair) -> tuple[str, ...]:
-    """Return the options by which both runs are explained under the labels of the baseline."""
+    """Return the options that explain both runs under the labels of the baseline."""
     version = str(both.baseline.label_set.version)
     return "--labels-baseline", version, "--labels-candidate", version
 
@@ -73,7 +73,7 @@ def labels_options(both: RunPair) -> tuple[str, ...]:
 def group_parts(
     both: RunPair, baseline: Contributions, candidate: Contributions, values: tuple[float, float]
 ) -> ChangeParts | None:
-    """Return the parts of ranking and labels in the change of a group, None where a step in between has no value."""
+    """Return the parts of ranking and labels in the change of a group, None if a step in between has no value."""
     mixed, differences = with_grades_of(baseline.judged.labels, candidate.judged.labels)
     steps = [_only_value(candidate.judged.ranking, labels, both.metric) for labels in (baseline.judged.labels, mixed)]
     if any(math.isnan(step) for step in steps):
@@ -87,10 +87,10 @@ def _only_value(ranking: Ranking, labels: LabelLists, metric: Metric) -> float:
 
 
 def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
-    """Return the parts of rankings and labels in the change of the mean; the runs are read some groups at a time.
+    """Return the parts of rankings and labels in the change of the mean; this reads the runs some groups at a time.
 
-    The steps between both means are taken over the groups that have a value at every step; the other groups are a part
-    of their own. Raises: InputError where one of the two has no mean.
+    The steps between both means are over the groups that have a value at every step; the other groups are a separate
+    part. Raises: InputError if one of the two has no mean.
     """
     weights = stored_weights(tx, both.dataset_id)
     ends, steps = ([GatheredValues() for _ in range(n)] for n in (2, 4))
@@ -140,7 +140,7 @@ def run_parts(tx: ReadTransaction, both: RunPair) -> RunExplanation:
 class _BlockSteps:
     """Some groups on the way from baseline to candidate.
 
-    ``ends``: their values at both ends. ``common``: the values at every step of those that have one at each.
+    ``ends``: their values at both ends. ``common``: the values at every step of the groups that have a value at each.
     ``counts``: int64, the counts of ``GroupDifferences`` in their order.
     """
 
@@ -180,7 +180,7 @@ def _steps(block: SideBlock, metric: Metric) -> _BlockSteps:
 
 
 def _only(values: GroupValues, kept: Mask) -> GroupValues:
-    """Return values with all but the kept ones undefined."""
+    """Return values with all except the kept ones undefined."""
     return replace(
         values,
         values=np.where(kept, values.values, np.nan),
@@ -192,8 +192,8 @@ def _only(values: GroupValues, kept: Mask) -> GroupValues:
 class SideBlock:
     """Some groups of two runs, each with the labels that it is evaluated under.
 
-    ``first``: the place of the first of these groups among all of the dataset. ``group_keys``: their keys. Where both
-    sides are one run, or under one label set, they have the same object here.
+    ``first``: the place of the first of these groups among all groups of the dataset. ``group_keys``: their keys. If
+    both sides are one run, or use one label set, they share the same object here.
     """
 
     first: int

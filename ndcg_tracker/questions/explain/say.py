@@ -1,4 +1,4 @@
-"""An explanation as a report and as rows: the change first, then what it is made of."""
+"""An explanation as a report and as rows: the change first, then its parts."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _TOTAL_COLUMNS = ("metric", "table", "row", "n", "contribution", "group", "grade
 def explanation_said(explanation: Explanation, top: int | None = TOP) -> Said:
     """Return the output for an explanation.
 
-    ``top``: how many items people see of those that changed something, None for all; programs have all.
+    ``top``: how many of the items with an effect people see, None for all; programs get all.
     """
     return Said(
         explanation,
@@ -66,7 +66,7 @@ def explanation_said(explanation: Explanation, top: int | None = TOP) -> Said:
 
 @shape_of(GroupExplanation)
 def _group_shape(explanation: GroupExplanation) -> Mapping[str, object]:
-    """Return the object of a group; what no item accounts for is a row without an item."""
+    """Return the object of a group; the part that no item accounts for is a row without an item."""
     texts = explanation.texts
     items = as_object(explanation.items)
     for item in items:
@@ -79,7 +79,7 @@ def _group_shape(explanation: GroupExplanation) -> Mapping[str, object]:
 
 
 def _text_shape(text: Text | None) -> dict[str, object]:
-    """Return the texts of a group or an item by the keys of JSON, those that are missing left out."""
+    """Return the texts of a group or an item by their JSON keys, without missing ones."""
     return {} if text is None else {name: told for name, told in fields_of(text).items() if told is not None}
 
 
@@ -96,7 +96,7 @@ def _shape(explanation: Explanation, group: str | None) -> dict[str, object]:
 
 
 def _end_of_shape(explanation: Explanation) -> dict[str, object]:
-    """Return what the objects of explanations end with: the parts, the runs and their labels, the notes."""
+    """Return the last entries of an explanation's object: the parts, the runs and their labels, the notes."""
     subject = explanation.subject
     shape: dict[str, object] = {} if explanation.parts is None else {"parts": explanation.parts}
     shape |= picked(paths("baseline_run candidate_run dataset label_set=candidate_labels"), subject)
@@ -218,7 +218,7 @@ def _headline(explanation: Explanation) -> str:
 
 
 def _story(explanation: Explanation) -> list[str]:
-    """Return the sentences on a group: its query, what happened to the items of the largest effect, and both runs."""
+    """Return the sentences on a group: its query, what happened to the items with the largest effect, and both runs."""
     if not isinstance(explanation, GroupExplanation):
         return []
     runs = _runs(explanation.subject, "against")
@@ -266,7 +266,7 @@ def _legend(explanation: Explanation) -> list[str]:
         return []
     return [
         f"change: part of the difference of the means over {counted(explanation.n_groups, 'group')}; "
-        "n: the items whose contribution changed"
+        "n: items whose contribution changed"
     ]
 
 
@@ -294,7 +294,7 @@ def _runs(subject: Subject, between: str) -> str:
 
 
 def _named(item: ExplainedItem, text: Text | None) -> str:
-    """Return an item by its title, if it has one, and its id, with its grade unless the grade is what changed."""
+    """Return an item by its title, if it has one, and its id, with its grade unless the grade changed."""
     told = [] if item.kind == "label" else [_grade_words(item.move.grade)]
     name = item.move.item
     if text is not None and text.title:
@@ -326,7 +326,7 @@ def _range_words(total: RankTotal) -> str:
 
 
 def _item_table(explanation: GroupExplanation, top: int | None) -> Table:
-    """Return the table of the ``top`` items that changed the group's value most, those that explain it first."""
+    """Return the table of the ``top`` items that changed the group's value most; those that explain it come first."""
     if top is None:
         chosen = list(explanation.items)
     else:
@@ -376,14 +376,14 @@ def _grade(grade: float | None) -> str:
 
 
 def _ranks(before: int | None, after: int | None) -> str:
-    """Return where an item stood in both runs."""
+    """Return the ranks of an item in both runs."""
     if before == after:
         return UNDEFINED if after is None else str(after)
     return " → ".join(UNDEFINED if rank is None else str(rank) for rank in (before, after))
 
 
 def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[Table]:
-    """Return the change by what happened, grade and rank, then the items that cost and brought most."""
+    """Return the change by what happened, by grade and by rank, then the items that cost and gained most."""
     kinds = [(_KINDS.get(row.kind, row.kind), row.n_items, row.contribution) for row in totals.kinds]
     grades = [
         ("unjudged" if row.grade is None else f"{row.grade:g}", row.n_items, row.contribution) for row in totals.grades
@@ -401,7 +401,7 @@ def _total_tables(totals: ChangeTotals, delta: float, top: int | None) -> list[T
     gains = [total for total in totals.items if total.contribution > 0][:top]
     tables += [
         _item_totals(title, rows)
-        for title, rows in (("items that cost most", costs), ("items that brought most", gains))
+        for title, rows in (("items that cost most", costs), ("items that gained most", gains))
     ]
     return tables
 
@@ -419,7 +419,7 @@ def _slice_totals(slices: Sequence[SliceTotal]) -> Table:
         for row in shown
     ]
     hidden = len(slices) - len(shown)
-    legend = [f"{counted(hidden, 'slice')} between them not shown; JSON and CSV have all"] if hidden else []
+    legend = [f"{counted(hidden, 'slice')} in between not shown; JSON and CSV have all"] if hidden else []
     attribute = slices[0].attribute
     heads = columns(attribute, ">groups", ">own delta", ">change")
     return Table(heads, rows, f"by the {attribute} of the group", legend=legend)
@@ -460,7 +460,7 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
     after = ""
     if of_groups is not None and of_groups.is_any:
         rows.append(_group_row(of_groups, parts.groups))
-        after = f"ranking, labels, coverage: over the {counted(of_groups.n_common, 'group')} that all steps have"
+        after = f"ranking, labels, coverage: over the {counted(of_groups.n_common, 'group')} with a value at every step"
     rows += [
         ["ranking", points(parts.other_run), _signed(parts.ranking), f"{run}, labels version {old}"],
         ["labels", points(parts.other_grades), _signed(parts.labels), f"{changed} changed in version {new}"],
@@ -471,7 +471,7 @@ def _parts_table(parts: ChangeParts, subject: Subject) -> Table:
 
 
 def _group_row(groups: GroupDifferences, change: float) -> list[object]:
-    """Return the row of the groups that are in one of the means only."""
+    """Return the row of the groups that are in only one of the means."""
     n_labels = f" ({counted(groups.n_added, 'label')})" if groups.n_came and groups.n_added else ""
     step = f"{counted(groups.n_came, 'group')} came{n_labels}, {groups.n_went:,} went"
     if groups.n_between:
@@ -480,12 +480,12 @@ def _group_row(groups: GroupDifferences, change: float) -> list[object]:
 
 
 def _is_seen(remainder: float, delta: float) -> bool:
-    """Return whether what no item accounts for is large enough to be shown to people."""
+    """Return whether the part that no item accounts for is large enough to show to people."""
     return abs(remainder) >= 0.5 * 10**-_DIGITS or abs(remainder) > 0.01 * abs(delta)
 
 
 def _digits(changes: Sequence[float]) -> int:
-    """Return the decimals that tell small changes apart."""
+    """Return how many decimals tell small changes apart."""
     return _DIGITS if max(map(abs, changes), default=0.0) >= 0.001 else _MORE_DIGITS
 
 

@@ -50,16 +50,16 @@ DecidingMetric = Annotated[str, Option("The metric that decides.", ("--metric", 
 AllowedDrop = Annotated[
     Margin,
     Option(
-        "The allowed drop, or auto to learn it from repeats; needed but for --scope set.",
+        "The allowed drop, or auto to learn it from repeats; required unless --scope set.",
         metavar="X|auto",
         typed=str | None,
         read=_margin,
     ),
 ]
-OfScope = Annotated[Scope, Option("All groups like these, or only these (exact, no test).")]
+OfScope = Annotated[Scope, Option("Decide for all groups like these, or only for these (exact, no test).")]
 OfUnjudged = Annotated[
     Unjudged,
-    Option("Unjudged items are worth up to the mean gain at their rank, nothing, or any grade."),
+    Option("What unjudged items may be worth: up to the mean gain at their rank, nothing, or any grade."),
 ]
 Tolerance = Annotated[float | None, Option("The allowed drop in --scope set.", default="0")]
 Repeats = Annotated[
@@ -75,12 +75,12 @@ Budget = Annotated[
     float | None,
     Option("Chance of any false PASS, and of any false FAIL, over all looks at these lists.", metavar="A"),
 ]
-Looks = Annotated[int | None, Option("How many looks share the budget.", metavar="N", default="no end")]
+Looks = Annotated[int | None, Option("How many looks share the budget.", metavar="N", default="unlimited")]
 Acknowledge = Annotated[str | None, Option("Override the decision; the reason is recorded.", metavar="REASON")]
-DryRun = Annotated[bool, Option("Record nothing.")]
-BySlices = Annotated[str | None, Option("FAIL as well if a slice drops by its margin.", metavar="ATTRIBUTE")]
-SliceMargin = Annotated[float | None, Option("The drop that a slice of --by is allowed.", metavar="X")]
-StrictSlices = Annotated[bool, Option("No PASS if a slice may have dropped by more.")]
+DryRun = Annotated[bool, Option("Decide, but record nothing.")]
+BySlices = Annotated[str | None, Option("Also FAIL if a slice drops by more than its margin.", metavar="ATTRIBUTE")]
+SliceMargin = Annotated[float | None, Option("The allowed drop of each slice of --by.", metavar="X")]
+StrictSlices = Annotated[bool, Option("Do not PASS if a slice may have dropped by more.")]
 MaxHarm = Annotated[
     str | None,
     Option("At most this share of groups may lose more than X points.", ("--max-harm",), metavar="X:SHARE%"),
@@ -88,14 +88,14 @@ MaxHarm = Annotated[
 Limits = Annotated[
     Mapping[str, str] | Sequence[str],
     Option(
-        "FAIL as well if a measure of the run rises (or with - falls) by more; repeatable.",
+        "Also FAIL if a measure of the run rises (or with - falls) by more; repeatable.",
         ("--limit",),
         metavar="NAME=+X[%]",
         typed=Texts,
     ),
 ]
 
-SealedDataset = Annotated[str, Option("The sealed dataset, which has both runs.", metavar="NAME")]
+SealedDataset = Annotated[str, Option("The sealed dataset that has both runs.", metavar="NAME")]
 SealedMargin = Annotated[float, Option("The allowed drop, in absolute points.", metavar="X")]
 
 
@@ -133,22 +133,22 @@ def gate(
     """Decide whether a candidate may replace a baseline, and record the decision.
 
     Parameters: ``candidate``, ``baseline``: run references; a baseline given as ``@alias`` is pinned. ``margin``: the
-    drop that is allowed in scope "population", or "auto" to learn it from ``repeats`` (run references) or from the runs
-    with the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way non-inferiority) or "set"
-    (exact arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the probability of a false FAIL over all
-    decisions of this gate, in the place of 1% for each. ``budget``: the probability that any candidate worse by the
-    margin PASSes, and likewise of any false FAIL, over all looks at the lists of this baseline, whatever they are
-    called: ``looks`` share it alike, without a number look i takes 6 / (pi^2 i^2) of it; the budget of an alias holds
-    for its run by any name. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden, ``acknowledged_by`` by whom.
-    ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``: see ``compare``.
-    ``by``: a group attribute: FAIL where one of its slices, of 25 groups or more, is shown to have
-    dropped by more than ``slice_margin`` (Holm); ``strict_slices``: no PASS either where one is not shown to have
-    dropped by less. ``max_harm``: such as ".3:2%": PASS only if at most 2% of groups like these lose more than .3 (an
-    exact bound at 95%), FAIL if more do, in all or in a slice (Holm). ``limits``: on measures of the runs, which are
-    tags with numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"``
-    one whose number is more than 5 lower. ``check_with``: see ``compare``; PASS and FAIL are those of
-    the corrected difference, and below 100 answers that differ from the judge there is neither. Raises: InputError for
-    what does not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
+    allowed drop in scope "population", or "auto" to learn it from ``repeats`` (run references) or from the runs with
+    the tag ``aa=NAME``, by default the baseline's. ``scope``: "population" (three-way non-inferiority) or "set" (exact
+    arithmetic against ``tolerance``, by default 0). ``alpha_budget``: the probability of a false FAIL over all
+    decisions of this gate, instead of 1% for each. ``budget``: the probability that any candidate worse by the margin
+    PASSes, and likewise of any false FAIL, over all looks at the lists of this baseline under any run name. ``looks``:
+    how many looks share the budget equally; without it, look i takes 6 / (pi^2 i^2) of the budget. The budget of an
+    alias holds for its run under any name. ``acknowledge``: why a FAIL or INCONCLUSIVE is overridden,
+    ``acknowledged_by``: by whom. ``dry_run``: record nothing. ``missing``, ``top``, ``cluster``, ``labels``, ``judge``:
+    see ``compare``. ``by``: a group attribute: FAIL if one of its slices of 25 groups or more is shown to have dropped
+    by more than ``slice_margin`` (Holm). ``strict_slices``: also no PASS if a slice is not shown to have dropped by
+    less. ``max_harm``: such as ".3:2%": PASS only if at most 2% of groups like these lose more than .3 (an exact bound
+    at 95%), FAIL if more do, among all groups or in a slice (Holm). ``limits``: on measures of the runs, which are tags
+    with numbers: ``{"latency_ms": "+10%"}`` FAILs a candidate whose latency is more than a tenth higher, ``"-5"`` one
+    whose number is more than 5 lower. ``check_with``: see ``compare``; PASS and FAIL are those of the corrected
+    difference, and there is neither with fewer than 100 answers that differ from the judge. Raises: InputError for
+    options that do not go together; ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.compare.limits import HarmLimit, Limit
     from ndcg_tracker.questions.gate.gather import GateResult, gated
@@ -185,7 +185,7 @@ def gate(
         return GateResult(gated(self.store(), question, override, dry_run=dry_run))
     except SealedError:
         told = InputError(
-            f"dataset {dataset!r} is sealed", advice="ask gate_sealed, which says PASS or NOT PASSED alone"
+            f"dataset {dataset!r} is sealed", advice="use gate_sealed, which says only PASS or NOT PASSED"
         )
     raise told
 
@@ -201,11 +201,11 @@ def gate_sealed(
     missing: MissingGroups = "error",
     cluster: ClusterBy = None,
 ) -> SealedGateResult:
-    """Decide on a sealed dataset whether a candidate may replace a baseline, record it, and say one bit.
+    """Decide on a sealed dataset whether a candidate may replace a baseline, record the decision, and return one bit.
 
-    PASS at the level that the seal has fixed for this look (``decide_bounds.sealed_level``), else NOT PASSED; why is
-    not said. Parameters: see ``gate``. Raises: InputError for a dataset that is not sealed, and where all looks of the
-    seal are spent; ReferenceNotFoundError; NotComparableError where a run lacks the metric or groups.
+    PASS at the level that the seal has fixed for this look (``decide_bounds.sealed_level``), else NOT PASSED, without a
+    reason. Parameters: see ``gate``. Raises: InputError for a dataset that is not sealed, and if all looks of the seal
+    are spent; ReferenceNotFoundError; NotComparableError if a run lacks the metric or groups.
     """
     from ndcg_tracker.questions.gate.gather_sealed import SealedGateResult, sealed_gated
     from ndcg_tracker.questions.gate.question import GateQuestion
@@ -218,10 +218,10 @@ def gate_sealed(
 def reset_gate(
     self: HasStore, baseline: str, *, reason: str, dataset: str | None = None, reset_by: str | None = None
 ) -> ResetBudget:
-    """Begin the budget of the gates against a baseline anew, on the record, and return what no longer counts.
+    """Restart the budget of the gates against a baseline, record it, and return what no longer counts.
 
-    Parameters: ``baseline``: a run reference. ``reason``: why. ``reset_by``: who says so. Raises: InputError for an
-    empty reason and where no look counts; ReferenceNotFoundError.
+    Parameters: ``baseline``: a run reference. ``reason``: why. ``reset_by``: who decided it. Raises: InputError for an
+    empty reason and if no look counts; ReferenceNotFoundError.
     """
     from ndcg_tracker.questions.gate.gather_looks import reset_budget
 

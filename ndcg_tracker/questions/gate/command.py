@@ -31,12 +31,12 @@ FAIL, INCONCLUSIVE = 3, 4
 
 
 OnInconclusive = Literal["fail", "pass"]
-"""How INCONCLUSIVE counts."""
+"""How an INCONCLUSIVE decision counts."""
 
 
 IfInconclusive = Annotated[
     OnInconclusive | None,
-    typer.Option(help="Exit code if INCONCLUSIVE: as FAIL (3) or PASS (0).", show_default="4"),
+    typer.Option(help="Exit code if INCONCLUSIVE: that of FAIL (3) or PASS (0).", show_default="4"),
 ]
 Junit = Annotated[str | None, typer.Option(metavar="FILE", help="Write a JUnit report.", show_default=False)]
 GithubSummary = Annotated[bool, typer.Option("--github-summary", help="Append the report to $GITHUB_STEP_SUMMARY.")]
@@ -48,7 +48,7 @@ def gate(
     on_inconclusive: IfInconclusive = None,
     top: Annotated[
         int | None,
-        typer.Option(min=0, help="How many worst and best groups to show.", show_default="none; 10 in JSON"),
+        typer.Option(min=0, help="How many of the worst and best groups to show.", show_default="none; 10 in JSON"),
     ] = None,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
@@ -56,27 +56,31 @@ def gate(
     github_summary: GithubSummary = False,
     metrics_json: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write the candidate's means, for dvc metrics diff.", show_default=False),
+        typer.Option(
+            metavar="FILE", help="Write the candidate's means as JSON, for dvc metrics diff.", show_default=False
+        ),
     ] = None,
     report: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Write the report page; Markdown gets its picture.", show_default=False),
+        typer.Option(
+            metavar="FILE", help="Write the report page; Markdown output gets its picture.", show_default=False
+        ),
     ] = None,
     reason: Annotated[
         str | None,
-        typer.Option(metavar="REASON", help="With gate reset: why looks no longer count.", show_default=False),
+        typer.Option(metavar="REASON", help="With gate reset: why earlier looks no longer count.", show_default=False),
     ] = None,
     format: options.Output = "text",
 ) -> None:
     """Decide whether a candidate may replace the baseline.
 
-    PASS, FAIL or INCONCLUSIVE; the decision is recorded. Exit codes: 0 PASS or overridden, 3 FAIL, 4 INCONCLUSIVE,
-    5 not comparable, 2 bad input.
+    Prints PASS, FAIL or INCONCLUSIVE, and records the decision. Exit codes: 0 PASS or overridden, 3 FAIL, 4
+    INCONCLUSIVE, 5 not comparable, 2 bad input.
 
-    --suite decides on the macro mean of a suite, in which each dataset counts once. --by dataset with --slice-margin
-    lets no dataset drop by more.
+    --suite decides on the macro mean of a suite, in which each dataset counts once. Add --by dataset and --slice-margin
+    to limit the drop of each dataset.
 
-    gate reset --baseline RUN --reason REASON begins the budget of looks at this baseline anew, on the record.
+    gate reset --baseline RUN --reason REASON restarts the budget of looks at this baseline, and records the reason.
     """
     from ndcg_tracker.questions.gate.say import told_gate
     from ndcg_tracker.render.json import metrics_json as metrics_text
@@ -133,17 +137,17 @@ def gate(
 
 
 def _gate_sealed(tracker: Tracker, asked: Asked, own: list[str]) -> SealedGateResult:
-    """Return the bit of a gate on a sealed dataset; refuse whatever could tell more (InputError)."""
+    """Return the one bit of a gate on a sealed dataset; refuse options that could reveal more (InputError)."""
     taken = inspect.signature(tracker.gate_sealed).parameters
     refused = [*own, *(name for name in asked.named if name not in taken)]
     if refused:
         raise InputError(
             f"{options.as_option(refused[0], '')} does not go with sealed dataset {asked.named['dataset']!r}",
-            advice="leave it out: a gate on sealed data says PASS or NOT PASSED alone",
+            advice="leave it out: a gate on sealed data says only PASS or NOT PASSED",
         )
     margin = asked.named.get("margin")
     if not isinstance(margin, int | float):
-        raise InputError("a gate on sealed data needs --margin X: the drop that is allowed, in absolute points")
+        raise InputError("a gate on sealed data needs --margin X: the allowed drop, in absolute points")
     return asked.of(tracker.gate_sealed)
 
 
@@ -154,32 +158,32 @@ def _said(result: SealedGateResult, format: options.OutputFormat) -> str:
 
 
 def reset(asked: Asked, reason: str | None) -> None:
-    """Begin the budget of a baseline anew (InputError for anything else that was asked)."""
+    """Restart the budget of a baseline (InputError for any other option)."""
     if reason is None:
-        raise InputError("gate reset needs --reason REASON", advice="say why the looks so far no longer count")
+        raise InputError("gate reset needs --reason REASON", advice="say why earlier looks no longer count")
     if asked.positional != ("reset",) or not asked.named.keys() <= {"baseline", "dataset"}:
         raise InputError(
             "--reason belongs to: ndcg-track gate reset --baseline RUN --reason REASON",
-            advice="why a decision is overridden is said with --acknowledge",
+            advice="to override a decision, give its reason with --acknowledge",
         )
     with options.tracker() as tracker:
         done = tracker.reset_gate(**asked.named, reason=reason, reset_by=person())
     looks = f"{counted(done.n_looks, 'look')} no longer count{'s' if done.n_looks == 1 else ''}"
-    options.say(f"the budget of {done.baseline!r} on {done.dataset!r} begins anew; {looks}")
+    options.say(f"the budget of {done.baseline!r} on {done.dataset!r} starts again; {looks}")
 
 
 def _gate_on_suite(tracker: Tracker, asked: Asked, suite: str, **further: object) -> SuiteGateResult:
-    """Return what the gate decided on a suite, whose slices are its datasets (InputError for other ones)."""
+    """Return what the gate decided on a suite, whose slices are its datasets (InputError for other slices)."""
     given = dict(asked.named)
     by, slice_margin = given.pop("by", None), given.get("slice_margin")
     if given.get("margin", "auto") == "auto":
-        raise InputError("--suite needs --margin X: the drop that the macro mean is allowed")
+        raise InputError("--suite needs --margin X: the allowed drop of the macro mean")
     if by not in (None, "dataset"):
         raise InputError(f"--by {by} does not go with --suite", advice="give --by dataset, or leave it out")
     if (by is None) != (slice_margin is None) or ("strict_slices" in given and by is None):
         raise InputError(
             "--by dataset, --slice-margin and --strict-slices go together",
-            advice="say how large a drop a dataset is allowed: --by dataset --slice-margin 0.05",
+            advice="give the allowed drop of a dataset: --by dataset --slice-margin 0.05",
         )
     renamed = {"slice_margin": "dataset_margin", "strict_slices": "strict_datasets"}
     on_suite: SuiteGateResult = replace(asked, named=given).on_suite(tracker.gate_suite, suite, renamed, **further)
@@ -187,13 +191,13 @@ def _gate_on_suite(tracker: Tracker, asked: Asked, suite: str, **further: object
 
 
 def show_decision(text: str, code: int, *, is_unneeded: bool) -> None:
-    """Print a decision and end with its exit code; ``is_unneeded``: whether it was overridden without need."""
+    """Print a decision and exit with its exit code; ``is_unneeded``: whether it was overridden without need."""
     if is_unneeded:
         options.say("note: PASS needs no --acknowledge; nothing was overridden")
     try:
         options.show(text)
         sys.stdout.flush()
-    except BrokenPipeError:  # a build that reads only the first line still fails
+    except BrokenPipeError:  # a build that reads only the first line must still fail
         options.discard(sys.stdout)
     if code:
         raise typer.Exit(code)
@@ -209,7 +213,7 @@ def exit_code(gated: Gated | SuiteGated, on_inconclusive: OnInconclusive | None 
 
 
 def outcome_of(gated: Gated | SuiteGated, code: int) -> Outcome:
-    """Return the outcome for a JUnit report: an open question that does not fail the build is skipped."""
+    """Return the outcome for a JUnit report: an INCONCLUSIVE decision that does not fail the build is skipped."""
     if code:
         return "failed"
     return "passed" if gated.is_accepted else "skipped"
@@ -223,13 +227,13 @@ def summary_path() -> str:
     if path is None:
         raise InputError(
             f"--github-summary needs the variable {variable}, which GitHub Actions sets",
-            advice="elsewhere use --format markdown",
+            advice="elsewhere, use --format markdown",
         )
     return path
 
 
 def person() -> str:
-    """Return who overrides a decision: the git user, else the user of this machine."""
+    """Return the name of the person who overrides a decision: the git user, else the user of this machine."""
     settings = [_git_setting("user.name"), _git_setting("user.email")]
     name, email = settings
     if name:

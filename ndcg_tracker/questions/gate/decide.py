@@ -49,8 +49,9 @@ class SliceDecision:
     """One slice at the gate.
 
     ``value``: of the attribute, None for the groups without one. ``n``: its groups. ``delta``: their (weighted) mean
-    difference. ``lower``: its bound at 95%; ``upper``: at 1 - ``alpha``, the share of FAIL's level that Holm's method
-    gives this slice. ``status``: "fails" if upper lies below -margin, "within" if lower lies above it, else "open".
+    difference. ``lower``: its bound at 95%; ``upper``: its bound at 1 - ``alpha``, the share of FAIL's level that
+    Holm's method gives this slice. ``status``: "fails" if upper is below -margin, "within" if lower is above it, else
+    "open".
     """
 
     value: str | None
@@ -66,10 +67,11 @@ class SliceDecision:
 class GateSlices:
     """The slices of a gate, the worst first.
 
-    ``attribute``: whose values make them. ``margin``: the drop that each is allowed. ``is_strict``: whether PASS is
-    blocked by an open slice, by a small one that regressed, and where no slice is judged. ``rows``: those of
-    ``FEWEST_IN_SLICE`` groups or more. ``n_small``: how many have fewer. ``of_whole``: what was decided without them.
-    ``small_regressed``: those of fewer that regressed by more than the margin, by tests that may err on so few.
+    ``attribute``: the attribute whose values define the slices. ``margin``: the allowed drop of each slice.
+    ``is_strict``: whether an open slice, a small slice that regressed, or the lack of any judged slice blocks PASS.
+    ``rows``: the slices of ``FEWEST_IN_SLICE`` groups or more. ``n_small``: how many have fewer. ``of_whole``: the
+    decision without slices. ``small_regressed``: the smaller slices that regressed by more than the margin, by tests
+    that may err on so few groups.
     """
 
     attribute: str
@@ -81,19 +83,18 @@ class GateSlices:
     small_regressed: tuple[RegressedSlice, ...] = ()
 
     def of_status(self, status: SliceStatus) -> list[SliceDecision]:
-        """Return the slices of a status."""
+        """Return the slices with a status."""
         return [row for row in self.rows if row.status == status]
 
 
 @dataclass(frozen=True, slots=True)
 class OpenLabels:
-    """What unjudged items leave open of a decision.
+    """How far unjudged items leave a decision open.
 
-    ``worth``: what each may be worth: "range" or "bounds". ``share``: which share of the first ranks of both runs is
-    judged. ``n_items``: how many items are unjudged there. ``low``, ``high``: the mean difference at both ends of what
-    they may be worth, None where it is not known, for what ``stop`` says. ``of_zero``: what would be decided if they
-    were worth nothing. ``hands``, ``shown_runs``: see ``OpenDeltas``; ``otherwise``: what would
-    be decided without these.
+    ``worth``: what each may be worth: "range" or "bounds". ``share``: the judged share of the first ranks of both runs.
+    ``n_items``: how many items are unjudged there. ``low``, ``high``: the mean difference at both ends of what they may
+    be worth, None if it is not known, for the reason in ``stop``. ``of_zero``: the decision if they were worth nothing.
+    ``hands``, ``shown_runs``: see ``OpenDeltas``; ``otherwise``: the decision without these.
     """
 
     worth: Worth
@@ -110,23 +111,23 @@ class OpenLabels:
 
 @dataclass(frozen=True, slots=True)
 class GateDecision:
-    """A decision with everything it rests on; a number that is undefined is None.
+    """A decision with everything it rests on; an undefined number is None.
 
-    ``decision``: what was decided. ``scope``: "population" or "set". ``margin``: the drop that is
-    allowed (the tolerance of a set). ``n``: the groups that count. ``delta``: their (weighted) mean difference.
-    ``lower``: the one-sided bound at ``pass_level`` that PASS was decided by, ``lower_method`` how it was
-    found; ``upper``, ``upper_method``: the same for FAIL, at 1 - ``fail_alpha``. ``t_lower``, ``betting_lower``,
-    ``t_upper``, ``betting_upper``: both kinds of bounds, the latter where information is low, or all differences are
-    the same. ``low_information``: why the t bounds were not trusted alone, None if they were. ``is_small_drop``: a PASS
-    whose upper bound lies below 0. ``n_needed``: about how many groups like these would decide, ``n_needed_for`` what;
+    ``decision``: the decision. ``scope``: "population" or "set". ``margin``: the allowed drop (the tolerance of a set).
+    ``n``: the groups that count. ``delta``: their (weighted) mean difference. ``lower``: the one-sided bound at
+    ``pass_level`` that decided about PASS, ``lower_method``: how it was found; ``upper``, ``upper_method``: the same
+    for FAIL, at 1 - ``fail_alpha``. ``t_lower``, ``betting_lower``, ``t_upper``, ``betting_upper``: both kinds of
+    bounds; betting bounds only if information is low or all differences are the same. ``low_information``: why the t
+    bounds were not trusted alone, None if they were. ``is_small_drop``: a PASS whose upper bound is below 0.
+    ``n_needed``: about how many groups like these would decide, ``n_needed_for``: the decision that they would give.
     ``margin_needed``: the margin above which these groups would PASS. ``is_identical``: whether all lists are the same.
-    ``fail_below``: FAIL needs delta below this, too: minus the margin where that was learned from repeats, else 0.
-    ``slices``: the decisions on slices, None where nobody asked; they can turn a PASS. ``direction``: which values are
-    better; where these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: on
-    other numbers of the runs; one that is not met makes FAIL. ``of_metric``: what was decided without them.
-    ``of_sums``: whether the groups are not known, and so no betting bounds; ``of_repeats``: whether runs are repeated,
-    which no such bound covers. ``open``: what unjudged items leave open, None where nothing does or nobody asked.
-    ``harm``: whether few enough groups lose much, None where nobody asked; ``of_mean``: what was decided without it.
+    ``fail_below``: FAIL also needs delta below this: minus the margin if that was learned from repeats, else 0.
+    ``slices``: the decisions on slices, None without them; they can turn a PASS. ``direction``: which values are
+    better; if these are the lower ones, ``upper`` is the bound of PASS and ``lower`` that of FAIL. ``limits``: limits
+    on other numbers of the runs; an unmet limit gives FAIL. ``of_metric``: the decision without them. ``of_sums``:
+    whether the groups are unknown, so that there are no betting bounds; ``of_repeats``: whether runs are repeated,
+    which no betting bound covers. ``open``: how far unjudged items leave the decision open, None if they do not.
+    ``harm``: whether few enough groups lose much, None without such a limit; ``of_mean``: the decision without it.
     """
 
     decision: Decision
@@ -163,7 +164,7 @@ class GateDecision:
 
     @property
     def worth(self) -> Unjudged | None:
-        """What an unjudged item was worth; None where nothing was unjudged, or nobody asked."""
+        """What an unjudged item was worth; None if nothing was unjudged, or the question was not asked."""
         if self.open is None:
             return None
         is_zero = self.open.low is None and not is_undecided(self.open.stop, self.open.hands)
@@ -171,13 +172,13 @@ class GateDecision:
 
     @property
     def open_delta(self) -> tuple[float | None, float | None]:
-        """The mean difference at both ends of what unjudged items may be worth, None where they leave none open."""
+        """The mean difference at both ends of what unjudged items may be worth, None if they leave nothing open."""
         return (None, None) if self.open is None else (self.open.low, self.open.high)
 
     def in_direction(self, direction: Direction) -> GateDecision:
-        """Return a decision on gains as one on differences: where lower values are better these are minus the gains.
+        """Return a decision on gains as one on differences, which are minus the gains if lower values are better.
 
-        The bounds change sides: PASS was then decided by ``upper``, at ``pass_level``.
+        The bounds then change sides: ``upper``, at ``pass_level``, decided about PASS.
 
         >>> decision = GateDecision("pass", "population", 0.01, 9, 0.25, lower=0.125, upper=0.5).in_direction("lower")
         >>> decision.delta, decision.lower, decision.upper
@@ -209,7 +210,7 @@ class GateDecision:
         )
 
     def moved(self, by: float) -> Decision:
-        """Return what would have been decided if delta and its bounds were moved by an amount.
+        """Return what the decision would have been with delta and its bounds moved by an amount.
 
         >>> GateDecision("pass", "population", 0.01, 9, 0.0, lower=-0.005, upper=0.005).moved(-0.25)
         'fail'
@@ -218,7 +219,7 @@ class GateDecision:
             return self.decision
         if self.scope == "set":
             return "pass" if self.delta + by >= -self.margin - ROUNDING else "fail"
-        if self.lower is None and self.upper is None and not self.delta:  # identical, and no bound is known
+        if self.lower is None and self.upper is None and not self.delta:  # identical, without a known bound
             return "inconclusive" if by < -self.margin else self.decision
         if self.lower is not None and self.lower + by > -self.margin:
             return "pass"
@@ -233,7 +234,7 @@ def with_harm(
     *,
     is_strict: bool = False,
 ) -> GateDecision:
-    """Return a decision after the limit on how many groups lose much: ``limits.checked_harm`` with FAIL's level.
+    """Return a decision after checking the limit on how many groups lose much: ``limits.checked_harm`` at FAIL's level.
 
     >>> passed = GateDecision("pass", "population", 0.01, 150, 0.0)
     >>> few = with_harm(passed, HarmLimit.of(".3:2%"), [(None, np.append(-0.5, np.zeros(149)), None)])
@@ -257,7 +258,7 @@ def with_harm(
 
 
 def with_limits(decision: GateDecision, limits: tuple[LimitCheck, ...]) -> GateDecision:
-    """Return a decision after the limits on other numbers: one that is not met makes FAIL."""
+    """Return a decision after checking the limits on other numbers: an unmet limit gives FAIL."""
     if not limits:
         return decision
     of_all: Decision = decision.decision if all(check.is_met for check in limits) else "fail"
@@ -282,23 +283,23 @@ def population_decision(
 ) -> GateDecision:
     """Return whether the candidate may replace the baseline on all groups like these.
 
-    PASS if the one-sided lower bound (95%) of the mean difference lies above -margin (a "small but real drop" if the
-    upper bound below also lies under 0); FAIL if not PASS and the one-sided 1 - ``fail_alpha`` upper bound lies below
-    0; else INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds, but where
-    information is too low for their level (``Information.is_low_at``) the betting bound decides PASS, and FAIL needs it
-    below 0 beside the t bound: where few groups lose much, most small samples lack them. Where all differences are the
-    same the betting bounds decide alone. Equal lists in all groups: PASS.
+    PASS if the one-sided lower bound (95%) of the mean difference is above -margin (a "small but real drop" if the
+    upper bound is also below 0). FAIL if not PASS and the one-sided upper bound at 1 - ``fail_alpha`` is below 0.
+    Otherwise INCONCLUSIVE, with the number of groups or the margin that would decide. Both are paired t bounds. But if
+    information is too low for their level (``Information.is_low_at``), the betting bound decides about PASS, and FAIL
+    needs both the betting bound and the t bound below 0: if only few groups lose much, most small samples do not
+    contain them. If all differences are the same, the betting bounds decide alone. Equal lists in all groups: PASS.
 
-    Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the drop that is allowed,
-    finite, >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how
-    often FAIL may strike where nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``pass_level``: of the
-    lower bound, in (.5, 1); 1 - ``look_level`` for the looks of a budget. ``limits``: between
-    which numbers any difference lies, None for -1 to 1: no bound lies beyond. ``chance``: clusters of the groups, or
-    repeats, which no betting bound covers: where information is low the decision is INCONCLUSIVE. ``runs``: how
-    trainings of one system differ, if known: all bounds then cover another training of both as well, and a drop within
-    the margin is no FAIL. ``same_lists``: bool, shape (n,), where the lists of both are the same, None where that is
-    not known. Raises: InputError for another margin; ValueError for any other number or shape. Source:
-    Schuirmann 1987 (one of the two tests); ICH E9, 1998, section 3.3.2.
+    Parameters: ``delta``: float64, shape (n,), finite, candidate minus baseline. ``margin``: the allowed drop, finite,
+    >= 0. ``weights``: float64, shape (n,), finite, >= 0; groups of weight 0 do not count. ``fail_alpha``: how often
+    FAIL may occur if nothing differs, in (0, .5); ``spent_alpha`` for repeated gating. ``pass_level``: of the lower
+    bound, in (.5, 1); 1 - ``look_level`` for the looks of a budget. ``limits``: the range of differences, None for -1
+    to 1; no bound lies beyond. ``chance``: clusters of the groups, or repeats; no betting bound covers repeats, so with
+    low information the decision is INCONCLUSIVE. ``runs``: how trainings of one system differ, if known; all bounds
+    then also cover another training of both, and a drop within the margin does not FAIL. ``same_lists``: bool, shape
+    (n,), whether the lists of both are the same, None if that is not known. Raises: InputError for another margin;
+    ValueError for any other number or shape. Source: Schuirmann 1987 (one of the two tests); ICH E9, 1998, section
+    3.3.2.
 
     >>> clear = np.tile([0.125, -0.125, 0.0], 1000)
     >>> population_decision(clear, 0.01).decision, population_decision(clear - 0.03, 0.01).decision
@@ -339,9 +340,9 @@ def sums_decision(
     pass_level: float = PASS_LEVEL,
     limits: tuple[float, float] | None = None,
 ) -> GateDecision:
-    """Return what ``population_decision`` decides, from sums: by t bounds alone.
+    """Return the decision of ``population_decision`` from sums, by t bounds alone.
 
-    Where information is low, the betting bound that would decide needs the groups: the decision is then INCONCLUSIVE.
+    If information is low, the decision is INCONCLUSIVE, because the betting bound that would decide needs the groups.
     Parameters and raises: see ``population_decision``.
 
     >>> from ndcg_tracker.statistics.summary import Summary
@@ -353,7 +354,7 @@ def sums_decision(
     test = sums.test()
     if test.mean is None:
         return GateDecision("inconclusive", "population", margin, 0, None)
-    if not sums.differences.n_nonzero:  # the groups are known after all
+    if not sums.differences.n_nonzero:  # then the groups are known: all are equal
         of_zeros = partial(population_decision, np.zeros(sums.differences.n), margin, limits=limits)
         return of_zeros(fail_alpha=fail_alpha, pass_level=pass_level)
     bounds = bounds_of_sums(sums, fail_alpha, pass_level)
@@ -370,7 +371,7 @@ def by_bounds(
     *,
     plans_groups: bool = True,
 ) -> GateDecision:
-    """Return what the bounds of a mean difference decide, and with ``plans_groups`` how many groups would.
+    """Return what the bounds of a mean difference decide, and with ``plans_groups``, how many groups would decide.
 
     ``alphas``: the levels of PASS and of FAIL.
     """
@@ -427,13 +428,13 @@ def with_slices(
 ) -> GateDecision:
     """Return a decision on all groups after checking each slice of ``FEWEST_IN_SLICE`` groups or more.
 
-    A slice fails if its upper bound, at FAIL's level shared by Holm's method over the slices, lies below -margin: the
-    candidate then FAILs whatever the whole says. A slice whose 95% lower bound does not lie above -margin is open:
-    with ``is_strict`` it keeps the candidate from PASS. So does a smaller slice that regressed by more than the margin
-    (``slices.regressed_slices``), and so does the lack of any slice that is large enough to be judged.
+    A slice fails if its upper bound, at FAIL's level shared by Holm's method over the slices, is below -margin; the
+    candidate then FAILs, whatever all groups together say. A slice whose 95% lower bound is not above -margin is open.
+    With ``is_strict``, an open slice keeps the candidate from PASS. So does a smaller slice that regressed by more than
+    the margin (``slices.regressed_slices``), and the lack of any slice that is large enough to be judged.
 
-    Parameters: ``slicing``: a value for each difference. ``margin``: the drop that a slice is allowed, finite, >= 0.
-    The rest as ``population_decision``. Raises: InputError for another margin. Source: Holm, Scand. J. Statist. 6,
+    Parameters: ``slicing``: a value for each difference. ``margin``: the allowed drop of a slice, finite, >= 0. The
+    others: see ``population_decision``. Raises: InputError for another margin. Source: Holm, Scand. J. Statist. 6,
     1979, in terms of bounds.
 
     >>> noise = np.tile([0.125, -0.125], 100)
@@ -461,7 +462,7 @@ def with_slices(
 def _bounds_of_slice(
     at_level: Callable[..., Bounds], n_looks: int, test: TTest, delta: Floats, weights: Floats | None, alpha: float
 ) -> Bounds:
-    """Return the bounds of a slice; ``alpha``: its share of FAIL's level, of which looks have taken theirs."""
+    """Return the bounds of a slice; ``alpha``: its share of FAIL's level, after the share of the looks."""
     return at_level(test, delta, weights, alpha * n_looks)
 
 
@@ -471,7 +472,7 @@ def are_same(same_lists: Mask | None) -> bool:
 
 
 def _standing(test: TTest, mean: float, margin: float) -> float:
-    """Return by how many standard errors a slice lies above its margin, which orders the slices for Holm's method."""
+    """Return by how many standard errors a slice is above its margin, which orders the slices for Holm's method."""
     return (mean + margin) / test.standard_error if test.standard_error else math.copysign(math.inf, mean + margin)
 
 
@@ -539,12 +540,12 @@ def set_decision(
 ) -> GateDecision:
     """Return whether the candidate holds on just these groups: PASS if the mean difference is at least -tolerance.
 
-    For a fixed set of groups and a deterministic scorer: arithmetic, no inference and no p-value. The sum is exact
-    (each difference is rounded once), so the order of the groups cannot decide, and 1e-12 of rounding in the results
-    does not either.
+    For a fixed set of groups and a deterministic scorer: arithmetic, without inference and p-value. The sum is exact
+    (each difference is rounded once), so the order of the groups cannot decide, and neither can a rounding error of
+    1e-12 in the results.
 
     Parameters: ``delta``: float64, shape (n,), finite. ``tolerance``: finite, >= 0. ``weights``: float64, shape (n,),
-    finite, >= 0. ``mean``: the mean difference where it is no (weighted) mean of the groups. Raises: InputError for
+    finite, >= 0. ``mean``: the mean difference if it is not a (weighted) mean of the groups. Raises: InputError for
     another tolerance; ValueError for any other number or shape.
 
     >>> set_decision(np.array([-0.3, 0.1, 0.2]), 0.0).decision, set_decision(np.array([-0.5, 0.25]), 0.1).decision
@@ -568,7 +569,7 @@ def set_decision(
 
 
 def _low_information(information: Information, alpha: float, decides: Literal["pass", "passed", "fail"]) -> Note | None:
-    """Return a note where the differences say too little for the t bound at this level to decide, else None."""
+    """Return a note if the differences say too little for the t bound at this level to decide, else None."""
     if not information.is_low_at(alpha):
         return None
     enough = information.enough_for(alpha)

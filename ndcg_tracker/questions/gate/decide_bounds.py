@@ -1,4 +1,4 @@
-"""What a gate decides by: bounds of the mean difference, the margin that repeats teach, the share of alpha."""
+"""The basis of a gate's decision: bounds of the mean difference, a margin learned from repeats, the share of alpha."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ PASS_LEVEL = 0.95
 FAIL_ALPHA = 0.01
 FEWEST_REPEATS = 3
 ROUNDING = 1e-12
-"""The rounding error of a mean difference, which must decide nothing."""
+"""The rounding error of a mean difference, which must not decide anything."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """One-sided bounds of a mean difference by t and by betting, and those that decide; None where unknown."""
+    """One-sided bounds of a mean difference by t and by betting, and those that decide; None if unknown."""
 
     information: Information
     t_lower: float | None
@@ -59,10 +59,10 @@ class Bounds:
         *,
         is_t_valid: bool = True,
     ) -> Bounds:
-        """Return the bounds that decide: those of t where information is enough for their level, else of betting.
+        """Return the bounds that decide: t bounds if information is enough for their level, else betting bounds.
 
-        ``by_betting``: computes both where they are needed. ``alphas``: the levels below and above. ``is_t_valid``:
-        whether t may decide at all.
+        ``by_betting``: computes both betting bounds if they are needed. ``alphas``: the levels of the lower and the
+        upper bound. ``is_t_valid``: whether t may decide at all.
         """
         is_known = is_t_valid and None not in by_t
         lower_by_t, upper_by_t = (is_known and not information.is_low_at(alpha) for alpha in alphas)
@@ -76,11 +76,11 @@ class Bounds:
 
 
 UNBOUNDED = (-math.inf, math.inf)
-"""The limits of differences under a metric without a range."""
+"""The limits of differences if the metric has no range."""
 
 
 def reach_of(delta: Floats, limits: tuple[float, float] | None) -> float:
-    """Return how far from 0 a difference may lie; without limits 1, and infinity where one lies beyond."""
+    """Return how far from 0 a difference may lie; without limits this is 1, or infinity if a difference lies beyond."""
     if limits is not None:
         return max(-limits[0], limits[1])
     return 1.0 if float(np.abs(delta).max()) <= 1 else math.inf
@@ -99,7 +99,7 @@ def bounds_of(
 ) -> Bounds:
     """Return the bounds that a gate decides by: below at ``pass_level``, above at 1 - ``fail_alpha``.
 
-    Parameters: ``test``: of the differences, by ``chance``. ``delta``: not empty. ``weights``: > 0. The rest as
+    Parameters: ``test``: of the differences, by ``chance``. ``delta``: not empty. ``weights``: > 0. The others: see
     ``population_decision``.
 
     >>> delta = np.tile([0.125, -0.125, 0.0], 100)
@@ -129,14 +129,14 @@ def bounds_of(
 
 
 def bounds_of_sums(sums: PairedSums, fail_alpha: float = FAIL_ALPHA, pass_level: float = PASS_LEVEL) -> Bounds:
-    """Return the bounds that a gate decides by where only sums are known, of which one at least is not 0."""
+    """Return the bounds that a gate decides by if only sums are known, at least one of which is not 0."""
     test, information = sums.test(), sums.information()
     t_lower, t_upper = t_lower_bound(test, level=pass_level), t_upper_bound(test, level=1 - fail_alpha)
     return Bounds.deciding(information, (t_lower, t_upper), lambda: (None, None), (1 - pass_level, fail_alpha))
 
 
 def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) -> float:
-    """Return a bound that covers groups, made to cover another training as well."""
+    """Widen a bound that covers groups, so that it covers another training as well."""
     if runs is None or test.mean is None:
         return bound
     of_runs = quantile(level, runs.n_runs - 1.0) * math.sqrt(2 * runs.component)
@@ -144,9 +144,9 @@ def _widened(bound: float, test: TTest, runs: RunVariance | None, level: float) 
 
 
 def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[float | None, BoundMethod | None]:
-    """Return the bound that FAIL needs below 0 where information is low: the higher of both, or the one there is.
+    """Return the bound that FAIL needs below 0 if information is low: the higher of both, or the only one.
 
-    A t bound below 0 does not stand alone where information is low.
+    If information is low, a t bound below 0 does not suffice alone.
     """
     if betting_upper is not None and (t_upper is None or betting_upper >= t_upper):
         return betting_upper, "betting"
@@ -157,11 +157,12 @@ def _upper_of_both(t_upper: float | None, betting_upper: float | None) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class LearnedMargin:
-    """A margin and what it was learned from.
+    """A margin and the repeats that it was learned from.
 
-    ``margin``: the most that the means of two further repeats differ by, with confidence ``level``. ``runs``: the names
-    of the repeats. ``n_pairs``: the pairs they make. ``sd``: the standard deviation of their means. ``largest``: the
-    largest difference of means among the pairs. ``run_variance``: how much of it other groups would not change.
+    ``margin``: the largest difference between the means of two further repeats, with confidence ``level``. ``runs``:
+    the names of the repeats. ``n_pairs``: the number of their pairs. ``sd``: the standard deviation of their means.
+    ``largest``: the largest difference of means among the pairs. ``run_variance``: the part of the variance that other
+    groups would not change.
     """
 
     margin: float
@@ -174,14 +175,15 @@ class LearnedMargin:
 
 
 def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float = 0.95) -> LearnedMargin:
-    """Return the margin that repeats of one system teach: the upper bound of |difference| between two of them.
+    """Return the margin learned from repeats of one system: the upper bound of |difference| between two of them.
 
-    margin = t((1 + level) / 2; k - 1) * sd * sqrt(2), sd the standard deviation of the k means: the difference of two
-    further repeats, which has the variance 2 sd^2, lies within it with this confidence. Few repeats give a wide one.
+    margin = t((1 + level) / 2; k - 1) * sd * sqrt(2), where sd is the standard deviation of the k means. The difference
+    of two further repeats has the variance 2 sd^2 and lies within the margin with this confidence. Few repeats give a
+    wide margin.
 
     Parameters: ``runs``: the names of k >= 3 repeats. ``means``: the mean of each, finite, over the same groups.
-    ``level``: in (0, 1). Returns: the margin, > 0. Raises: InputError below 3 repeats, and where all means are equal.
-    Source: the prediction interval of a difference of two normal numbers; Student, Biometrika 6, 1908.
+    ``level``: in (0, 1). Returns: the margin, > 0. Raises: InputError for fewer than 3 repeats, and if all means are
+    equal. Source: the prediction interval of a difference of two normal numbers; Student, Biometrika 6, 1908.
 
     >>> learned = learned_margin(["a", "b", "c"], [0.650, 0.652, 0.651])
     >>> round(learned.margin, 4), learned.n_pairs, round(learned.largest, 3)
@@ -189,15 +191,15 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
     """
     k = len(means)
     if k < FEWEST_REPEATS:
-        raise InputError(f"a margin is learned from {FEWEST_REPEATS} repeats or more, not from {k}")
+        raise InputError(f"learning a margin needs at least {FEWEST_REPEATS} repeats, not {k}")
     mean = math.fsum(means) / k
     sd = math.sqrt(math.fsum((value - mean) ** 2 for value in means) / (k - 1))
     differences = [abs(first - second) for first, second in combinations(means, 2)]
     if max(differences) <= ROUNDING:
         raise InputError(
-            f"the {k} repeats have the same mean, so there is no chance to learn a margin from",
+            f"the {k} repeats have the same mean, so they show no chance to learn a margin from",
             advice=(
-                f"for a system that always gives the same results use {argument('scope', 'set')}, or give "
+                f"for a system that always gives the same results, use {argument('scope', 'set')}, or give "
                 f"{argument('margin')} a number"
             ),
         )
@@ -206,14 +208,14 @@ def learned_margin(runs: Sequence[str], means: Sequence[float], *, level: float 
 
 
 def spent_alpha(decision_number: int, alpha: float) -> float:
-    """Return the share of an alpha budget that the i-th decision of a gate may spend, in the place of FAIL's 1%.
+    """Return the share of an alpha budget that the i-th decision of a gate may spend, instead of FAIL's 1%.
 
-    alpha_i = alpha * 6 / (pi^2 i^2); all of them add up to alpha, so a gate that judges harmless changes for ever
-    gives a false FAIL with probability alpha at most.
+    alpha_i = alpha * 6 / (pi^2 i^2). All shares add up to alpha, so a gate that judges harmless changes for ever gives
+    a false FAIL with probability alpha at most.
 
-    Parameters: ``decision_number``: i, from 1. ``alpha``: the budget, in (0, .5). Raises: InputError for any other.
-    Source: Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section 2 (alpha spending); Euler's
-    sum of 1 / i^2.
+    Parameters: ``decision_number``: i, from 1. ``alpha``: the budget, in (0, .5). Raises: InputError for other values.
+    Source: Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section 2 (alpha spending); Euler's sum
+    of 1 / i^2.
 
     >>> round(spent_alpha(1, 0.05), 4), round(spent_alpha(10, 0.05), 6)
     (0.0304, 0.000304)
@@ -227,18 +229,19 @@ def spent_alpha(decision_number: int, alpha: float) -> float:
 
 LEAST_BUDGET, MOST_LOOKS = 1e-9, 1_000_000_000
 LEAST_LEVEL = 1e-15
-"""Below, 1 - level is 1 in double precision: nothing can PASS."""
+"""Below this, 1 - level is 1 in double precision, and nothing can PASS."""
 
 
 def look_level(look: int, budget: float, looks: int | None = None) -> float:
     """Return the level of the i-th look under a budget, for PASS and likewise for FAIL.
 
-    a_i = budget / looks, or without a number of looks budget * 6 / (pi^2 i^2). All of them add up to the budget at
-    most, so that with probability 1 - budget no candidate that is worse by its margin PASSes at any look, if the
-    candidates do not depend on these groups.
+    a_i = budget / looks, or without a number of looks budget * 6 / (pi^2 i^2). All levels add up to the budget at most.
+    So with probability 1 - budget, no candidate that is worse by its margin PASSes at any look, if the candidates do
+    not depend on these groups.
 
-    Parameters: ``look``: i, from 1 (to ``looks``). ``budget``: in (0, .5). ``looks``: >= 1. Raises: InputError for any
-    other. Source: Bonferroni 1936; Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section 2.
+    Parameters: ``look``: i, from 1 (to ``looks``). ``budget``: in (0, .5). ``looks``: >= 1. Raises: InputError for
+    other values. Source: Bonferroni 1936; Foster and Stine, "Alpha-investing", J. R. Statist. Soc. B 70, 2008, section
+    2.
 
     >>> look_level(17, 0.05, 40), round(look_level(17, 0.05), 6)
     (0.00125, 0.000105)
@@ -250,18 +253,19 @@ def look_level(look: int, budget: float, looks: int | None = None) -> float:
     if looks is None:
         return spent_alpha(look, budget)
     if looks < 1:
-        raise InputError(f"a budget is shared by 1 look or more, not by {looks}")
+        raise InputError(f"a budget needs 1 look or more, not {looks}")
     if looks > MOST_LOOKS:
-        raise InputError(f"a budget is shared by {MOST_LOOKS:,} looks at most, not by {looks}")
+        raise InputError(f"a budget allows at most {MOST_LOOKS:,} looks, not {looks}")
     return budget / looks
 
 
 def sealed_level(look: int, n_passed: int, budget: float, looks: int | None = None) -> float:
     """Return the level of the i-th look at sealed data after j of the looks before it PASSed.
 
-    w_j a_i / C(i - 1, j), a_i = ``look_level``, w_j = 6 / (pi^2 (j + 1)^2). Who sees PASS and NOT PASSED alone knows
-    i - 1 bits before look i; there are C(i - 1, j) ways that j of them are PASS, and on each the candidate is fixed.
-    So P(any false PASS) <= sum over i and j of C(i - 1, j) * level <= budget, however the candidates are chosen.
+    w_j a_i / C(i - 1, j), a_i = ``look_level``, w_j = 6 / (pi^2 (j + 1)^2). Anyone who sees only PASS and NOT PASSED
+    knows i - 1 bits before look i. There are C(i - 1, j) ways that j of them are PASS, and each way fixes the
+    candidate. So P(any false PASS) <= sum over i and j of C(i - 1, j) * level <= budget, however the candidates are
+    chosen.
 
     Parameters: ``look``: i, from 1. ``n_passed``: j, from 0 to i - 1. The rest: see ``look_level``. Source: Blum and
     Hardt, "The Ladder", ICML 2015, section 3 (the count of transcripts).
@@ -270,7 +274,7 @@ def sealed_level(look: int, n_passed: int, budget: float, looks: int | None = No
     (0.00076, '3e-09')
     """
     if not 0 <= n_passed < look:
-        raise InputError(f"look {look} comes after {look - 1} others, of which {n_passed} cannot have passed")
+        raise InputError(f"look {look} follows {look - 1} others, so {n_passed} of them cannot have passed")
     return look_level(look, budget, looks) * 6 / (math.pi * (n_passed + 1)) ** 2 / math.comb(look - 1, n_passed)
 
 
@@ -280,9 +284,10 @@ SINGLE_LOOK = 1 - PASS_LEVEL
 
 @dataclass(frozen=True, slots=True)
 class GroupsToPass:
-    """How many groups PASS an unchanged system with a power: ``n``, by the bound ``method``, which decides there.
+    """How many groups PASS an unchanged system with a given power.
 
-    ``n_of_one_look``: the same of a single look at 5%, None where a million are not enough.
+    ``n``: the number of groups. ``method``: the bound that decides there. ``n_of_one_look``: the number for a single
+    look at 5%, None if a million are not enough.
     """
 
     n: int
@@ -301,15 +306,16 @@ def groups_to_pass(
     limits: tuple[float, float] | None = None,
     chance: Chance = GROUPS_ONLY,
 ) -> GroupsToPass | None:
-    """Return about how many groups, if further ones are like these, PASS a system as good as the baseline with a power.
+    """Return about how many groups like these PASS a system as good as the baseline with a given power.
 
-    From the number on at which information is enough for ``alpha`` the bound of t decides, which needs about
-    ((z(1 - alpha) + z(power)) sd / margin)^2 groups; before it that of betting, by simulation: the smallest n at which
-    the one that decides passes. Standard deviation, skewness and the share of nonzero differences are taken as they are
-    (and clusters of groups, whose number grows with that of groups). Another training, where a gate covers it, is not.
+    The t bound decides once there are enough groups for ``alpha``; it needs about ((z(1 - alpha) + z(power)) sd /
+    margin)^2 groups. With fewer groups the betting bound decides, by simulation. The result is the smallest n at which
+    the deciding bound passes. Standard deviation, skewness and the share of nonzero differences are those of the given
+    groups (and so are clusters, whose number grows with that of groups). The result does not cover another training,
+    even if the gate does.
 
-    Parameters: ``test``, ``delta``, ``weights``, ``limits``, ``chance``: as ``bounds_of``. ``margin``: > 0.
-    ``alpha``: the level of the look, in (0, .5). Returns: None where a million groups are not enough. Sources: see
+    Parameters: ``test``, ``delta``, ``weights``, ``limits``, ``chance``: as ``bounds_of``. ``margin``: > 0. ``alpha``:
+    the level of the look, in (0, .5). Returns: None if a million groups are not enough. Sources: see
     ``groups_with_power`` and ``groups_to_bet``.
 
     >>> delta = np.tile([0.125, -0.125, 0.0, 0.25, -0.25], 100)
@@ -339,7 +345,7 @@ def groups_to_pass(
 
 
 def _trusted_from(information: Information, of_skewness: float, alpha: float) -> int:
-    """Return from how many groups on, if they are like these, t is trusted in 85% of samples by either limit.
+    """Return from how many groups like these on t is trusted in 85% of samples by either limit.
 
     ``of_skewness``: see ``skewness_spread``.
     """
@@ -348,7 +354,7 @@ def _trusted_from(information: Information, of_skewness: float, alpha: float) ->
     z, share = normal_quantile(0.85), information.n_nonzero / information.n
 
     def first(each: float, spread: float, least: float) -> int:
-        """The n from which on each n - spread sqrt(n) is ``least``."""
+        """Return the n at which each n - spread sqrt(n) reaches ``least``."""
         return math.ceil(((spread + math.sqrt(spread**2 + 4 * each * least)) / (2 * each)) ** 2 - ROUNDING)
 
     by_count = first(share, z * math.sqrt(share * (1 - share)), information.enough_for(alpha))

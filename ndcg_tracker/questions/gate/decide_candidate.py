@@ -1,4 +1,4 @@
-"""From the facts on a candidate to the decision with all that belongs to it."""
+"""From the facts on a candidate to the decision with everything that belongs to it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowledgement | None) -> Gated:
-    """Return the decision. Raises: NotComparableError where a run has no judged item; see ``GateQuestion``."""
+    """Return the decision. Raises: NotComparableError if a run has no judged item; see ``GateQuestion``."""
     basis, comparison, results = facts.basis, facts.comparison, facts.results
     runs, direction = basis.runs, basis.runs.metric.direction
     if not comparison.is_comparable and comparison.metrics[0].not_comparable in _WITHOUT_JUDGED:
@@ -53,7 +53,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
     regressed: tuple[RegressedSlice, ...] = ()
     if _names_slices(question, decision):
         regressed = regressed_slices(_slice_tests(facts), direction=direction)
-    # a note on ties speaks of the verdict of a comparison; the gate has one on its decision
+    # a note on ties is about the verdict of a comparison; the gate has its own note on its decision
     covered = {"ties", *CLOSING, *(["retraining"] if basis.learned is not None else [])}
     covered |= told_with(decision)
     notes = [note for note in comparison.notes if note.kind not in covered]
@@ -88,7 +88,7 @@ def decided(question: GateQuestion, facts: GateFacts, acknowledgement: Acknowled
 
 
 def _groups_to_pass(facts: GateFacts, margin: float) -> GroupsToPass | None:
-    """Return how many groups PASS an unchanged system at the level of a look; None without one, and where not known."""
+    """Return how many groups PASS an unchanged system at the level of a look; None without a look, and if not known."""
     results, look = facts.results, facts.basis.look
     if look is None or results is None or not margin:
         return None
@@ -103,7 +103,7 @@ def _groups_to_pass(facts: GateFacts, margin: float) -> GroupsToPass | None:
 
 
 def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int, Decision] | tuple[None, None]:
-    """Return about how many answers more would decide, and how, if the mean stays as it is; None where not known.
+    """Return about how many more answers would decide, and how, if the mean stays the same; None if not known.
 
     A bound at q standard errors decides once these are so small that it clears the margin, or 0.
     """
@@ -125,14 +125,14 @@ def _labels_needed(decision: GateDecision, comparison: Comparison) -> tuple[int,
 
 
 def told_with(decision: GateDecision) -> set[Kind]:
-    """Return the notes on labels that a decision itself tells."""
+    """Return the notes on labels that a decision itself already contains."""
     if decision.open is None or decision.open.stop not in (None, "positives", "hands", "logs"):
         return set()
     return {"fewer_judged", "positives_only", "other_hands"}
 
 
 def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
-    """Return what the groups and the slices asked for decide, whatever unjudged items are worth."""
+    """Return the decision on all groups and the requested slices that holds whatever unjudged items are worth."""
     decision = _of_parts(question, facts, number)
     left = None if facts.results is None else facts.results.open
     if left is None:
@@ -146,14 +146,15 @@ def _of_all(question: GateQuestion, facts: GateFacts, number: int) -> GateDecisi
 
 
 def _of_parts(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
-    """Return what all groups, the slices asked for and the groups that lose most decide."""
+    """Return the decision on all groups, the requested slices and the groups that lose most."""
     decision = _of_slices_asked(question, facts, _of_whole(question, facts, number))
     results = facts.results
     if question.max_harm is None or results is None:
         return decision
     if results.weights is not None:
         raise InputError(
-            f"{argument('max_harm')} counts groups alike, and {question.metric} weighs them", advice="leave one out"
+            f"{argument('max_harm')} counts all groups equally, but {question.metric} weighs them",
+            advice="leave one out",
         )
     every = np.flatnonzero(results.seen)
     parts = [] if facts.by is None else list(facts.by.places())
@@ -171,7 +172,7 @@ def with_open_labels(
     """Return a decision that holds whatever unjudged items are worth: PASS if ``low`` passes, FAIL if ``high`` fails.
 
     Parameters: ``decision``: with unjudged items worth nothing. ``low``, ``high``: the decisions on the differences at
-    both ends of ``left``, None where these are not known; then the decision stands.
+    both ends of ``left``, None if these are not known; then the decision is unchanged.
     """
     opened = OpenLabels(left.worth, left.share, stop=left.stop, hands=left.hands, shown_runs=left.shown_runs)
     held = replace(decision, open=opened)
@@ -231,12 +232,14 @@ def _between(slices: GateSlices | None, low: GateSlices | None, high: GateSlices
 
 
 def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDecision:
-    """Return what the arithmetic decides, on the gains of all groups or on their sums."""
+    """Return the decision of the arithmetic, on the gains of all groups or on their sums."""
     results, sums, learned = facts.results, facts.sums, facts.basis.learned
     budget, tolerance, look = question.alpha_budget, question.tolerance or 0.0, facts.basis.look
     alphas = {"fail_alpha": FAIL_ALPHA if budget is None else spent_alpha(number, budget)}
     if look is not None:
-        n_ways = 1 + (question.by is not None) + (question.max_harm is not None)  # that FAIL; PASS needs them all
+        n_ways = (
+            1 + (question.by is not None) + (question.max_harm is not None)
+        )  # that lead to FAIL; PASS needs all of them
         alphas = {"fail_alpha": look.level / n_ways, "pass_level": 1 - look.level}
     margin = learned.margin if learned is not None else float(question.margin or 0.0)
     if sums is not None:
@@ -253,7 +256,7 @@ def _of_whole(question: GateQuestion, facts: GateFacts, number: int) -> GateDeci
         return set_decision(results.gain, tolerance, weights=results.weights, mean=mean)
     if results.no_inference is not None:
         raise InputError(
-            f"{sentence(results.no_inference)}; so no bound says anything about further groups",
+            f"{sentence(results.no_inference)}; so no bound applies to further groups",
             where=question.metric,
             advice=f"use {argument('scope', 'set')}, which judges the stored means of these groups",
             joint=": ",
@@ -276,7 +279,7 @@ def _of_groups(facts: GateFacts, decide: Callable[..., GateDecision]) -> Callabl
 
 
 def _of_slices_asked(question: GateQuestion, facts: GateFacts, decision: GateDecision) -> GateDecision:
-    """Return the decision after checking each slice that was asked for."""
+    """Return the decision after checking each requested slice."""
     margin, is_strict, sums = question.slice_margin or 0.0, question.strict_slices, facts.sums
     if sums is not None:
         if sums.sliced_by is None or sums.slices is None:
@@ -302,7 +305,7 @@ def _slice_tests(facts: GateFacts) -> list[SliceTest]:
 
 
 def _names_slices(question: GateQuestion, decision: GateDecision) -> bool:
-    """Return whether slices that regressed are to be named: the whole passes, and no other part fails."""
+    """Return whether to name slices that regressed: all groups together pass, and no other part fails."""
     of_whole = (decision.of_mean or decision.decision) if decision.slices is None else decision.slices.of_whole
     is_named = decision.slices is not None and bool(decision.slices.of_status("fails"))
     return of_whole == "pass" and not is_named and question.scope == "population"
@@ -311,7 +314,7 @@ def _names_slices(question: GateQuestion, decision: GateDecision) -> bool:
 def _of_slices(
     question: GateQuestion, runs: RunPair, decision: GateDecision, regressed: tuple[RegressedSlice, ...]
 ) -> list[Note]:
-    """Return a note that names the slices which regressed though the whole passes, and one on slices too small."""
+    """Return a note on slices that regressed although all groups together pass, and one on slices of few groups."""
     baseline = runs.baseline.run
     notes = []
     kinds: tuple[tuple[bool, Kind], ...] = ((False, "slices_regressed"), (True, "small_slices_regressed"))
@@ -330,7 +333,7 @@ def _of_slices(
 
 
 def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, comparison: Comparison) -> list[Note]:
-    """Return a note with the command that closes what unjudged items leave open, or why they count as not relevant."""
+    """Return a note with the command that settles what unjudged items leave open, or why they count as not relevant."""
     left = decision.open
     if left is None or left.stop == "positives":
         return []
@@ -342,13 +345,13 @@ def _open_labels(question: GateQuestion, runs: RunPair, decision: GateDecision, 
     is_told = is_undecided(left.stop, left.hands) or left.of_zero != "inconclusive"
     if decision.decision != "inconclusive" or not is_told:
         return []
-    names = [side.run.name for side in runs.sides]  # labels are needed of runs, not of arms
+    names = [side.run.name for side in runs.sides]  # people label items of runs, not of arms
     n_items = None if runs.is_repeated else left.n_items
     return [closing_note(comparison, left.stop, left.hands, metric, names, n_items)]
 
 
 def _hangs_on_ties(decision: GateDecision, results: PairedResults | None) -> bool:
-    """Return whether another order of tied items could give another decision, by the rule that gave this one."""
+    """Return whether another order of tied items could change the decision, by the rule that gave this one."""
     effect, delta = None if results is None else results.tie_effect, decision.delta
     if effect is None or not effect.is_open or delta is None:
         return False
@@ -382,7 +385,7 @@ _WITHOUT_JUDGED: dict[NotComparable | None, tuple[int, ...]] = {
     "baseline_not_judged": (0,),
     "candidate_not_judged": (1,),
 }
-"""Which of baseline and candidate have no judged item."""
+"""The sides without a judged item: 0 is the baseline, 1 the candidate."""
 
 
 def _nothing_judged(runs: RunPair, metric: Metric, which: tuple[int, ...]) -> NotComparableError:
@@ -391,13 +394,13 @@ def _nothing_judged(runs: RunPair, metric: Metric, which: tuple[int, ...]) -> No
     of_both = len(names) == 2
     who, whom = (f"runs {' and '.join(names)} have", "either") if of_both else (f"run {names[0]} has", "it")
     return NotComparableError(
-        f"{who} no judged item that {metric} counts, so nothing is known of {whom}",
-        advice=f"are {'their' if of_both else 'its'} ids spelled as in the labels? See those with: {labels}",
+        f"{who} no judged item that {metric} counts, so nothing is known about {whom}",
+        advice=f"are {'their' if of_both else 'its'} ids written as in the labels? See the labels with: {labels}",
     )
 
 
 def _without_inference(comparison: Comparison) -> Comparison:
-    """Return the comparison of a fixed set of groups: the same numbers, and none about further groups."""
+    """Return the comparison of a fixed set of groups: the same numbers, without those about further groups."""
     metrics = tuple(
         replace(
             metric,

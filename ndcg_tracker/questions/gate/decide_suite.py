@@ -31,13 +31,13 @@ Limits = tuple[float, float] | None
 
 @dataclass(frozen=True, slots=True)
 class SuiteGated:
-    """A decision on a suite with all that a report tells of it.
+    """A decision on a suite with everything that a report says about it.
 
-    ``comparison``: of both systems, in which none lacks a run. ``decision``: on the macro mean; its ``slices`` are the
-    datasets, where each is allowed a drop of its own. ``number``: which decision of this gate it is (of this suite,
-    metric and baseline), from 1. ``decision_id``: its number in the database, None where it was not recorded.
-    ``alpha_budget``: of all decisions of this gate, None without. ``acknowledgement``: None where nobody overrode it.
-    ``judge_alone``: see ``Gated``.
+    ``comparison``: of both systems, none of which lacks a run. ``decision``: on the macro mean; its ``slices`` are the
+    datasets, if each has its own allowed drop. ``number``: which decision of this gate it is (of this suite, metric and
+    baseline), from 1. ``decision_id``: its number in the database, None if it was not recorded. ``alpha_budget``: of
+    all decisions of this gate, None without one. ``acknowledgement``: None if nobody overrode it. ``judge_alone``: see
+    ``Gated``.
     """
 
     comparison: SuiteComparison
@@ -63,15 +63,15 @@ def macro_decision(
     chances: Sequence[Chance] = (),
     same: Sequence[bool] = (),
 ) -> GateDecision:
-    """Return what ``gate.population_decision`` decides, on the mean of datasets, in which each counts once.
+    """Return the decision of ``gate.population_decision`` on the mean over datasets, in which each dataset counts once.
 
-    The t bounds are those of ``statistics.stratified``. Where the information in all datasets together is low
+    The t bounds are those of ``statistics.stratified``. If the information in all datasets together is low
     (``strata_information``), betting bounds decide as in ``population_decision``, from all differences, each weighted
-    by 1/n of its dataset. They hold for differences drawn from all datasets at random; that each dataset has its fixed
-    share of them makes the sum vary less, and the bounds err less often (simulated in the tests). Parameters:
-    ``deltas``: of each dataset, float64, shapes (n,), finite, gains where lower values are better. ``limits``: between
-    which numbers any difference lies. ``chances``: of each dataset, none for independent groups. ``same``: whether all
-    lists of each dataset are known to be the same, none where that is not known. The rest and what is raised:
+    by 1/n of its dataset. They hold for differences drawn from all datasets at random. Because each dataset has a fixed
+    share of the differences, the sum varies less, and the bounds err less often (simulated in the tests). Parameters:
+    ``deltas``: of each dataset, float64, shapes (n,), finite, gains where lower values are better. ``limits``: the
+    range of differences. ``chances``: of each dataset, none for independent groups. ``same``: whether all lists of each
+    dataset are known to be the same, none if that is not known. Other parameters and raises: see
     ``population_decision``.
 
     >>> clear = np.tile([0.125, -0.125, 0.0], 400)
@@ -98,7 +98,7 @@ def macro_decision(
     def by_betting() -> tuple[float | None, float | None]:
         return (None, None) if is_repeated else _betting_bounds(bets, fail_alpha, limits)
 
-    # of a dataset of equal values t would have it that its mean is known to be 0
+    # for a dataset of equal values, t would claim that its mean is known exactly
     are_known = all(delta.any() or not unlike for unlike, delta in zip(is_unlike, deltas, strict=True))
     alphas = (1 - PASS_LEVEL, fail_alpha)
     bounds = Bounds.deciding(information, by_t, by_betting, alphas, is_t_valid=are_known)
@@ -144,7 +144,7 @@ def _betting_bounds(
 
 
 def pooled(each: Sequence[tuple[str, Floats, Index | None]]) -> tuple[str | None, Floats, Index | None]:
-    """Return the gains of all datasets in a row and their clusters, those of one dataset apart from another's."""
+    """Return the gains of all datasets in a row, and their clusters, which never span datasets."""
     clusters, n = [np.zeros(0, dtype=np.int64)], 0
     for _, gain, own in each:
         clusters.append(n + (np.arange(gain.size) if own is None else own))
@@ -163,7 +163,7 @@ def with_datasets(
     chances: Mapping[str, Chance] | None = None,
     same: Mapping[str, bool] | None = None,
 ) -> GateDecision:
-    """Return a decision as ``gate.with_slices`` does: each dataset is a slice that is allowed a drop of its own.
+    """Return a decision as ``gate.with_slices`` does, with each dataset as a slice that has its own allowed drop.
 
     >>> clear = np.tile([0.125, -0.125, 0.0], 400)
     >>> deltas = {"fiqa": clear + 0.05, "scifact": clear - 0.05}

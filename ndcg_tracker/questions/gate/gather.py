@@ -1,4 +1,4 @@
-"""A candidate at the gate: two stored runs, one metric, a decision, its record, and the drift of all accepted."""
+"""A candidate at the gate: two stored runs, one metric, a decision, its record, and the drift of accepted runs."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def gated(
 ) -> Gated:
     """Return what the gate decides on two stored runs, and record it unless ``dry_run``.
 
-    The decision is made while others may write. Where they have changed what it rests on before it is recorded, the
-    gate decides again, so that every decision is the one of its number in the series. Raises: ReferenceNotFoundError;
+    The gate decides while others may write. If they change the basis of the decision before it is recorded, the gate
+    decides again, so that every decision keeps its number in the series. Raises: ReferenceNotFoundError;
     NotComparableError, with the command that fixes it; InputError for a margin that cannot be learned, and for a metric
     that allows no inference in the scope "population".
     """
@@ -74,7 +74,7 @@ def basis_of(
     question: GateQuestion,
     look_of_runs: Callable[[RunPair, Sequence[DecisionRecord]], Look | None],
 ) -> Basis:
-    """Return what the decision rests on as the database has it now; no group results are read.
+    """Return the basis of the decision as the database has it now, without reading group results.
 
     ``look_of_runs``: returns which look at the runs it is, after all decisions on the dataset.
     """
@@ -85,7 +85,7 @@ def basis_of(
     baseline, alias = runs.baseline.run, question.alias
     if question.margin == "auto" and runs.is_repeated:
         raise InputError(
-            f"{argument('margin', 'auto')} learns from repeats of a single run, and the test of arms has theirs in it",
+            f"{argument('margin', 'auto')} learns from repeats of a single run, but a test of arms has repeats in it",
             advice="give a margin in absolute points, such as 0.01",
         )
     decisions = tx.decisions.all(baseline.dataset_id)
@@ -112,14 +112,14 @@ def basis_of(
 
 
 def is_unchecked(tx: ReadTransaction, dataset_id: int, judge: str) -> bool:
-    """Return whether labels are of a named judge who is none of those who check others."""
+    """Return whether labels are of a named judge who does not check other judges."""
     if not judge or judge in NO_LABELS_HERE:
         return False
     return judge not in {design.checked_by for design in tx.designs.all(dataset_id)}
 
 
 def facts_of(tx: ReadTransaction, question: GateQuestion, basis: Basis) -> GateFacts:
-    """Return what the decision rests on; the group results of both runs are read once."""
+    """Return the facts that the decision rests on; this reads the group results of both runs once."""
     runs, options = basis.runs, question.options
     baseline = runs.baseline.run
     pair = compared_pair(tx, runs, options, asked_attributes(tx, baseline, options))
@@ -166,7 +166,7 @@ def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcom
 
 
 def _recorded_arms(runs: RunPair) -> tuple[tuple[str, list[int]], tuple[str, list[int]]] | None:
-    """Return the names and the run ids of both sides where one has several runs."""
+    """Return the names and the run ids of both sides if one side has several runs."""
     if not runs.is_repeated:
         return None
     baseline, candidate = zip((arm.name for arm in runs.arms), runs.run_ids.values(), strict=True)
@@ -174,9 +174,9 @@ def _recorded_arms(runs: RunPair) -> tuple[tuple[str, list[int]], tuple[str, lis
 
 
 def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, candidate: RunRecord) -> list[RunRecord]:
-    """Return the repeats to learn a margin from, without the candidate: those that are named, tagged, or alike.
+    """Return the repeats to learn a margin from, without the candidate: named, tagged, or similar runs.
 
-    Raises: InputError where they are too few, or may be none.
+    Raises: InputError if they are too few, or may not be repeats.
     """
     doubt = None
     if question.repeats:
@@ -192,9 +192,9 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
         where = f"with the tag {AA_TAG}={aa} beside the candidate"
         if other := next(other_data(runs), None):
             raise InputError(
-                f"runs {other.runs[0]!r} and {other.runs[1]!r} with the tag {AA_TAG}={aa} are no repeats of one "
+                f"runs {other.runs[0]!r} and {other.runs[1]!r} with the tag {AA_TAG}={aa} are not repeats of one "
                 f"system: {_difference(other)}",
-                advice=f"name the repeats of one with {argument('repeats', 'RUN')}, or correct the tags",
+                advice=f"name the repeats of one system with {argument('repeats', 'RUN')}, or correct the tags",
             )
     else:
         every, measures = tx.runs.all(baseline.dataset), {limit.name for limit in question.limits}
@@ -211,11 +211,11 @@ def _repeats(tx: ReadTransaction, question: GateQuestion, baseline: RunRecord, c
             told = f"; only {_difference(against[0])}" if against else ""
             are = "may be" if against else "are"
             raise InputError(
-                f"baseline {baseline.name!r} and candidate {candidate.name!r} {are} of one recipe (parameters are "
-                f"equal but for the seed, and so are tags{told}), so the runs like them may be repeats of either",
+                f"baseline {baseline.name!r} and candidate {candidate.name!r} {are} of one recipe (parameters and tags "
+                f"are equal except for the seed{told}), so similar runs may be repeats of either",
                 advice=f"name those of the baseline with {argument('repeats', 'RUN')}, or {_how_to_tag(baseline)}",
             )
-        where = f"with the parameters and tags of {baseline.name!r} but for the seed"
+        where = f"with the parameters and tags of {baseline.name!r} except for the seed"
         others = [found for run in every if run.id != candidate.id and (found := unlike(baseline, run, measures))]
         doubt = min((found[0] for found in others), key=lambda one: not one.is_open, default=None)
     if len(runs) >= FEWEST_REPEATS:
@@ -239,18 +239,18 @@ def _how_to_tag(run: RunRecord) -> str:
 
 
 def _difference(found: Unlike) -> str:
-    """Return in words what speaks against two runs being repeats."""
+    """Return in words why two runs may not be repeats."""
     (one, other), (value, its) = found.runs, found.values
     if None in found.values:
         lacks, has, told = (one, other, its) if value is None else (other, one, value)
-        old = ", as runs that an older version stored" if found.name in DATA else ""
+        old = ", like runs that an older version stored" if found.name in DATA else ""
         return f"{found.name} is {shown(str(told))} in {has!r}, and {lacks!r} has none{old}"
     told = f"{found.name} is {shown(str(value))} in {one!r} and {shown(str(its))} in {other!r}"
     if found.name != FEATURES:
         return told
     of_one, of_other = ([name for name in str(text).partition(": ")[2].split(", ") if name] for text in found.values)
     alone = {one: [name for name in of_one if name not in of_other], other: [n for n in of_other if n not in of_one]}
-    return "; ".join([told, *(f"{run!r} alone has {shown(', '.join(names))}" for run, names in alone.items() if names)])
+    return "; ".join([told, *(f"only {run!r} has {shown(', '.join(names))}" for run, names in alone.items() if names)])
 
 
 def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> LearnedMargin:
@@ -288,19 +288,19 @@ def _learned(tx: ReadTransaction, question: GateQuestion, both: RunPair) -> Lear
 class GateResult(Answer):
     """The decision on one candidate; notebooks show it as a report.
 
-    ``gated``: the typed row with everything the decision stands on.
+    ``gated``: the typed row with everything that the decision rests on.
     """
 
     gated: Gated
 
     @property
     def decision(self) -> Decision:
-        """What was decided: "pass", "fail" or "inconclusive"."""
+        """The decision: "pass", "fail" or "inconclusive"."""
         return self.gated.decision.decision
 
     @property
     def reason(self) -> str:
-        """Why, in words, and what would decide an open question."""
+        """The reason in words, and what would decide an open question."""
         return reason(self.gated.decision)
 
     @property

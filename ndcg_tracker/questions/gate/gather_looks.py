@@ -1,4 +1,4 @@
-"""Which look under a budget a decision is: the looks at its baseline's lists, whatever these are called."""
+"""Which look under a budget a decision is, counted by the lists of its baseline, under any run name."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import ReadTransaction, WriteTransaction
 
 MOST_LISTS = 256
-"""By how many of its lists a baseline is known again: those of the groups whose ids hash lowest."""
+"""How many lists identify a baseline: those of the groups whose ids hash lowest."""
 FIRST_ITEMS = 10
-"""How many items of a list make it known: what stands below moves few metrics."""
+"""How many items identify a list; items further down move few metrics."""
 LEAST_EQUAL = 0.98
-"""From which share of equal lists on two baselines of a dataset are one; in another dataset a single list tells."""
+"""Two baselines of a dataset are the same from this share of equal lists; in another dataset a single list suffices."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResetBudget:
-    """A budget that began anew: of which baseline and dataset, and how many looks no longer count."""
+    """A budget that was restarted: its baseline and dataset, and how many looks no longer count."""
 
     baseline: str
     dataset: str
@@ -45,9 +45,9 @@ def look_of(
 ) -> Look | None:
     """Return which look under a budget a decision is, None without one.
 
-    The budget is the one that was asked for, or that an alias of these lists has, or that the looks at them share.
-    Parameters: ``decisions``: all on the dataset. Raises: InputError for what does not go with a budget, for another
-    one than that of the alias or of the looks before, and where it is spent.
+    The budget is the given one, or that of an alias of these lists, or the one that the looks at them share.
+    Parameters: ``decisions``: all decisions on the dataset. Raises: InputError for options that do not go with a
+    budget, for a budget that differs from that of the alias or of earlier looks, and for a spent budget.
     """
     baselines, name = runs.arms[0].runs, question.baseline
     budget, looks = _budget(tx, question, baselines)
@@ -55,12 +55,12 @@ def look_of(
         return None
     lists = known_lists(tx, baselines)
     before = counted_looks(tx, baselines[0].dataset_id, lists)
-    anew = f"begin anew, on the record: {_reset_command(name, baselines[0].dataset)}"
+    anew = f"restart it, on the record: {_reset_command(name, baselines[0].dataset)}"
     if before:
         shared = before[-1].budget, before[-1].looks
         if budget is not None and (budget, looks) != shared:
             raise InputError(
-                f"looks at the lists of {name!r} share a budget of {budget_words(*shared)} already",
+                f"looks at the lists of {name!r} already share a budget of {budget_words(*shared)}",
                 advice=f"leave {argument('budget')} out, or {anew}",
             )
         budget, looks = shared
@@ -72,7 +72,7 @@ def look_of(
             raise InputError(
                 f"{argument(option)} does not go with the budget of {budget_words(budget, looks)} at the lists of "
                 f"{name!r}: each decision is a look that counts",
-                advice="leave it out, or look at the difference with: ndcg-track compare",
+                advice="leave it out, or see the difference with: ndcg-track compare",
             )
     number = len(before) + 1
     if looks is not None and number > looks:
@@ -91,7 +91,7 @@ def _reset_command(baseline: str, dataset: str) -> str:
 def _budget(
     tx: ReadTransaction, question: GateQuestion, baselines: Sequence[RunRecord]
 ) -> tuple[float | None, int | None]:
-    """Return the budget and its number of looks: those asked for, else of an alias that stands for these lists."""
+    """Return the budget and its number of looks: the given ones, else those of an alias for these lists."""
     digests = {_content(tx, run) for run in baselines}
     held = [
         alias
@@ -125,7 +125,7 @@ def budget_words(budget: float | None, looks: int | None) -> str:
 
 
 def known_lists(tx: ReadTransaction, runs: Sequence[RunRecord]) -> dict[str, Any]:
-    """Return a JSON object that knows the lists of runs again: their digest, and hashes of few lists, by group."""
+    """Return a JSON object that identifies the lists of runs: their digest, and hashes of a few lists, by group."""
     first = min(runs, key=lambda run: run.digest)
     if "items" not in tx.runs.holds(first.id):
         return {"digest": _digest(tx, runs), "lists": {}}
@@ -146,7 +146,7 @@ def _digest(tx: ReadTransaction, runs: Sequence[RunRecord]) -> str:
 
 
 def _content(tx: ReadTransaction, run: RunRecord) -> str:
-    """Return the digest of a run's content: of its lists, or of its first result where it came without items."""
+    """Return the digest of a run's content: of its lists, or of its first result if it came without items."""
     stored = sorted(tx.evaluations.of_run(run.id), key=lambda evaluation: evaluation.id)
     if run.n_items or not stored:
         return run.digest
@@ -155,7 +155,7 @@ def _content(tx: ReadTransaction, run: RunRecord) -> str:
 
 
 def counted_looks(tx: ReadTransaction, dataset_id: int, lists: Mapping[str, Any]) -> list[DecisionRecord]:
-    """Return the looks that count: at these lists since somebody began anew, oldest first."""
+    """Return the looks that count, oldest first: those at these lists since the last restart."""
 
     def is_same(look: DecisionRecord) -> bool:
         share = _share_equal(lists, look.baseline_lists) if look.baseline_lists else 0.0
@@ -168,7 +168,7 @@ def counted_looks(tx: ReadTransaction, dataset_id: int, lists: Mapping[str, Any]
 
 
 def _share_equal(lists: Mapping[str, Any], others: Mapping[str, Any]) -> float:
-    """Return the share of equal lists among the groups that both have; 1 where all content is the same.
+    """Return the share of equal lists among the groups that both have; 1 if all content is the same.
 
     >>> one = {"digest": "a", "lists": {"q1": "x", "q2": "y"}}
     >>> part, other = {"digest": "b", "lists": {"q2": "y"}}, {"digest": "c", "lists": {"q1": "z", "q2": "y"}}
@@ -184,10 +184,10 @@ def _share_equal(lists: Mapping[str, Any], others: Mapping[str, Any]) -> float:
 def reset_budget(
     tx: WriteTransaction, baseline: str, dataset: str | None, reason: str, reset_by: str | None
 ) -> ResetBudget:
-    """Begin the budget of a baseline anew, on the record (see ``Tracker.reset_gate``)."""
+    """Restart the budget of a baseline and record it (see ``Tracker.reset_gate``)."""
     reason = " ".join(reason.split())
     if not reason:
-        raise InputError(f"{argument('reason')} is empty", advice="say why the looks so far no longer count")
+        raise InputError(f"{argument('reason')} is empty", advice="say why earlier looks no longer count")
     (arm,) = arms_of(tx, [baseline], dataset)
     run, lists = arm.runs[0], known_lists(tx, arm.runs)
     looks = counted_looks(tx, run.dataset_id, lists)

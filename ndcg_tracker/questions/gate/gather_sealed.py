@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 def sealed_gated(store: Store, question: GateQuestion) -> SealedGated:
     """Return PASS or NOT PASSED of a candidate on a sealed dataset, and record it.
 
-    Whatever stops the arithmetic is NOT PASSED, too: an error would be a bit that no level pays for. Raises: InputError
-    for a dataset that is not sealed, and for runs that lack the metric or groups, which no label decides;
-    ReferenceNotFoundError for a run that is not there. No look is spent then.
+    An error in the arithmetic also gives NOT PASSED, because it would be a bit that no level pays for. Raises:
+    InputError for a dataset that is not sealed, and for runs that lack the metric or groups, which does not depend on
+    labels; ReferenceNotFoundError for an unknown run. These errors spend no look.
     """
     name = question.dataset or ""
     checked_margin(float(question.margin or 0.0), "the margin")
     with store.read() as tx:
         if not tx.datasets.is_sealed(name):
             tx.datasets.known(name)
-            raise InputError(f"dataset {name!r} is not sealed", advice="ask gate, which takes open data")
+            raise InputError(f"dataset {name!r} is not sealed", advice="use gate, which takes open data")
     return decided_and_recorded(
         store,
         lambda tx: _named_alone(question, lambda: _basis(tx, question)),
@@ -72,7 +72,7 @@ def _basis(tx: ReadTransaction, question: GateQuestion) -> Basis:
 
 
 def _look(tx: ReadTransaction, runs: RunPair, looks: Sequence[DecisionRecord]) -> Look:
-    """Return which look at sealed data comes next. Raises: InputError where the seal has no more."""
+    """Return which look at sealed data comes next. Raises: InputError if the seal has no more looks."""
     seal = tx.datasets.seal_of(runs.dataset_id)
     assert seal is not None
     assert seal.budget is not None
@@ -84,11 +84,11 @@ def _look(tx: ReadTransaction, runs: RunPair, looks: Sequence[DecisionRecord]) -
 
 
 class ToldError(InputError):
-    """An error at sealed data that no label decides, and that can be told."""
+    """An error on sealed data that does not depend on labels, and so may be shown."""
 
 
 def _named_alone(question: GateQuestion, ask: Callable[[], Basis]) -> Basis:
-    """Return what was asked for; an error says only what the caller has named."""
+    """Return the result of ``ask``; an error shows only names that the caller has given."""
     runs = f"{question.candidate!r} and {question.baseline!r}"
     try:
         return ask()
@@ -101,14 +101,14 @@ def _named_alone(question: GateQuestion, ask: Callable[[], Basis]) -> Basis:
         )
     except OtherItemsError:
         told = NotComparableError(
-            f"{runs} rank other items of each group, as one of them ranks a sample; no look was spent",
-            advice="rank the same items in both, best all of them",
+            f"{runs} rank different items in each group, because one of them ranks a sample; no look was spent",
+            advice="rank the same items in both, preferably all of them",
         )
     except NdcgTrackerError:
         told = NotComparableError(
             f"{runs} do not both have {question.metric} for all groups of sealed dataset {question.dataset!r}; no look "
             "was spent",
-            advice=f"ingest both whole and with this metric, or give {argument('missing', 'zero')}",
+            advice=f"ingest both completely and with this metric, or give {argument('missing', 'zero')}",
         )
     raise told from None
 
@@ -130,7 +130,7 @@ def _outcome(question: GateQuestion, basis: Basis, passes: Callable[[], bool]) -
 
 
 def _recorded(tx: WriteTransaction, question: GateQuestion, basis: Basis, outcome: SealedGated) -> SealedGated:
-    """Record the bit, and nothing that it was decided by."""
+    """Record the bit, without the numbers behind it."""
     runs, look = basis.runs, outcome.look
     has_passed = outcome.decision == "pass"
     tx.write.decisions.insert(
@@ -158,7 +158,7 @@ class SealedGateResult(Answer):
 
     @property
     def decision(self) -> SealedDecision:
-        """What was decided: "pass" or "not_passed"."""
+        """The decision: "pass" or "not_passed"."""
         return self.gated.decision
 
     @property

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Basis:
-    """What a decision rests on and others may change: the runs, their labels and means, and earlier decisions."""
+    """The basis of a decision that others may change: the runs, their labels and means, and earlier decisions."""
 
     pairs: dict[str, RunPair]
     earlier: tuple[SuiteDecisionRecord, ...]
@@ -51,7 +51,7 @@ def gated_suite(
 ) -> SuiteGated:
     """Return what the gate decides on a suite, and record it unless ``dry_run``; see ``gate.gated``.
 
-    Raises: ReferenceNotFoundError; NotComparableError where a system lacks a run on a dataset, with what to type;
+    Raises: ReferenceNotFoundError; NotComparableError if a system lacks a run on a dataset, with what to type;
     InputError for a metric that allows no inference.
     """
     return decided_and_recorded(
@@ -69,9 +69,9 @@ def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
     pairs, lacking = pairs_on_suite(tx, question.suite, question.systems, options, question.by_tag)
     if lacking:
         raise NotComparableError(
-            f"{question.candidate!r} or {question.baseline!r} has no run on {', '.join(lacking)}, and a gate decides "
+            f"{question.candidate!r} or {question.baseline!r} has no run on {', '.join(lacking)}, but a gate decides "
             f"on every dataset of suite {question.suite!r}",
-            advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(question.suite)}",
+            advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(question.suite)}",
         )
     of_gate = str(metric), question.baseline, _judge_of(pairs)
     earlier = [
@@ -83,7 +83,7 @@ def _basis(tx: ReadTransaction, question: SuiteGateQuestion) -> _Basis:
 
 
 def _judge_of(pairs: Mapping[str, RunPair]) -> str:
-    """Return who gave the labels on the datasets of a suite, several one after the other."""
+    """Return the judges of the labels on the datasets of a suite, in a row if there are several."""
     judges = dict.fromkeys(both.baseline.label_set.judge for both in pairs.values())
     return ", ".join(judge for judge in judges if judge and judge not in NO_LABELS_HERE)
 
@@ -95,9 +95,7 @@ def _decided(
     results = {dataset: with_same_lists(tx, basis.pairs[dataset], pair.results[0]) for dataset, pair in pairs.items()}
     for dataset, paired in results.items():
         if paired.no_inference is not None:
-            raise InputError(
-                f"{sentence(paired.no_inference)}; so no bound says anything about further groups", where=dataset
-            )
+            raise InputError(f"{sentence(paired.no_inference)}; so no bound applies to further groups", where=dataset)
     number = 1 + len(basis.earlier)
     alpha = FAIL_ALPHA if question.alpha_budget is None else spent_alpha(number, question.alpha_budget)
     first = next(iter(results.values()))
@@ -160,7 +158,7 @@ def _decided(
 
 
 def _judge_alone(tx: ReadTransaction, pairs: Mapping[str, RunPair]) -> str:
-    """Return the first named judge on whose labels a dataset is decided and whom nobody checks, "" for none."""
+    """Return the first named judge whose labels decide on a dataset and whom nobody checks, "" for none."""
     judges = [(both.dataset_id, both.baseline.label_set.judge) for both in pairs.values()]
     return next((judge for dataset_id, judge in judges if is_unchecked(tx, dataset_id, judge)), "")
 
@@ -212,12 +210,12 @@ class SuiteGateResult(Answer):
 
     @property
     def decision(self) -> Decision:
-        """What was decided: "pass", "fail" or "inconclusive"."""
+        """The decision: "pass", "fail" or "inconclusive"."""
         return self.gated.decision.decision
 
     @property
     def reason(self) -> str:
-        """Why, in words, and what would decide an open question."""
+        """The reason in words, and what would decide an open question."""
         return reason(self.gated.decision)
 
     @property

@@ -1,4 +1,4 @@
-"""What a gate is asked, on one dataset or on a suite, and what does not go together."""
+"""The question of a gate, on one dataset or on a suite, with checks of options that do not go together."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ndcg_tracker.words.notes import Note, sentence
 
 @dataclass(frozen=True)
 class GateQuestion:
-    """What a gate is asked (see ``Tracker.gate``)."""
+    """The question of a gate (see ``Tracker.gate``)."""
 
     candidate: str
     baseline: str
@@ -55,7 +55,7 @@ class GateQuestion:
         if self.unjudged not in get_args(Unjudged):
             raise InputError(f"unknown unjudged {self.unjudged!r}", advice="choose range, zero or bounds", joint=": ")
         if self.metric.shown_only is not None:
-            raise InputError(f"a gate decides nothing on {self.metric}: {sentence(Note(self.metric.shown_only))}")
+            raise InputError(f"a gate cannot decide on {self.metric}: {sentence(Note(self.metric.shown_only))}")
         if self.scope not in get_args(Scope):
             raise InputError(f"unknown scope {self.scope!r}", advice="choose population or set", joint=": ")
         refuse_budget(self.budget, self.looks, self.alpha_budget)
@@ -79,7 +79,7 @@ class GateQuestion:
             raise InputError(f"margin {self.margin!r} is not a number", advice=advice)
         if self.margin == "auto" and self.repeats and self.aa is not None:
             raise InputError(
-                f"{argument('repeats')} and {argument('aa')} both say which runs are the repeats",
+                f"{argument('repeats')} and {argument('aa')} both name the repeats",
                 advice="give one of them",
             )
         if self.margin != "auto" and (self.repeats or self.aa is not None):
@@ -105,8 +105,8 @@ class GateQuestion:
                 )
         if self.by is not None and self.slice_margin is None:
             raise InputError(
-                f"{argument('by')} needs {argument('slice_margin')}: how large a drop a slice is allowed, in absolute "
-                f"points, such as {argument('slice_margin', 0.05)}"
+                f"{argument('by')} needs {argument('slice_margin')}: the allowed drop of a slice, in absolute points, "
+                f"such as {argument('slice_margin', 0.05)}"
             )
         if self.slice_margin is not None:
             checked_margin(self.slice_margin, "the margin of slices")
@@ -114,11 +114,11 @@ class GateQuestion:
         refuse_any_drop(self.metric, self.max_harm, margin=margin, slice_margin=self.slice_margin)
 
     def refuse_without_margin(self) -> None:
-        """Refuse a question without a margin where one is needed (InputError): asked once the runs have the metric."""
+        """Refuse a question that lacks a required margin (InputError); called once the runs have the metric."""
         if self.margin is None and self.scope == "population":
             name = familiar_name(str(self.metric), self.metric.requested_as)
             raise InputError(
-                f"the gate needs {argument('margin')}: how large a drop of {name} is allowed, in absolute points, "
+                f"the gate needs {argument('margin')}: the allowed drop of {name}, in absolute points, "
                 f"such as {argument('margin', 0.01)}",
                 advice=(
                     f"or learn it from repeats of the baseline with {argument('margin', 'auto')}; or give "
@@ -127,14 +127,14 @@ class GateQuestion:
             )
 
     def _refuse_unchecked(self) -> None:
-        """Refuse what answers to a sample do not decide (InputError)."""
+        """Refuse options that answers to a sample cannot decide on (InputError)."""
         if self.check_with is None:
             return
         given = {
-            "scope": (self.scope == "set", "set", "a sample of labels leaves chance, and this is exact arithmetic"),
-            "max_harm": (self.max_harm is not None, None, "a few labels of many say of no group how much it loses"),
-            "margin": (self.margin == "auto", "auto", "it learns how runs vary by the labels that are checked"),
-            "unjudged": (self.unjudged != "range", self.unjudged, "drawn items that nobody judged are asked about"),
+            "scope": (self.scope == "set", "set", "a sample of labels involves chance, but this is exact arithmetic"),
+            "max_harm": (self.max_harm is not None, None, "a few labels do not show how much each group loses"),
+            "margin": (self.margin == "auto", "auto", "it learns how runs vary from the labels that are checked"),
+            "unjudged": (self.unjudged != "range", self.unjudged, "people grade drawn items that nobody judged"),
         }
         for name, (is_given, value, why) in given.items():
             if is_given:
@@ -144,7 +144,7 @@ class GateQuestion:
 
     @property
     def options(self) -> CompareOptions:
-        """What the comparison that is decided on is asked for."""
+        """The options of the comparison that the decision uses."""
         asked = {"missing": self.missing, "top": self.top, "cluster": self.cluster, "labels": self.labels}
         asked |= {"judge": self.judge, "check_with": self.check_with}
         return CompareOptions((self.metric,), self.dataset, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]
@@ -156,7 +156,7 @@ class GateQuestion:
 
 
 def refuse_any_drop(metric: Metric, harm: HarmLimit | None = None, **margins: float | None) -> None:
-    """Refuse what allows every drop there can be (InputError): margins, by the names of their arguments, and ``harm``.
+    """Refuse margins (by the names of their arguments) and ``harm`` that allow every possible drop (InputError).
 
     >>> from ndcg_tracker.metrics.language.text import parse_metric
     >>> refuse_any_drop(parse_metric("ndcg@10"), margin=0.01, slice_margin=None)
@@ -182,7 +182,7 @@ def refuse_any_drop(metric: Metric, harm: HarmLimit | None = None, **margins: fl
 
 
 def refuse_budget(budget: float | None, looks: int | None, alpha_budget: float | None = None) -> None:
-    """Refuse a budget that is none, looks without one, and two budgets (InputError)."""
+    """Refuse an invalid budget, looks without a budget, and two budgets (InputError)."""
     if budget is not None and alpha_budget is not None:
         raise InputError(
             f"{argument('budget')} covers a false FAIL as well, so {argument('alpha_budget')} does not go with it",
@@ -210,7 +210,7 @@ def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -
         )
     if dry_run:
         raise InputError(
-            f"{argument('acknowledge')} puts an override on the record, and {argument('dry_run')} records nothing",
+            f"{argument('acknowledge')} records an override, but {argument('dry_run')} records nothing",
             advice="leave one out",
         )
     return Acknowledgement(reason, " ".join((by or "").split()) or "unknown")
@@ -218,7 +218,7 @@ def acknowledged(reason: str | None, by: str | None, *, dry_run: bool = False) -
 
 @dataclass(frozen=True)
 class SuiteGateQuestion:
-    """What a gate on a suite is asked (see ``Tracker.gate_suite``)."""
+    """The question of a gate on a suite (see ``Tracker.gate_suite``)."""
 
     suite: str
     candidate: str
@@ -245,8 +245,8 @@ class SuiteGateQuestion:
             checked_margin(self.dataset_margin, "the margin of datasets")
         elif self.strict_datasets:
             raise InputError(
-                f"{argument('strict_datasets')} needs {argument('dataset_margin')}: how large a drop a dataset is "
-                f"allowed, in absolute points, such as {argument('dataset_margin', 0.05)}"
+                f"{argument('strict_datasets')} needs {argument('dataset_margin')}: the allowed drop of a dataset, in "
+                f"absolute points, such as {argument('dataset_margin', 0.05)}"
             )
         refuse_any_drop(self.metric, self.max_harm, margin=self.margin, dataset_margin=self.dataset_margin)
         if self.alpha_budget is not None:
@@ -254,7 +254,7 @@ class SuiteGateQuestion:
 
     @property
     def options(self) -> CompareOptions:
-        """What the comparison that is decided on is asked for."""
+        """The options of the comparison that the decision uses."""
         asked = {"missing": self.missing, "cluster": self.cluster, "labels": self.labels}
         asked |= {"judge": self.judge}
         return CompareOptions((self.metric,), top=0, unjudged=self.unjudged, **asked)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a gate gathers before it decides, and all that it returns: comparison, decision, and what both stand on."""
+"""The input and the result of a gate: comparison, decision, and what both rest on."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ SealedDecision = Literal["pass", "not_passed"]
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a decision rests on and others may change: runs, labels, means, the alias, decisions and repeats.
+    """The basis of a decision that others may change: runs, labels, means, the alias, decisions and repeats.
 
-    ``earlier``: the decisions of this gate, oldest first. ``pin``: the alias of the baseline, None where it was given
-    otherwise. ``learned``: None for a margin that was given. ``number``: that of the decision among those of this gate
-    in its scope under labels of the same judge, checked by the same people, which share an alpha budget.
-    ``judge_alone``: the named judge on whose labels alone it rests, "" where somebody checks it, or nobody is named.
-    ``look``: which one of a budget it is, None without one;
-    ``groups_to_pass``: how many groups PASS an unchanged system at its level with 80% power, None where not known.
+    ``earlier``: the decisions of this gate, oldest first. ``pin``: the alias of the baseline, None if the baseline was
+    not given by an alias. ``learned``: None for a given margin. ``number``: the number of the decision among those of
+    this gate in its scope, under labels of the same judge, checked by the same people; these share an alpha budget.
+    ``judge_alone``: the named judge on whose labels alone it rests, "" if somebody checks the judge or the judge has no
+    name. ``look``: which look of a budget it is, None without a budget. ``groups_to_pass``: how many groups PASS an
+    unchanged system at its level with 80% power, None if not known.
     """
 
     runs: RunPair
@@ -55,9 +55,10 @@ class Basis:
 class Look:
     """A look under a budget: which one it is at these lists of the baseline, and its level, of PASS and of FAIL.
 
-    ``number``: from 1. ``budget``: that all looks share, ``looks`` of them, None for ever. ``level``: of this one.
-    ``lists``: a JSON object that knows the lists of the baseline again (see ``gather_looks.known_lists``).
-    ``n_passed``: how many of the looks before PASSed, at sealed data; None at open data, where it does not matter.
+    ``number``: from 1. ``budget``: the budget that all looks share; ``looks``: how many looks share it, None for any
+    number. ``level``: the level of this look. ``lists``: a JSON object that identifies the lists of the baseline (see
+    ``gather_looks.known_lists``). ``n_passed``: how many earlier looks at sealed data PASSed; None for open data, where
+    it does not matter.
     """
 
     number: int
@@ -70,10 +71,11 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class GateFacts:
-    """All that a decision on two arms rests on.
+    """Everything that a decision on two arms rests on.
 
-    ``results``: of the groups, sliced ``by`` what was asked for, and by every attribute that makes few slices
-    (``slicings``); None of runs that were stored as ``sums``, with ``summed_slices``: their attribute and the sums.
+    ``results``: the results of the groups, sliced ``by`` the requested attribute and by every attribute with few values
+    (``slicings``). For runs that were stored as ``sums``, ``results`` is None and ``summed_slices`` has their attribute
+    and the sums.
     """
 
     basis: Basis
@@ -90,7 +92,7 @@ class GateFacts:
         return self.basis.runs.metric.direction == "lower"
 
     def with_deltas(self, delta: Floats) -> GateFacts:
-        """Return the facts with other differences of the groups, as unjudged items may make them."""
+        """Return the facts with other differences of the groups, which unjudged items may cause."""
         assert self.results is not None
         pairing = self.results.pairing
         chance = self.results.chance.shifted(delta - pairing.delta)
@@ -104,15 +106,15 @@ class GateFacts:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """How far accepted candidates have moved away from what a baseline alias stands for, as the decisions recorded it.
+    """How far accepted candidates have moved away from the run of a baseline alias, as the decisions recorded it.
 
-    ``alias``: without the @. ``pinned_run``: what it stands for, since ``pinned_at_utc``. ``n_accepted``: the
-    candidates that PASSed against that run, ``latest_accepted`` the last one and ``latest_delta`` its delta against the
-    pinned run. ``n_overridden``, ``latest_overridden``, ``latest_overridden_delta``: the same for those that did not
-    PASS, and were overridden. ``n_moves``: how often the alias was moved to a candidate that PASSed or was overridden,
-    ``n_moves_overridden`` how many of those were overridden, ``first_run`` what it stood for before, ``moved_delta``
-    the sum of the deltas of those candidates, and ``total_delta`` that sum and the present delta. What is undefined is
-    None.
+    ``alias``: without the @. ``pinned_run``: the run that it stands for, since ``pinned_at_utc``. ``n_accepted``: the
+    number of candidates that PASSed against that run, ``latest_accepted``: the last of them, ``latest_delta``: its
+    delta against the pinned run. ``n_overridden``, ``latest_overridden``, ``latest_overridden_delta``: the same for
+    candidates that did not PASS and were overridden. ``n_moves``: how often the alias was moved to a candidate that
+    PASSed or was overridden, ``n_moves_overridden``: how many of those were overridden. ``first_run``: the run before
+    the moves, ``moved_delta``: the sum of the deltas of those candidates, ``total_delta``: that sum plus the present
+    delta. Undefined values are None.
     """
 
     alias: str
@@ -141,19 +143,19 @@ class Acknowledgement:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """A decision with all that a report tells of it.
+    """A decision with everything that a report says about it.
 
-    ``comparison``: of the one metric, with what else to know in its notes. ``decision``: what was decided. ``number``:
-    which decision of this gate it is (of this dataset, metric and baseline alias), from 1. ``decision_id``: its number
-    in the database, None where it was not recorded. ``alpha_budget``: of all decisions of this gate, None without.
-    ``learned_margin``: where the margin comes from repeats. ``drift``: None where the baseline is not an alias.
-    ``acknowledgement``: None where nobody overrode the decision. ``ties_could_change_decision``: whether another order
-    of items of equal score could. ``candidate_means``: metric and mean of everything
-    the candidate was evaluated under with these labels. ``regressed_slices``: of all attributes of the groups, where
-    the whole passes; none where it does not. ``judge_alone``: the named judge whose labels nobody checks, "" where
-    there is none. ``n_labels_needed``: about how many answers more would decide,
-    ``n_labels_needed_for`` what. ``look``: which one of a budget it is, None without one;
-    ``groups_to_pass``: how many groups PASS an unchanged system at its level with 80% power, None where not known.
+    ``comparison``: of the one metric, with further facts in its notes. ``decision``: the decision. ``number``: which
+    decision of this gate it is (of this dataset, metric and baseline alias), from 1. ``decision_id``: its number in the
+    database, None if it was not recorded. ``alpha_budget``: of all decisions of this gate, None without one.
+    ``learned_margin``: set if the margin comes from repeats. ``drift``: None if the baseline is not an alias.
+    ``acknowledgement``: None if nobody overrode the decision. ``ties_could_change_decision``: whether another order of
+    items of equal score could change it. ``candidate_means``: every metric of the candidate under these labels, with
+    its mean. ``regressed_slices``: of all attributes of the groups, if all groups together pass; else none.
+    ``judge_alone``: the named judge whose labels nobody checks, "" if there is none. ``n_labels_needed``: about how
+    many more answers would decide, ``n_labels_needed_for``: the decision that they would give. ``look``: which look of
+    a budget it is, None without a budget. ``groups_to_pass``: how many groups PASS an unchanged system at its level
+    with 80% power, None if not known.
     """
 
     comparison: Comparison
@@ -186,7 +188,7 @@ class Gated:
 
 @dataclass(frozen=True, slots=True)
 class SealedGated:
-    """What a gate on a sealed dataset says: one bit, and what was known before.
+    """The result of a gate on a sealed dataset: one bit, and what was known before.
 
     ``look``: which look at the sealed data it is, and its level.
     """
@@ -202,7 +204,7 @@ class SealedGated:
 
 
 ROUNDS = 3
-"""How often a gate decides without keeping other gates out, then while other content is stored, then alone."""
+"""How often a gate decides alongside other gates, then while other content is stored, then alone."""
 Grounds = TypeVar("Grounds")
 Decided = TypeVar("Decided")
 
@@ -216,11 +218,11 @@ def decided_and_recorded(
     dry_run: bool = False,
     opens_seals: bool = False,
 ) -> Decided:
-    """Return what is decided, recorded unless ``dry_run``: every decision is the one of its number in the series.
+    """Decide, record the decision unless ``dry_run``, and return it; every decision keeps its number in the series.
 
-    ``basis_of``: what the decision rests on and others may change, without results of groups. ``decide``: reads these
-    and decides. ``record``: writes the decision and returns it with its number. ``opens_seals``: whether sealed
-    datasets are read.
+    ``basis_of``: returns the basis that others may change, without group results. ``decide``: reads the group results
+    and decides. ``record``: writes the decision and returns it with its number. ``opens_seals``: whether to read sealed
+    datasets.
     """
     recording_in = partial(recording, store, opens_seals=opens_seals)
     for _ in range(ROUNDS):
@@ -232,12 +234,12 @@ def decided_and_recorded(
         with recording_in("marks") as tx:
             if basis_of(tx) == basis:
                 return record(tx, basis, outcome)
-    for _ in range(ROUNDS):  # many gates at once: each would find the decision of another one before its own
+    for _ in range(ROUNDS):  # with many gates at once, each would find another gate's decision before its own
         with recording_in("marks") as tx:
             basis = basis_of(tx)
             outcome = decide(tx, basis)
             tx.look_again()
-            if basis_of(tx) == basis:  # on Postgres runs may be stored and changed meanwhile
+            if basis_of(tx) == basis:  # on Postgres, others may store and change runs meanwhile
                 return record(tx, basis, outcome)
     with recording_in("alone") as tx:
         basis = basis_of(tx)
@@ -246,14 +248,14 @@ def decided_and_recorded(
 
 @contextmanager
 def recording(store: Store, turn: TurnName, *, opens_seals: bool = False) -> Iterator[WriteTransaction]:
-    """Yield a writer for a decision (see ``Store.write``); where nothing may be written, the error says what to do."""
+    """Yield a writer for a decision (see ``Store.write``); if the database is read-only, the error says what to do."""
     from ndcg_tracker.storage.connection import ReadOnlyDatabaseError
 
     try:
         with store.write(turn, opens_seals=opens_seals) as tx:
             yield tx
     except ReadOnlyDatabaseError as error:
-        told = error.at("", f"or add {argument('dry_run')}, to record nothing")
+        told = error.at("", f"or add {argument('dry_run')} to record nothing")
     else:
         return
     raise told
@@ -276,7 +278,7 @@ def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: 
     newest: dict[str, DecisionRecord] = {}
     for decision in let_through:
         if decision.baseline_run_id == pin.run_id:
-            newest.pop(decision.candidate_run, None)  # in the order of the newest decisions
+            newest.pop(decision.candidate_run, None)  # in the order of the latest decisions
             newest[decision.candidate_run] = decision
     accepted = [decision for decision in newest.values() if decision.decision == "pass"]
     overridden = [decision for decision in newest.values() if decision.decision != "pass"]
@@ -303,7 +305,7 @@ def drift_since_pin(pin: AliasRecord, earlier: Sequence[DecisionRecord], delta: 
 
 
 def _moves(let_through: Sequence[DecisionRecord], pinned_run_id: int) -> list[DecisionRecord]:
-    """Return the decisions whose candidates the alias was moved to, the latest first."""
+    """Return the decisions to whose candidates the alias was moved, the latest first."""
     moves: list[DecisionRecord] = []
     target: int | None = pinned_run_id
     for decision in reversed(let_through):

@@ -1,4 +1,4 @@
-"""A gate's decision as a report, as rows and for CI: the verdict first, then what it stands on."""
+"""A gate's decision as a report, as rows and for CI: the verdict first, then what it rests on."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ _FRAME_COLUMNS = paths(
 
 @dataclass(frozen=True, slots=True)
 class ToldDecision:
-    """A decision with its output: for people, by how arguments are spelled, for programs and for CI."""
+    """A decision with its output: for people, in the spelling of their arguments, for programs and for CI."""
 
     gated: Gated | SuiteGated
     said: Callable[[Spelling], Said]
@@ -112,7 +112,7 @@ def told_gate(gated: Gated, *, with_groups: bool) -> ToldDecision:
 def gate_said(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Said:
     """Return the output for a decision.
 
-    ``spelled``: how arguments are spelled for people. ``with_groups``: whether people see the worst and the best
+    ``spelled``: how arguments are written for people. ``with_groups``: whether people see the worst and the best
     groups; programs always do.
     """
     return Said(
@@ -154,7 +154,7 @@ def _gate_shape(gated: Gated) -> Mapping[str, object]:
 
 
 def gate_report(gated: Gated, spelled: Spelling = in_python, *, with_groups: bool = False) -> Report:
-    """Return the report of a decision; ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_said``."""
+    """Return the report of a decision; ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``."""
     gated = replace(gated, comparison=compare.for_people(gated.comparison))
     why = reason(replace(gated.decision, n_needed=None, margin_needed=None))
     slices = gated.decision.slices
@@ -199,7 +199,9 @@ def reason(decision: GateDecision) -> str:
         return "; ".join(filter(None, parts))
     of_mean = decision.decision if decision.of_mean is None else decision.of_mean
     of_whole = of_mean if slices is None else slices.of_whole
-    return "; ".join(filter(None, (_of_whole(replace(decision, decision=of_whole)), *parts, to_decide(decision))))
+    ways = to_decide(decision)
+    needed = [f"to decide: {ways}"] if ways else []
+    return "; ".join(filter(None, (_of_whole(replace(decision, decision=of_whole)), *parts, *needed)))
 
 
 def _of_whole(decision: GateDecision) -> str:
@@ -219,21 +221,21 @@ def _by_open_labels(decision: GateDecision, left: OpenLabels) -> str:
     if left.hands:
         hand = left.hands[0]
         shares = f"{percent(hand.candidate)} of the candidate's judged first ranks, {percent(hand.baseline)} of"
-        return f"{judge_words(hand.hand)} labelled {shares} the baseline's; if all hands label alike, {else_}"
+        return f"{judge_words(hand.hand)} labelled {shares} the baseline's; if all judges label the same way, {else_}"
     if left.stop == "logs":
         shown = " and ".join(left.shown_runs)
         return (
-            f"the labels come from logs of {shown}, and not both runs are among them: what only the other one ranks "
-            f"first was never shown; if unknown is not relevant, {else_}"
+            f"the labels come from the logs of {shown}, which do not include both runs, so items that only the other "
+            f"run ranks first were never shown; if unknown items are not relevant, {else_}"
         )
     return f"{unjudged_shares(left)}: {_open_delta(left)}; if they are worth nothing, {else_}"
 
 
 def rests_on(decision: GateDecision) -> list[str]:
-    """Return a sentence on what the decision takes for granted where labels hold positives alone."""
+    """Return a sentence on what the decision assumes if the labels are only positive."""
     if decision.open is None or decision.open.stop != "positives":
         return []
-    return ["The verdict rests on: unknown is not relevant (no label has grade 0)"]
+    return ["The verdict rests on: unknown items count as not relevant (no label has grade 0)"]
 
 
 def _open_delta(left: OpenLabels) -> str:
@@ -245,16 +247,16 @@ def unjudged_shares(left: OpenLabels) -> str:
 
     >>> from ndcg_tracker.compare.results import JudgedShare
     >>> unjudged_shares(OpenLabels("range", JudgedShare(10, 0.98, 0.71)))
-    "29.0% of the candidate's first 10 are unjudged (baseline 2.0%)"
+    "29.0% of the candidate's first 10 items are unjudged (baseline 2.0%)"
     """
     share = left.share
-    where = "items" if share.cutoff is None else f"first {share.cutoff}"
+    where = "items" if share.cutoff is None else f"first {counted(share.cutoff, 'item')}"
     lacking = [None if side is None else 1 - side for side in (share.candidate, share.baseline)]
     return f"{percent(lacking[0])} of the candidate's {where} are unjudged (baseline {percent(lacking[1])})"
 
 
 def unjudged_fact(decision: GateDecision) -> list[tuple[str, str]]:
-    """Return what unjudged items leave open of delta, as a pair of a name and its value."""
+    """Return how far unjudged items leave delta open, as a pair of a name and its value."""
     left = decision.open
     if left is None or left.low is None:
         return []
@@ -285,12 +287,12 @@ class Sides:
 
 
 def _of_slices(slices: GateSlices, sides: Sides) -> str:
-    """Return which slices fail, and which are not shown to lie within their margin; or that none is judged."""
+    """Return which slices fail, and which are not shown to be within their margin; or that no slice is judged."""
     clauses = []
     if not slices.rows:
         of_datasets = slices.attribute == "dataset"
         of_what = "dataset" if of_datasets else f"slice by {slices.attribute}"
-        needed = f", and strict {'datasets' if of_datasets else 'slices'} need one" if slices.is_strict else ""
+        needed = f", but strict {'datasets' if of_datasets else 'slices'} need one" if slices.is_strict else ""
         clauses.append(f"no {of_what} has {FEWEST_IN_SLICE} groups, so none was judged{needed}")
     fails, is_open = slices.of_status("fails"), slices.of_status("open")
     if fails:
@@ -337,7 +339,7 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
         f"{sides.least}: with {least} confidence; {sides.most}: with {most}, Holm-corrected for the {title} at once"
     ]
     if slices.of_status("open"):
-        legend.append("open: neither is shown; where information is low, bounds allow for rare, large differences")
+        legend.append("open: neither is shown; if information is low, bounds allow for rare, large differences")
     if slices.n_small:
         small = counted(slices.n_small, title.removesuffix("s"))
         legend.append(f"{small} of fewer than {FEWEST_IN_SLICE} groups not judged")
@@ -351,7 +353,7 @@ def slice_table(slices: GateSlices, sides: Sides, title: str = "slices") -> Tabl
 
 
 def recorded_reason(gated: Gated) -> str:
-    """Return why a decision came out as it did, as the database keeps it, with its clusters and its margin's origin."""
+    """Return the reason of a decision as the database stores it, with its clusters and the origin of its margin."""
     learned, clusters, why = gated.learned_margin, gated.metric.clusters, reason(gated.decision)
     if clusters is not None:
         why += f" {clustered_by(clusters.attribute)}"
@@ -361,17 +363,17 @@ def recorded_reason(gated: Gated) -> str:
 
 
 def to_decide(decision: GateDecision) -> str:
-    """Return what would decide an open question, "" where nothing is known that would."""
+    """Return what would decide an open question, "" if nothing is known to."""
     ways = []
     if decision.decision == "inconclusive" and decision.n_needed is not None and decision.n_needed_for is not None:
         about = "about" if decision.betting_lower is None else "at most about"  # the betting bound may decide before
-        ways.append(f"{about} {decision.n_needed:,} groups like these would decide ({decision.n_needed_for.upper()})")
+        ways.append(f"{about} {decision.n_needed:,} groups like these ({decision.n_needed_for.upper()})")
     if decision.decision == "inconclusive" and decision.margin_needed is not None:
-        ways.append(f"a margin above {decision.margin_needed:.4g} would PASS")
+        ways.append(f"a margin above {decision.margin_needed:.4g} (PASS)")
     if decision.decision == "inconclusive" and decision.harm is not None and decision.of_mean == "pass":
         share = math.ceil(decision.harm.whole.upper * 1000) / 10
-        ways.append(f"if {share:g}% of groups may lose so much, it would PASS")
-    return ", ".join(ways)
+        ways.append(f"allowing {share:g}% of groups to lose so much (PASS)")
+    return ", or ".join(ways)
 
 
 def _by_bounds(decision: GateDecision) -> str:
@@ -412,7 +414,7 @@ def _by_bounds(decision: GateDecision) -> str:
 
 
 def _fail_kind(sides: Sides, cause: str) -> str:
-    """Return how the bound of FAIL was found, "" where it was found as that of PASS."""
+    """Return how the bound of FAIL was found, "" if it was found in the same way as that of PASS."""
     if sides.fail_method == sides.pass_method or sides.pass_bound is None:
         return ""
     return f"betting bound, as {cause}" if sides.fail_method == "betting" else "t bound"
@@ -433,7 +435,7 @@ def _finding(gated: Gated) -> str:
 
 
 def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
-    """Return what the decision stands on, as pairs of a name and its value; ``spelled``: how arguments are spelled."""
+    """Return what the decision rests on, as pairs of a name and its value; ``spelled``: how arguments are written."""
     metric, decision = gated.metric, gated.decision
     means = (metric.metric, f"baseline {points(metric.baseline)}, candidate {points(metric.candidate)}")
     groups = f"{decision.n:,}"
@@ -445,7 +447,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
         *by_t_alone(gated.decision),
         *unjudged_fact(gated.decision),
         ("tolerance" if decision.scope == "set" else "margin", _margin(gated)),
-        *([] if gated.learned_margin is None else [("bounds", "cover other groups, and another training of each run")]),
+        *([] if gated.learned_margin is None else [("bounds", "cover other groups and another training of each run")]),
         ("groups", groups),
     ]
     pairs += [*facts(gated.comparison, spelled), *check_facts(gated.comparison), *requests(gated.comparison)]
@@ -459,9 +461,9 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
     pairs += spending(gated, gated.look, gated.groups_to_pass)
     by_labels = []
     if gated.n_labels_needed is not None and gated.n_labels_needed_for is not None:
-        planned = f"with about {gated.n_labels_needed:,} answers more, planned from the start"
-        by_labels = [f"{planned}, it would {gated.n_labels_needed_for.upper()}"]
-    ways = ", ".join(filter(None, (*by_labels, to_decide(decision))))
+        planned = f"about {gated.n_labels_needed:,} more answers, planned from the start"
+        by_labels = [f"{planned} ({gated.n_labels_needed_for.upper()})"]
+    ways = ", or ".join(filter(None, (*by_labels, to_decide(decision))))
     if ways:
         pairs.append(("to decide", ways))
     if gated.drift is not None:
@@ -473,7 +475,7 @@ def _facts(gated: Gated, spelled: Spelling) -> list[tuple[str, str]]:
 
 
 def _warnings(gated: Gated) -> list[Told]:
-    """Return what to keep in mind: groups that count otherwise, and low information."""
+    """Return what to keep in mind: groups that count differently, and low information."""
     metric, of_gate = gated.metric, gated.decision.low_information
     is_certain = metric.verdict in ("identical", "not_comparable")
     warnings = [
@@ -485,7 +487,7 @@ def _warnings(gated: Gated) -> list[Told]:
 
 
 def bounds_in_words(decision: GateDecision) -> list[str]:
-    """Return the one-sided bounds, each with its level, that of PASS first."""
+    """Return the one-sided bounds, each with its level; the bound of PASS comes first."""
     bounds = []
     sides = Sides(decision)
     if sides.pass_bound is not None and decision.pass_level is not None:
@@ -500,7 +502,7 @@ def bounds_in_words(decision: GateDecision) -> list[str]:
 
 
 def by_t_alone(decision: GateDecision) -> list[tuple[str, str]]:
-    """Return the t bounds where they were not trusted alone, so that a reader sees what caution costs."""
+    """Return the t bounds if they were not trusted alone, to show what caution costs."""
     sides = Sides(decision)
     gains = decision.in_direction("higher")
     if decision.pass_level is None or decision.fail_alpha is None:
@@ -512,19 +514,19 @@ def by_t_alone(decision: GateDecision) -> list[tuple[str, str]]:
     if gains.t_upper is not None and gains.betting_upper is not None and (by_t or decision.low_information):
         bound = points(sides.shown(gains.t_upper), signed=True)
         by_t.append(f"{sides.most} {bound} ({percent_of(1 - decision.fail_alpha)})")
-    return [("by t alone", f"{', '.join(by_t)}; not trusted, as information is low")] if by_t else []
+    return [("by t alone", f"{', '.join(by_t)}; not trusted, because information is low")] if by_t else []
 
 
 def _margin(gated: Gated) -> str:
-    """Return the drop that is allowed, and where it comes from."""
+    """Return the allowed drop, and where it comes from."""
     learned, margin = gated.learned_margin, points(gated.decision.margin)
     if learned is None:
         return margin
     runs = ", ".join(learned.runs[:8]) + (", ..." if len(learned.runs) > 8 else "")
     pairs = f"{counted(learned.n_pairs, 'pair')}, at most {points(learned.largest)} apart"
     return (
-        f"{margin}, learned: with {percent_of(learned.level)} confidence two repeats differ by less, after "
-        f"{len(learned.runs)} of them ({runs}; {pairs})"
+        f"{margin}, learned from {len(learned.runs)} repeats: with {percent_of(learned.level)} confidence two repeats "
+        f"differ by less ({runs}; {pairs})"
     )
 
 
@@ -538,10 +540,10 @@ def _record(gated: Gated) -> str:
 def gate_junit(gated: Gated, outcome: Outcome, spelled: Spelling = in_python, *, with_groups: bool = False) -> str:
     """Return the XML document of a JUnit report with the gate as its one test case.
 
-    What XML does not allow, control characters and lone surrogates, is written out as an escape such as ``\\x1b``.
+    Characters that XML does not allow (control characters and lone surrogates) become escapes such as ``\\x1b``.
 
-    Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for what was not decided and shall
-    not fail the build. ``spelled``: how arguments are spelled. ``with_groups``: see ``gate_said``.
+    Parameters: ``outcome``: of the build: "failed" makes it a failure; "skipped" is for an open decision that must not
+    fail the build. ``spelled``: how arguments are written. ``with_groups``: see ``gate_said``.
     """
     text = gate_said(gated, spelled, with_groups=with_groups).in_format("text")
     gated = replace(gated, comparison=compare.for_people(gated.comparison))

@@ -1,4 +1,4 @@
-"""In words: the looks of a gate and what each may spend, the drift of its baseline, and the bit of sealed data."""
+"""Words for the looks of a gate and what each may spend, the drift of its baseline, and the bit of sealed data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _look_shape(look: Look) -> Mapping[str, object]:
 def spending(
     gated: Gated | SuiteGated, look: Look | None = None, groups: GroupsToPass | None = None
 ) -> list[tuple[str, str]]:
-    """Return what a decision spends of a budget, as pairs of a name and its value; none without one."""
+    """Return what a decision spends of a budget, as pairs of a name and its value; none without a budget."""
     alpha = gated.decision.fail_alpha
     if look is not None:
         return [("look", "; ".join([look_words(look), *power_words(groups)]))]
@@ -50,7 +50,7 @@ def look_words(look: Look) -> str:
 
 
 def power_words(groups: GroupsToPass | None) -> list[str]:
-    """Return how many groups PASS an unchanged system; nothing where that is not known.
+    """Return how many groups PASS an unchanged system; nothing if that is not known.
 
     >>> from ndcg_tracker.questions.gate.decide_bounds import GroupsToPass
     >>> power_words(GroupsToPass(1174, "t", 486))
@@ -64,7 +64,8 @@ def power_words(groups: GroupsToPass | None) -> list[str]:
 
 
 ADVISED_PASSES = 2
-"""After so many a new seal is advised: each PASS tells of the data, and lowers the level for good."""
+"""After so many, a note advises a new seal: each PASS reveals something about the data, and lowers the level for
+good."""
 
 
 def sealed_said(gated: SealedGated) -> Said:
@@ -77,24 +78,24 @@ def sealed_said(gated: SealedGated) -> Said:
         notes.append(Told("note", "each PASS lowers the level of later looks: seal fresh data"))
     facts = [("metric", gated.metric), ("margin", points(gated.margin)), ("look", look_words(gated.look))]
     if gated.missing != "error":
-        facts.insert(2, ("missing", f"{gated.missing}: groups that a run lacks"))
+        facts.insert(2, ("missing", f"{gated.missing}, for groups that a run lacks"))
     report = Report(asked, verdict=verdict, facts=facts, notes=notes)
     return Said(gated, lambda: [report], lambda: [picked(_SEALED_COLUMNS, as_object(gated))])
 
 
 def drifted(drift: Drift) -> list[str]:
     """Return how far accepted candidates have moved away from the pinned baseline."""
-    pinned = f"@{drift.alias} is {drift.pinned_run} since {drift.pinned_at_utc[:16].replace('T', ' ')} UTC"
+    pinned = f"@{drift.alias} has been {drift.pinned_run} since {drift.pinned_at_utc[:16].replace('T', ' ')} UTC"
     if drift.n_accepted:
         latest = f"{points(drift.latest_delta, signed=True)} against it"
         pinned += (
-            f"; {counted(drift.n_accepted, 'candidate')} accepted since, the last, {drift.latest_accepted}, {latest}"
+            f"; {counted(drift.n_accepted, 'candidate')} accepted since, the last one {drift.latest_accepted}, {latest}"
         )
     else:
         pinned += "; no candidate accepted since"
     if drift.n_overridden:
         latest = f"{drift.latest_overridden}, {points(drift.latest_overridden_delta, signed=True)} against it"
-        pinned += f"; {counted(drift.n_overridden, 'candidate')} overridden since without a PASS, the last, {latest}"
+        pinned += f"; {counted(drift.n_overridden, 'candidate')} overridden since without a PASS, the last one {latest}"
     if not drift.n_moves:
         return [pinned]
     times = "once" if drift.n_moves == 1 else f"{drift.n_moves} times"

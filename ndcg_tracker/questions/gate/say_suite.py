@@ -46,7 +46,7 @@ _ROW = paths(
 
 
 def suite_gate_said(gated: SuiteGated, spelled: Spelling = in_python) -> Said:
-    """Return the output for a decision on a suite; ``spelled``: how arguments are spelled for people."""
+    """Return the output for a decision on a suite; ``spelled``: how arguments are written for people."""
     return Said(gated, lambda: [suite_gate_report(gated, spelled)], lambda: [suite_gate_row(gated)])
 
 
@@ -62,7 +62,7 @@ def _shape(gated: SuiteGated) -> Mapping[str, object]:
 
 
 def suite_gate_report(gated: SuiteGated, spelled: Spelling = in_python) -> Report:
-    """Return the report of a decision on a suite; ``spelled``: how arguments are spelled."""
+    """Return the report of a decision on a suite; ``spelled``: how arguments are written."""
     comparison, decision = gated.comparison, gated.decision
     finding = _SENTENCES[decision.decision].format(
         candidate=comparison.candidate, baseline=comparison.baseline, suite=comparison.suite
@@ -92,7 +92,7 @@ def _facts(gated: SuiteGated) -> list[tuple[str, str]]:
         *by_t_alone(decision),
         *unjudged_fact(decision),
         ("margin", points(decision.margin)),
-        ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}, each of which counts once"),
+        ("queries", f"{decision.n:,} of {counted(len(comparison.deltas), 'dataset')}; each dataset counts once"),
     ]
     pairs += rare_loss_fact(comparison)
     pairs += spending(gated)

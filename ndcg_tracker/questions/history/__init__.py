@@ -25,18 +25,18 @@ Branch = Annotated[str | None, Option("Only runs with the tag branch=NAME.", met
 Commit = Annotated[str, Option("Only runs whose git commit has this prefix.", metavar="PREFIX")]
 Since = Annotated[str | None, Option("Only runs stored at this time or later: ISO 8601, in UTC.", metavar="DATE")]
 Until = Annotated[str | None, Option("Only runs stored until this time; a date includes that day.", metavar="DATE")]
-Last = Annotated[int | None, Option("Only the newest N.", metavar="N", least=1)]
+Last = Annotated[int | None, Option("Only the latest N runs.", metavar="N", least=1)]
 ShownLabels = Annotated[
     Version,
     Option(
         "Labels: a version, or newest.",
         metavar="VERSION",
-        default="the newest that each run has",
+        default="the latest that each run has",
         typed=str | None,
         read=labels_version,
     ),
 ]
-NewSteps = Annotated[bool, Option("Show only the steps that the newest run brings to light.")]
+NewSteps = Annotated[bool, Option("Show only the steps that the latest run reveals.")]
 
 
 def history(
@@ -56,13 +56,12 @@ def history(
 ) -> pd.DataFrame:
     """Return a metric over the runs of a dataset, oldest first: one row per run, with its 95% interval.
 
-    ``step`` is true at the first run after the mean stepped, ``delta`` the paired difference to the run before;
-    ``drift_change`` is set at the last run of a slow drift, over the runs ``drift_between``.
-    Parameters: ``tags``, ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO
-    8601, UTC) and ``last`` choose runs; steps are looked for among these. ``new_steps``: only the rows of steps
-    that the newest of these runs has brought to light. ``labels``: a version of the labels, or "newest", by default the
-    newest that each run has; ``judge``: whose labels (see ``compare``). Raises: InputError for a date that is none;
-    ReferenceNotFoundError for an unknown dataset.
+    ``step`` is true at the first run after the mean stepped; ``delta`` is the paired difference to the run before.
+    ``drift_change`` is set at the last run of a slow drift, over the runs ``drift_between``. Parameters: ``tags``,
+    ``branch`` (the tag of this name), ``commit`` (its beginning), ``since``, ``until`` (ISO 8601, UTC) and ``last``
+    choose runs, and steps are searched among these. ``new_steps``: only the rows of steps that the latest of these runs
+    reveals. ``labels``: a version of the labels, or "newest", by default the latest that each run has; ``judge``: whose
+    labels (see ``compare``). Raises: InputError for an invalid date; ReferenceNotFoundError for an unknown dataset.
     """
     from ndcg_tracker.questions.history.say import HistoryFilter
 
@@ -78,7 +77,7 @@ def history_report(
     wanted: HistoryFilter | None = None,
     new_steps: bool = False,
 ) -> HistoryResult:
-    """Return the history as plain rows with its notes (see ``history``); with ``new_steps`` which steps are new."""
+    """Return the history as plain rows with notes (see ``history``); with ``new_steps``, also which steps are new."""
     from ndcg_tracker.questions.history.gather import HistoryResult, history_of, new_steps_of
     from ndcg_tracker.questions.history.say import HistoryFilter
 
@@ -102,10 +101,10 @@ def history_of_suite(
     wanted: HistoryFilter | None = None,
     new_steps: bool = False,
 ) -> HistoryResult:
-    """Return the macro means of a suite's systems, the oldest first, with their steps.
+    """Return the macro means of a suite's systems, oldest first, with their steps.
 
-    A system counts from the time when it has a run on every dataset; it is named as in ``suite``, by ``by_tag`` or
-    by its runs' name. ``wanted``, ``new_steps``: see ``history_report``. Raises: ReferenceNotFoundError.
+    A system counts from the time when it has a run on every dataset. It is named as in ``suite``: by ``by_tag``, or by
+    the name of its runs. ``wanted``, ``new_steps``: see ``history_report``. Raises: ReferenceNotFoundError.
     """
     from ndcg_tracker.questions.history.gather import HistoryResult, new_steps_of
     from ndcg_tracker.questions.history.gather_suite import history_on_suite
@@ -130,9 +129,9 @@ def history_answer(
     newest_first: bool = False,
     spelled: Spelling = in_python,
 ) -> Said:
-    """Return the output for the answer to a history's question: people know its metric by the name of its tool.
+    """Return the output of a history, which shows people the metric under the name of its tool.
 
-    ``new_only``: only the steps that the newest run brings to light. The rest as ``history_said``.
+    ``new_only``: only the steps that the latest run reveals. The other parameters: see ``history_said``.
     """
     from ndcg_tracker.metrics.language.dialects import familiar_name
     from ndcg_tracker.questions.history.say import history_said, new_steps_said
@@ -151,7 +150,7 @@ def history_answer(
 
 
 def refuse_nothing(of_dataset: History, metric: str, wanted: HistoryFilter) -> None:
-    """Refuse a history without any run (ReferenceNotFoundError), and say where there would be one."""
+    """Refuse a history without any run (ReferenceNotFoundError), and say how to get one."""
     dataset = of_dataset.dataset
     if not of_dataset.n_in_dataset:
         begin = shlex.join(["ndcg-track", "ingest", "FILE", "--dataset", dataset])
@@ -161,7 +160,7 @@ def refuse_nothing(of_dataset: History, metric: str, wanted: HistoryFilter) -> N
         if others and all(other.is_external for other in others):
             command = shlex.join(["ndcg-track", "history", "--dataset", dataset, "--metric", others[0].measure])
             raise ReferenceNotFoundError(
-                f"no run of dataset {dataset!r} has {metric}: it has results of other engines alone",
+                f"no run of dataset {dataset!r} has {metric}: the dataset has only results of other engines",
                 advice=f"see them with: {command}",
             )
         of_judge = ["--judge", wanted.judge] if wanted.judge else []

@@ -12,9 +12,11 @@ from ndcg_tracker.cli.parameters import Asked, takes
 from ndcg_tracker.questions.history import history as ask_history
 from ndcg_tracker.questions.history import history_answer, refuse_nothing
 
-NewestFirst = Annotated[bool, typer.Option("--newest-first", help="Tell the newest steps first, not the largest.")]
+NewestFirst = Annotated[
+    bool, typer.Option("--newest-first", help="Show the latest steps first, instead of the largest ones.")
+]
 
-ExitCode = Annotated[bool, typer.Option("--exit-code", help="End with 6 if there is such a new step.")]
+ExitCode = Annotated[bool, typer.Option("--exit-code", help="Exit with 6 if there is a new step.")]
 NEW_STEP = 6
 
 
@@ -27,13 +29,13 @@ def history(
     exit_code: ExitCode = False,
     format: options.Output = "text",
 ) -> None:
-    """Show a metric over runs, and where its mean stepped.
+    """Show a metric from run to run, and where its mean stepped.
 
-    The oldest run comes first; intervals are 95%. Steps are searched among the selected runs, never across versions of
-    the labels; text and Markdown list the newest 40 runs, or as many as --last says, and the 10 largest steps.
-    A step is new if the history without its newest run does not show it: ask after every run.
+    The oldest run comes first; intervals are 95%. The command looks for steps among the selected runs, never across
+    versions of the labels. Text and Markdown list the latest 40 runs, or as many as --last says, and the 10 largest
+    steps. A step is new if the history without its latest run does not show it, so run the command after every run.
 
-    --suite shows the macro mean of the systems that have a run on every dataset, by the time of the last one.
+    --suite shows the macro mean of the systems that have a run on every dataset, in the order of their last runs.
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
     from ndcg_tracker.render.formats import is_for_people

@@ -53,17 +53,17 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
     Results = tuple[Index, Floats]
 
-_NAMES = (name for name in HistoryRow.__annotations__ if name != "suite")  # a frame is of one dataset
+_NAMES = (name for name in HistoryRow.__annotations__ if name != "suite")  # a frame has one dataset
 _COLUMNS = [column for name in _NAMES for column in (("ci_low", "ci_high") if name == "ci" else (name,))]
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The history of one metric: a row per run, oldest first, and what must be known to read them.
+    """The history of one metric: a row per run, oldest first, and the notes that a reader needs.
 
     ``n_without_filter``: how many runs have the metric at all. ``n_in_dataset``: how many runs there are.
-    ``other_metrics``: the texts of those that runs of the dataset have, where none has this one. ``dataset``: its name,
-    or that of a suite.
+    ``other_metrics``: the texts of the metrics that runs of the dataset have, if none has this one. ``dataset``: the
+    name of the dataset or suite.
     """
 
     rows: tuple[HistoryRow, ...]
@@ -78,7 +78,7 @@ class History:
 class HistoryResult:
     """A metric over the runs of a dataset; ``history``: the typed rows, with their notes as facts.
 
-    ``new_steps``: the rows of the steps that the newest run has brought to light; None where nobody asked.
+    ``new_steps``: the rows of the steps that the latest run reveals; None if not requested.
     """
 
     history: History
@@ -91,7 +91,7 @@ class HistoryResult:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must be known to read the rows, in words."""
+        """What a reader of the rows must know, in words."""
         return in_words(self.history.notes)
 
     def plot(self) -> Chart:
@@ -124,10 +124,10 @@ class HistoryResult:
 def under_labels(
     tx: ReadTransaction, wanted: HistoryFilter, dataset_id: int, dataset: str, metric: Metric
 ) -> tuple[str, dict[int, HistoryRecord]]:
-    """Return whose labels are meant, and what each run has under the newest of them that it was evaluated under.
+    """Return the judge that is meant, and what each run has under the latest labels of the judge.
 
-    Metrics of other engines rest on no labels. Raises: InputError for a judge without labels, and where it is not
-    clear whose labels count; ReferenceNotFoundError for an unknown version.
+    Metrics of other engines do not use labels. Raises: InputError for a judge without labels, and if it is not clear
+    whose labels count; ReferenceNotFoundError for an unknown version.
     """
     judge, label_set = "", None
     if not metric.is_external:
@@ -138,7 +138,7 @@ def under_labels(
             numbered = numbered_labels(tx, dataset_id, dataset, version, wanted.judge)
             judge, label_set = numbered.judge, None if wanted.labels is None else numbered.id
     records = tx.evaluations.history(dataset_id, str(metric), label_set, judge)
-    return judge, {record.run_id: record for record in records}  # they come by run and label version
+    return judge, {record.run_id: record for record in records}  # they are sorted by run and label version
 
 
 def history_of(
@@ -150,12 +150,12 @@ def history_of(
     most_steps: int | None = None,
     without_run_id: int | None = None,
 ) -> History:
-    """Return the history of a metric over the wanted runs, each under the newest labels it was evaluated under.
+    """Return the history of a metric over the wanted runs, each under the latest labels that it was evaluated under.
 
-    These are labels of the judge that counts, or that the filter names, or those of the version that it names.
-    ``most_steps``: steps are not looked for among more runs, which reads the results of all their groups.
-    ``without_run_id``: a run that is left out of the wanted ones. Raises: ReferenceNotFoundError for an unknown
-    dataset; MetricError for a wrong text.
+    These are labels of the judge that counts, or of the judge or version that the filter names. ``most_steps``: with
+    more runs than this, steps are not searched, because that reads the results of all their groups. ``without_run_id``:
+    a run to leave out of the wanted ones. Raises: ReferenceNotFoundError for an unknown dataset; MetricError for a
+    wrong text.
     """
     known = tx.datasets.known(dataset)
     dataset_id, dataset = known.id, known.name
@@ -177,7 +177,7 @@ def history_of(
     else:
         notes.append(Note("shown_only", {"metric": text, "why": parsed.shown_only}))
     notes += sample_notes(records)
-    # iterations of a training are no retrainings
+    # iterations of one training are not retrainings
     if all(run.tags.get("stage") == "iteration" for run in details.values()):
         notes = [note for note in notes if note.kind != "few_runs"]
     notes += lacking_groups(list(details.values()), records, parsed, judge)
@@ -208,10 +208,10 @@ def history_of(
 
 
 def new_steps_of(history: History, without_newest: Callable[[], History]) -> tuple[HistoryRow, ...]:
-    """Return the rows whose steps do not show, as a step or a drift, in the history without its newest run.
+    """Return the rows whose steps do not show, as a step or a drift, in the history without its latest run.
 
-    ``without_newest``: gives that history, asked for only where there are steps. A large step is new when its first run
-    comes; a small one when enough runs have followed to be sure of it.
+    ``without_newest``: returns that history, and is called only if there are steps. A large step is new when its first
+    run arrives; a small step is new once enough runs have followed to be sure.
     """
     steps = [row for row in history.rows if row.get("step")]
     if not steps:
@@ -234,7 +234,7 @@ def new_steps_of(history: History, without_newest: Callable[[], History]) -> tup
 
 
 def stored_interval(record: HistoryRecord, metric: Metric) -> tuple[float, float] | None:
-    """Return the 95% t interval of a stored mean, None where groups weigh differently, or none applies."""
+    """Return the 95% t interval of a stored mean, None if groups have different weights, or if no interval applies."""
     if metric["weights"] != "none" or metric.shown_only is not None or record.mean is None or record.std_dev is None:
         return None
     ci, limits = t_interval(record.mean, record.std_dev, record.n_groups), metric.limits
@@ -251,7 +251,7 @@ def history_row(
     judged: float | None,
     judge: str,
 ) -> HistoryRow:
-    """Return one run as JSON has it; ``judged``: which share of its first ranks is judged."""
+    """Return one run as in JSON; ``judged``: the judged share of its first ranks."""
     run, limits = details[record.run_id], metric.limits
     step = None if found_step is None else found_step.step
     drift = None if step is None else step.drift
@@ -299,7 +299,7 @@ def history_row(
 
 
 def judged_shares_of(tx: ReadTransaction, records: Sequence[HistoryRecord], metric: Metric) -> dict[int, float]:
-    """Return the judged share of each run's first ranks, by run id, where it is known."""
+    """Return the judged share of each run's first ranks, by run id, if it is known."""
     if metric.is_external:
         return {}
     labels_of = {record.run_id: record.label_set_id for record in records}
@@ -321,9 +321,9 @@ def steps_of(
 ) -> dict[int, FoundStep]:
     """Return the steps at the runs by run id, and add to the notes what could not be compared.
 
-    Each run is paired with those under the same version of the labels that rank the same items, whatever stands between
-    them. ``newest``: the
-    records of all runs of the dataset by id, whose repeats tell how much runs scatter where the history does not.
+    Each run is paired with the runs under the same version of the labels that rank the same items, whatever runs are
+    between them. ``newest``: the records of all runs of the dataset by id; their repeats show how much runs scatter if
+    the history does not.
     """
     steps: dict[int, FoundStep] = {}
     for of_version in by_task(records):
@@ -377,7 +377,7 @@ def _steps_of_version(
 def _repeats(
     tx: ReadTransaction, dataset: str, newest: Mapping[int, HistoryRecord], version: int, ids: Index
 ) -> list[Floats]:
-    """Return the results for these groups of the repeats of each unchanged system: equal tag aa, equal data."""
+    """Return the results for these groups of the repeats of each unchanged system: same tag aa, same data."""
     families: dict[tuple[str, ...], list[int]] = {}
     for run in tx.runs.all(dataset):
         record = newest.get(run.id)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 class _System:
     """A system on every dataset of a suite: its runs and what is stored of them, in the order of the datasets.
 
-    ``judges``: whose labels these rest on, on each dataset.
+    ``judges``: whose labels they use, on each dataset.
     """
 
     name: str
@@ -58,12 +58,12 @@ class _System:
 
     @property
     def latest(self) -> RunRecord:
-        """The latest of its runs: since then the system has a macro mean."""
+        """The latest of its runs; since that run the system has a macro mean."""
         return max(self.runs, key=lambda run: (run.created_at_utc, run.id))
 
     @property
     def tasks(self) -> tuple[object, ...]:
-        """What makes it comparable on each dataset: labels, and the items that it ranks."""
+        """The conditions for comparing it on each dataset: labels, and the items that it ranks."""
         return tuple((record.label_set_version, record.sample) for record in self.records)
 
     @property
@@ -84,8 +84,8 @@ def history_on_suite(
     """Return the macro mean of every system that has a run on each dataset of a suite, the oldest first.
 
     Steps are those of the mean over all groups, in which each group of a dataset of n groups weighs 1/n. Parameters:
-    ``wanted``: which runs; a system counts where all of its runs do. ``without``: a system that is left out. Raises:
-    ReferenceNotFoundError for an unknown suite, and where no system has the metric on every dataset.
+    ``wanted``: which runs count; a system counts if all of its runs do. ``without``: a system to leave out. Raises:
+    ReferenceNotFoundError for an unknown suite, and if no system has the metric on every dataset.
     """
     suite = tx.suites.known(name)
     metric = suite_metric(tx, suite, parse_metric(metric_text))
@@ -96,7 +96,7 @@ def history_on_suite(
         what = f" and {wanted.words}" if every and wanted.words else ""
         raise ReferenceNotFoundError(
             f"no system has {metric_text}{what} on every dataset of suite {name!r}",
-            advice=f"see what there is with: ndcg-track leaderboard --suite {shlex.quote(name)}",
+            advice=f"see the systems with: ndcg-track leaderboard --suite {shlex.quote(name)}",
         )
     notes: list[Note] = []
     for place, dataset in enumerate(suite.datasets):
@@ -146,7 +146,7 @@ def _row(
     steps: dict[int, FoundStep],
     shares: Sequence[Mapping[int, float]],
 ) -> HistoryRow:
-    """Return a system as JSON has it; ``shares``: the judged share of each run by dataset."""
+    """Return a system as in JSON; ``shares``: the judged share of each run by dataset."""
     judged = [of_dataset.get(run.id) for run, of_dataset in zip(system.runs, shares, strict=True)]
     share = None if None in judged else sum(filter(None, judged)) / len(judged)
     cells: list[SuiteCell | None] = [
@@ -186,7 +186,7 @@ def _steps(tx: ReadTransaction, systems: Sequence[_System], notes: list[Note]) -
         defined = [(ids[~np.isnan(of_run)], of_run[~np.isnan(of_run)]) for ids, of_run in compress(results, are_kept)]
         shared = reduce(np.intersect1d, [ids for ids, _ in defined])
         n_most += max(ids.size for ids, _ in defined)
-        if not shared.size:  # only the means can be compared
+        if not shared.size:  # then only the means can be compared
             notes.append(Note("shared_groups", {"n": 0, "most": n_most}))
             means = [replace(system.records[0], run_id=system.latest.id, mean=_macro(system)) for system in systems]
             return differences(means)

@@ -1,4 +1,4 @@
-"""The history of a metric over runs, as a report, as rows and as a chart; and which runs it is asked for."""
+"""The history of a metric over runs, as a report, as rows and as a chart, and the filter of its runs."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import RunRecord
 
 SPARKLINE_BLOCKS = 60
-"""How wide a sparkline may be; each block of a longer history stands for several runs."""
+"""The largest width of a sparkline; each block of a longer history stands for several runs."""
 TABLE_RUNS = 40
-"""How many runs, the newest, a table for people shows unless asked for more."""
+"""How many of the latest runs a table for people shows by default."""
 MOST_PARAMETERS = 6
-"""How many parameters that changed a sentence names."""
+"""How many changed parameters a sentence names."""
 VALUE_WIDTH = 40
-"""How wide a parameter's value may be in a sentence."""
+"""The largest width of a parameter's value in a sentence."""
 MOST_SENTENCES = 10
-"""How many steps and drifts are told in words, the largest unless asked otherwise."""
+"""How many steps and drifts are shown in words, by default the largest ones."""
 
 _CSV_COLUMNS = paths(
     "run run_id created_at_utc metric mean ci_low=ci.0 ci_high=ci.1 step delta p_adjusted git_commit "
@@ -54,10 +54,10 @@ _CSV_COLUMNS = paths(
 class HistoryFilter:
     """Which runs a history shows, and under which labels; an empty filter takes all.
 
-    ``tags``: all of them, with these values; ``branch``: the tag of this name. ``commit``: how its git commit begins.
-    ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, UTC unless they say
-    otherwise. ``last``: only so many of the newest among these. ``labels``: a version, or "newest", whose means are
-    shown; ``judge``: whose labels, by default those that count. Raises: InputError for anything else.
+    ``tags``: tags with values that a run must all have; ``branch``: the tag of this name. ``commit``: how its git
+    commit begins. ``since`` and ``until``: ISO 8601 dates or times between which it was stored, both included, in UTC
+    unless they name a zone. ``last``: only so many of the latest among these. ``labels``: a version, or "newest", whose
+    means are shown; ``judge``: whose labels, by default those that count. Raises: InputError for anything else.
 
     >>> HistoryFilter(since="2025-02-30")
     Traceback (most recent call last):
@@ -84,7 +84,7 @@ class HistoryFilter:
 
     @property
     def words(self) -> str:
-        """The filter as one writes it, "" for an empty one.
+        """The filter in words, "" for an empty one.
 
         >>> HistoryFilter(tags={"branch": "main"}, last=20).words
         'tag branch=main, last 20'
@@ -117,7 +117,7 @@ class HistoryFilter:
 
 
 def _time(name: str, text: str, *, to_the_end: bool = False) -> datetime:
-    """Return the time that a text names; of a date its first moment, or its last."""
+    """Return the time that a text names; for a date, its first moment or its last."""
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -133,17 +133,17 @@ class HistoryRow(TypedDict):
     """One metric of one run.
 
     ``ci``: (low, high) or None. ``step``: whether the mean stepped at this run. ``delta``: the paired difference to the
-    run before, None where they cannot be compared. ``p_adjusted``: of no difference, corrected over the history.
-    ``step_change`` and ``step_ci``: how far the mean stepped; ``step_between``: the first and the last run that may be
-    the first one after the step. ``step_before``: the run that this one was compared with; ``step_parameters``: which
-    parameters differ from its, as (before, after), None where one run lacks it. ``step_possible``: no step, but what
-    looks like one, with the same numbers. ``requested_as``: the text that the metric was asked for by.
-    ``drift_change`` and ``drift_ci``: how far the mean drifted slowly until this run; ``drift_between``: the first and
-    the last run of the drift; ``drift_runs``: how many these are. ``direction``: which values of the metric are better.
-    ``suite``: the suite of which this is a macro mean. ``judged``: which share of the first ranks, down to ``cutoff``,
-    is judged; ``goes_with_judged``: that share before and after a step or drift which unjudged items alone may have
-    made. ``judge``: who gave the labels, "" for no named one. ``step_or_drift``: whether a slow drift explains the step
-    at least as well.
+    run before, None if they cannot be compared. ``p_adjusted``: the p-value of no difference, corrected over the
+    history. ``step_change`` and ``step_ci``: how far the mean stepped; ``step_between``: the first and the last run
+    that may be the first one after the step. ``step_before``: the run that this one was compared with;
+    ``step_parameters``: the parameters that differ from those of that run, as (before, after), None if one run lacks
+    it. ``step_possible``: not a step, but a change that looks like one, with the same numbers. ``requested_as``: the
+    name by which the metric was requested. ``drift_change`` and ``drift_ci``: how far the mean drifted slowly until
+    this run; ``drift_between``: the first and the last run of the drift; ``drift_runs``: how many runs these are.
+    ``direction``: which values of the metric are better. ``suite``: the suite of which this is a macro mean.
+    ``judged``: the judged share of the first ranks, down to ``cutoff``; ``goes_with_judged``: that share before and
+    after a step or drift that unjudged items alone may have caused. ``judge``: who gave the labels, "" for the unnamed
+    judge. ``step_or_drift``: whether a slow drift explains the step at least as well.
     """
 
     run: str
@@ -189,11 +189,11 @@ def history_said(
 ) -> Said:
     """Return the output for a history.
 
-    Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what must be known
-    to read them. ``n_shown``: how many runs a table has, by default the newest 40. ``newest_first``: the newest steps
-    are told instead of the largest. ``spelled``: how arguments are spelled for people. People see a sparkline of all
-    runs, the change to the run before, and sentences of the steps, however old; JSON and CSV carry all rows as they
-    are, and no notes.
+    Parameters: ``rows``: oldest run first; several metrics are shown one after the other. ``notes``: what a reader of
+    the rows must know. ``n_shown``: how many runs a table has, by default the latest 40. ``newest_first``: show the
+    latest steps instead of the largest. ``spelled``: how arguments are written for people. People see a sparkline of
+    all runs, the change to the run before, and sentences on the steps, however old. JSON and CSV contain all rows
+    unchanged, without notes.
     """
     shown = TABLE_RUNS if n_shown is None else n_shown
 
@@ -210,7 +210,7 @@ def history_said(
 def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequence[Note] = ()) -> Said:
     """Return the output for the new steps of a history; ``newest``: the run that would have shown them.
 
-    People read a sentence for each, or that there is none; JSON and CSV have their rows.
+    People see a sentence for each step, or that there is none; JSON and CSV have their rows.
     """
     sentences = [step_sentence(row) for row in new] or [f"no new step at {newest['run']} (run {newest['run_id']})"]
     report = Report(newest["metric"], remarks=sentences, notes=[told(note) for note in notes])
@@ -219,11 +219,11 @@ def new_steps_said(new: Sequence[HistoryRow], newest: HistoryRow, notes: Sequenc
 
 def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first: bool, spelled: Spelling) -> Report:
     newest, before = rows[-n_shown:], [None, *rows][-n_shown - 1 : -1]
-    more = worded(f"{argument('format', 'csv')} has all, {argument('last', 'N')} shows as many", spelled)
+    more = worded(f"{argument('last', 'N')} shows N, {argument('format', 'csv')} all", spelled)
     sentences = happened(rows, newest_first=newest_first)
     n_untold = len(sentences) - MOST_SENTENCES
     if n_untold > 0:
-        all_told = worded(f"{argument('format', 'json')} has all", spelled)
+        all_told = worded(f"{argument('format', 'json')} shows all", spelled)
         sentences[MOST_SENTENCES:] = [f"{n_untold:,} more; {all_told}"]
     span = JudgedSpan.of(rows[-1].get("cutoff"), (row.get("judged") for row in rows))
     judged = [f">{_judged(rows[-1])}"] if span is not None and span.is_apart else []
@@ -231,7 +231,7 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
     if span is not None and not judged and span.least < 1:
         below = [f"{_judged(rows[-1])}: {percent_span(span.least, span.greatest)}"]
     suite, judge = rows[-1].get("suite"), rows[-1].get("judge")
-    cut = f"the newest {len(newest):,} of {len(rows):,} runs; {more}"
+    cut = f"the latest {len(newest):,} of {len(rows):,} runs; {more}"
     return Report(
         (metric if suite is None else f"macro {metric} on suite {suite}") + (f" (judge {judge!r})" if judge else ""),
         asides=list(filter(None, (_line([row["mean"] for row in rows]), _asked_for(metric, rows)))),
@@ -250,7 +250,7 @@ def _report(metric: str, rows: Sequence[HistoryRow], n_shown: int, newest_first:
 
 
 def _judged(row: HistoryRow) -> str:
-    """Return what the judged share of a run's first ranks is called."""
+    """Return the name of the judged share of a run's first ranks."""
     return f"judged@{row.get('cutoff')}" if row.get("cutoff") else "judged"
 
 
@@ -259,13 +259,13 @@ def _share(share: float | None) -> str:
 
 
 def _with_judged(row: HistoryRow) -> str:
-    """Return with which change of the judged share a step or drift goes, "" where it goes with none."""
+    """Return the change of the judged share that goes with a step or drift, "" if there is none."""
     shares = row.get("goes_with_judged")
     return "" if shares is None else f"; goes with {_judged(row)}: {percent(shares[0])} to {percent(shares[1])}"
 
 
 def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[str]:
-    """Return a sentence for each step and each drift: the largest first and possible ones last, or the newest first."""
+    """Return a sentence for each step and each drift: the largest first and possible ones last, or the latest first."""
     told: list[tuple[bool, float, str]] = []
     for row in reversed(rows):
         if row.get("step_between") is not None:
@@ -276,17 +276,17 @@ def happened(rows: Sequence[HistoryRow], *, newest_first: bool = False) -> list[
 
 
 def _asked_for(metric: str, rows: Sequence[HistoryRow]) -> str:
-    """Return the texts by which a metric was asked for, "" where it is shown by the only one."""
+    """Return the names by which a metric was requested, "" if it is shown by its only name."""
     texts = list(dict.fromkeys(row["requested_as"] for row in rows if "requested_as" in row))
-    return "" if texts in ([], [metric]) else f"(asked for as {', '.join(texts)})"
+    return "" if texts in ([], [metric]) else f"(requested as {', '.join(texts)})"
 
 
 def _line(means: Sequence[float | None]) -> str:
-    """Return the sparkline, for a long history with what its blocks stand for."""
+    """Return the sparkline; for a long history, also how many runs each block stands for."""
     if len(means) <= SPARKLINE_BLOCKS:
         return sparkline(means)
     blocks, n_runs = means_of_blocks(means, SPARKLINE_BLOCKS)
-    return f"{sparkline(blocks)}  {len(means):,} runs, each block {n_runs}"
+    return f"{sparkline(blocks)}  {len(means):,} runs, {n_runs} per block"
 
 
 def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
@@ -312,7 +312,7 @@ def _cells(row: HistoryRow, previous: HistoryRow | None) -> list[object]:
 
 
 def gain_of(row: HistoryRow, change: float | None) -> float | None:
-    """Return by how much a change of a run's metric is for the better."""
+    """Return by how much a change of a run's metric is an improvement."""
     return change if change is None or row.get("direction") != "lower" else -change
 
 
@@ -327,7 +327,7 @@ def _csv_row(row: HistoryRow) -> dict[str, Any]:
 
 
 def step_sentence(row: HistoryRow) -> str:
-    """Return what is known of a step: which way, at which run, what changed there, how far, how sure, where else.
+    """Return what is known of a step: its direction, its run, what changed there, its size, its p-value, and its range.
 
     >>> step_sentence({"run": "r17", "run_id": 17, "created_at_utc": "", "metric": "ndcg@10", "mean": 0.5, "ci": None,
     ...     "step_change": -0.0123, "step_ci": (-0.0156, -0.009), "p_adjusted": 1e-9, "git_commit": "abc1234def",
@@ -343,17 +343,15 @@ def step_sentence(row: HistoryRow) -> str:
         change += f" {interval((ci[0], ci[1]), signed=True)}"
     sentence = f"stepped {way} at {row['run']} ({', '.join(details)}): {change}"
     is_possible = bool(row.get("step_possible"))
-    if not is_possible:  # the p-value that counts for a possible step is large and says nothing
+    if not is_possible:  # the p-value of a possible step is large and says nothing
         sentence += f", {p_equation(row.get('p_adjusted'))}"
     first, last = row.get("step_between") or (row["run"], row["run"])
     if first != last:
-        sentence += f"; neighbours do not show it: it lies somewhere from {first} to {last}"
+        sentence += f"; neighbouring runs do not show it, so it lies somewhere from {first} to {last}"
     if row.get("step_or_drift"):
         sentence += "; a slow drift explains it at least as well"
     sentence += _with_judged(row)
-    return (
-        f"perhaps {sentence}; there are too few groups, or too few that moved, to be sure" if is_possible else sentence
-    )
+    return f"perhaps {sentence}; too few groups, or too few that moved, to be sure" if is_possible else sentence
 
 
 def drift_sentence(row: HistoryRow) -> str:
@@ -394,7 +392,7 @@ def _value(value: object) -> str:
 
 
 def pairs_text(pairs: Mapping[str, object] | None) -> str:
-    """Return pairs as one types them.
+    """Return pairs as a user types them.
 
     >>> pairs_text({"k1": "0.9", "b": 0.4})
     'k1=0.9 b=0.4'
@@ -403,7 +401,7 @@ def pairs_text(pairs: Mapping[str, object] | None) -> str:
 
 
 def changes_text(changes: Mapping[str, Sequence[object]] | None) -> str:
-    """Return which parameters changed, each with its value before and after; nothing stands where there was none.
+    """Return which parameters changed, each with its value before and after, which is empty if there was none.
 
     >>> changes_text({"k1": ("0.9", "1.2"), "b": (None, "0.4")})
     'k1=0.9->1.2 b=->0.4'
@@ -413,7 +411,7 @@ def changes_text(changes: Mapping[str, Sequence[object]] | None) -> str:
 
 
 MOST_RUNS = 400
-"""How many runs, the newest, are drawn."""
+"""How many of the latest runs are drawn."""
 
 
 def history_chart(
@@ -427,7 +425,7 @@ def history_chart(
 ) -> Spec:
     """Return the chart of a metric over runs with its 95% intervals, the steps and the changes of labels.
 
-    ``on``: the dataset. ``marked``: the names of runs that are pointed out. ``is_mean``: False for one group.
+    ``on``: the dataset. ``marked``: the names of runs to highlight. ``is_mean``: False for one group.
     """
     shown = [row for row in rows if row["mean"] is not None][-MOST_RUNS:]
     table: list[dict[str, object]] = []
@@ -452,9 +450,9 @@ def history_chart(
         )
     names = [str(row["run"]) for row in table]
     title = f"History of {metric}{on and f' on {on}'}"
-    words = "mean with its 95% interval, run after run"
+    words = "mean with its 95% interval, run by run"
     if len(shown) < len(rows):
-        words += f"; the newest {len(shown):,} of {len(rows):,} runs"
+        words += f"; the latest {len(shown):,} of {len(rows):,} runs"
     x: Spec = {
         "field": "place",
         "type": "quantitative",

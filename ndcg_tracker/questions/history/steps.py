@@ -1,4 +1,4 @@
-"""What follows from means and results of runs in time: steps, notes on them, and which runs cannot be compared."""
+"""Conclusions from means and results of runs over time: steps, notes on them, and runs that cannot be compared."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ if TYPE_CHECKING:
 
 STUDY_TAG = "study"
 FAR_APART = 0.1
-"""Where the judged share of runs moves by this much, a history says that its means go with it."""
+"""If the judged share of runs moves by this much, a history says that its means move with it."""
 GOES_WITH = 0.75
-"""A change goes with the judged share if a loss in proportion to it would be this part of the change or more."""
+"""A change goes with the judged share if a loss in proportion to that share is at least this part of the change."""
 _ENOUGH = 0.9
-"""A run with results for a smaller share of the others' groups is left out, since it would leave few shared groups."""
+"""A run with results for a smaller share of the others' groups is left out, because few groups would remain shared."""
 
 
 def different_labels(records: Sequence[HistoryRecord], dataset: str, metric: str, judge: str = "") -> list[Note]:
-    """Return a note on runs that are evaluated under several versions of the labels, with the way around it."""
+    """Return a note on runs that are evaluated under several versions of the labels, with the command to fix it."""
     counts = sorted(Counter(record.label_set_version for record in records).items())
     command = ("ndcg-track", "rescore", "--all", "--dataset", dataset, "--metric", metric, *judge_option(judge))
     return [Note("different_labels", {"versions": tuple(counts)}, command)] if len(counts) > 1 else []
 
 
 def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
-    """Mark the steps and drifts that unjudged items alone may have made; return the runs around the last, None of none.
+    """Mark steps and drifts that unjudged items alone may have caused; return the runs around the last one, or None.
 
-    ``rows``: of runs under the same labels, between which steps are looked for.
-    The share of judged first ranks that was lost or won, of the mean of the run that has more, makes three quarters of
-    the change or more, and goes its way.
+    ``rows``: runs under the same labels, between which steps are searched. A step or drift is marked if the relative
+    change of the judged share of first ranks, times the larger mean, makes up three quarters of it or more, in the same
+    direction.
     """
     place = {row["run"]: at for at, row in enumerate(rows)}
     marked = None
@@ -59,7 +59,7 @@ def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
         if change is None:
             continue
         begin, end = (place[drift[0]], at) if drift is not None else (max(at - 1, 0), at)
-        if drift is None and step is not None and step[0] != step[1]:  # it lies somewhere between these
+        if drift is None and step is not None and step[0] != step[1]:  # the step lies somewhere between these
             begin, end = max(place[step[0]] - 1, 0), place[step[1]]
         first, last = rows[begin].get("judged"), rows[end].get("judged")
         if first is None or last is None:
@@ -73,7 +73,7 @@ def mark_judged(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
 
 
 def far_apart(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
-    """Return the runs with the most and the least judged, where these are so far apart that means say little."""
+    """Return the runs with the largest and the smallest judged share, if the gap is so wide that means say little."""
     known = [(share, row["run"]) for row in rows if (share := row.get("judged")) is not None]
     if not known or max(known)[0] - min(known)[0] < FAR_APART:
         return None
@@ -83,7 +83,7 @@ def far_apart(rows: Sequence[HistoryRow]) -> tuple[str, str] | None:
 def lacking_groups(
     runs: Sequence[RunRecord], records: Sequence[HistoryRecord], metric: Metric, judge: str = ""
 ) -> list[Note]:
-    """Return a note on the runs that lack groups which others have, where the metric counts these as 0."""
+    """Return a note on the runs that lack groups of other runs, if the metric counts these as 0."""
     if not metric.counts_missing:
         return []
     fewest: dict[int, int] = {}
@@ -110,7 +110,7 @@ def lacking_groups(
 def study_notes(
     runs: Sequence[RunRecord], records: Sequence[HistoryRecord], dataset: str, metric: str, judge: str
 ) -> tuple[Note, ...]:
-    """Return what to ask instead where most of the runs are trials of one search."""
+    """Return a note on what to do instead if most of the runs are trials of one search."""
     trials: dict[str, list[HistoryRecord]] = {}
     for run, record in zip(runs, records, strict=True):
         if STUDY_TAG in run.tags and record.mean is not None:
@@ -125,7 +125,7 @@ def study_notes(
 
 
 def changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, tuple[object, object]]:
-    """Return the parameters that differ, each with its value before and after, None where there was none.
+    """Return the parameters that differ, each with its value before and after, None if there was no value.
 
     >>> changed({"k1": "0.9", "b": "0.4"}, {"k1": "1.2", "b": "0.4", "fields": "title"})
     {'fields': (None, 'title'), 'k1': ('0.9', '1.2')}
@@ -138,7 +138,7 @@ def changed(before: Mapping[str, object], after: Mapping[str, object]) -> dict[s
 class FoundStep:
     """The step or the drift at one run; other runs are given by id.
 
-    ``before``: the run it was compared with. ``first`` and ``last``: the runs between which a step lies.
+    ``before``: the run that it was compared with. ``first`` and ``last``: the runs between which the step is.
     ``drift_from``: the first run of the drift that ends here.
     """
 
@@ -150,7 +150,7 @@ class FoundStep:
 
 
 def sample_notes(records: Sequence[HistoryRecord]) -> list[Note]:
-    """Return the notes on each sample of items among which runs rank theirs."""
+    """Return the notes on each sample of items that runs rank."""
     samples = dict.fromkeys(record.sampled for record in records)
     names = {sample: [record.run for record in records if record.sampled == sample] for sample in samples}
     if len(samples) < 2:
@@ -160,7 +160,7 @@ def sample_notes(records: Sequence[HistoryRecord]) -> list[Note]:
 
 
 def by_task(records: Sequence[HistoryRecord]) -> list[list[HistoryRecord]]:
-    """Return the records apart that cannot be compared: under other labels, or of other sampled items."""
+    """Return the records split into comparable parts, by labels and sampled items."""
     apart: dict[object, list[HistoryRecord]] = {}
     for record in records:
         apart.setdefault((record.label_set_version, record.sample), []).append(record)
@@ -177,7 +177,7 @@ def found_steps(run_ids: Sequence[int], tested: StepsWithScatter) -> dict[int, F
 
 
 def at_groups(ids: Index, results: Results) -> Floats | None:
-    """Return the results of these groups, None if one is missing."""
+    """Return the results of these groups, None if any is missing."""
     stored_ids, values = results
     places = np.minimum(np.searchsorted(stored_ids, ids), max(0, stored_ids.size - 1))
     if not stored_ids.size or (stored_ids[places] != ids).any() or np.isnan(values[places]).any():
@@ -186,7 +186,7 @@ def at_groups(ids: Index, results: Results) -> Floats | None:
 
 
 def scatter_notes(tested: StepsWithScatter, dataset: str | None) -> list[Note]:
-    """Return notes on how far runs scatter beyond what groups explain, and on runs that resemble the one before."""
+    """Return notes on scatter of runs beyond what groups explain, and on runs that resemble the one before."""
     if tested.is_unsure:
         of = () if dataset is None else ("--dataset", dataset)
         command = ("ndcg-track", "ingest", "FILE", *of, "--tag", "aa=NAME")
@@ -213,7 +213,7 @@ def group_notes(records: Sequence[HistoryRecord], results: Sequence[Results], id
 
 
 def differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
-    """Return the differences of the stored means, where nothing can be tested."""
+    """Return the differences of the stored means, if nothing can be tested."""
     steps: dict[int, FoundStep] = {}
     for before, record in pairwise(records):
         unknown = record.mean is None or before.mean is None
@@ -223,7 +223,7 @@ def differences(records: Sequence[HistoryRecord]) -> dict[int, FoundStep]:
 
 
 def side_by_side(results: Sequence[Results]) -> tuple[Index, Floats, Mask]:
-    """Return the groups that the runs share, a row of their results per run, and which runs these are."""
+    """Return the groups that the runs share, a row of results per run, and which runs these are."""
     first = results[0][0]
     kept = np.ones(len(results), dtype=np.bool_)
     if all(ids is first for ids, _ in results):

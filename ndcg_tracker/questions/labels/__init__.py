@@ -22,50 +22,58 @@ if TYPE_CHECKING:
 
 FirstVersion = Annotated[int, Option("A version of the labels.", metavar="VERSION", is_positional=True)]
 OtherVersion = Annotated[
-    int | None, Option("The version to hold against it.", metavar="[OTHER]", default="newest", is_positional=True)
+    int | None, Option("The version to compare it with.", metavar="[OTHER]", default="the latest", is_positional=True)
 ]
 TopLabels = Annotated[int, Option("How many changed labels to show.", least=0)]
 Judges = Annotated[
     str,
     Option("A judge; give one or two.", ("--judge",), metavar="NAME", default="the only two", is_optional=True),
 ]
-ByMetric = Annotated[str, Option("By which runs are compared.", ("--metric", "-m"))]
-TopContested = Annotated[int, Option("How many labels to show whose grades differ.", least=0)]
+ByMetric = Annotated[str, Option("The metric by which runs are compared.", ("--metric", "-m"))]
+TopContested = Annotated[int, Option("How many labels with different grades to show.", least=0)]
 SlicesOfJudges = Annotated[
-    str | None, Option("Agreement and error by the values of this attribute of groups.", metavar="ATTRIBUTE")
+    str | None, Option("Also show agreement and error by this attribute of groups.", metavar="ATTRIBUTE")
 ]
-Budget = Annotated[int | None, Option("How many items at most.", metavar="N")]
+Budget = Annotated[int | None, Option("The largest number of items.", metavar="N")]
 NeededVersion = Annotated[
     Version,
     Option("Labels: a version, or newest.", metavar="VERSION", default="newest", typed=str | None, read=labels_version),
 ]
 SettledMetric = Annotated[
     str | None,
-    Option("The metric to settle.", ("--metric", "-m"), default="the first with bounds that all runs have"),
+    Option(
+        "The metric whose difference to settle.", ("--metric", "-m"), default="the first with bounds that all runs have"
+    ),
 ]
-CheckedJudge = Annotated[str, Option("Whose labels are to be checked.", ("--judge",), metavar="NAME")]
+CheckedJudge = Annotated[str, Option("The judge whose labels to check.", ("--judge",), metavar="NAME")]
 SampleBudget = Annotated[int, Option("How many items people can grade.", metavar="N")]
 Looks = Annotated[
     int | None,
-    Option("In how many steps to draw; their verdicts share the 5%.", metavar="N", default="1", least=1),
+    Option(
+        "How many steps to draw in; their verdicts share the 5% of false positives.", metavar="N", default="1", least=1
+    ),
 ]
 NotTuned = Annotated[
-    bool, Option("Runs and labels stored after the first answer do not depend on it: give them the old random numbers.")
+    bool,
+    Option(
+        "Declare that runs and labels stored after the first answer do not depend on it, so that they get the old "
+        "random numbers."
+    ),
 ]
 PeoplesScale = Annotated[
-    float | None, Option("Greatest grade that people give.", metavar="MAX", default="the judge's greatest")
+    float | None, Option("The highest grade that people give.", metavar="MAX", default="the judge's highest")
 ]
-CheckedMetric = Annotated[str, Option("The metric to check the difference in.", ("--metric", "-m"))]
+CheckedMetric = Annotated[str, Option("The metric whose difference to check.", ("--metric", "-m"))]
 Seed = Annotated[
     str | None,
-    Option("Of the random numbers, for the dataset's first design.", metavar="TEXT", default="a random one"),
+    Option("Seed of the random numbers, for the dataset's first design.", metavar="TEXT", default="a random one"),
 ]
 
 
 def label_versions(self: HasStore, dataset: Dataset = DEFAULT_DATASET, *, judge: Judge = None) -> list[LabelVersion]:
-    """Return the versions of a dataset's labels, oldest first, with what they hold and how many runs they score.
+    """Return the versions of a dataset's labels, oldest first, with their content and how many runs they score.
 
-    ``judge``: only those of one judge ("": of no named one).
+    ``judge``: only the versions of one judge ("": the unnamed one).
     """
     from ndcg_tracker.questions.labels.gather import label_versions
 
@@ -81,10 +89,10 @@ def labels_diff(
     dataset: Dataset = DEFAULT_DATASET,
     top: TopLabels = 10,
 ) -> LabelsDiff:
-    """Return what differs between two versions of a dataset's labels; by default the second is the newest.
+    """Return what differs between two versions of a dataset's labels; by default the second is the latest.
 
-    ``top``: how many labels to keep of those whose grade changed. Raises: ReferenceNotFoundError for a dataset or
-    version that is not there.
+    ``top``: how many labels with changed grades to keep. Raises: ReferenceNotFoundError for an unknown dataset or
+    version.
     """
     from ndcg_tracker.questions.labels.gather import label_sets_diff
 
@@ -100,16 +108,17 @@ def labels_agreement(
     top: TopContested = 10,
     by: SlicesOfJudges = None,
 ) -> JudgesAgreement:
-    """Return how far two judges agree, by how much one errs for each run, and what becomes of the runs under each.
+    """Return how far two judges agree, by how much one errs for each run, and how the runs fare under each.
 
-    By the newest labels of each. Where one answered designs that check the other one (``labels_sample``), agreement and
-    errors are of these answers alone, weighted by 1 / probability.
+    The latest labels of each judge count. If one judge answered designs that check the other one (``labels_sample``),
+    agreement and errors use these answers alone, weighted by 1 / probability.
 
-    Parameters: ``judges``: two; one is held against the only other one, or the unnamed judge; none: the only two.
-    ``metric``: by which runs are ordered and compared, under the labels of the pairs that both judges labelled; errors
-    are those among the ranks up to its cutoff. ``top``: how many labels to keep of those whose grades differ. ``by``:
-    an attribute of groups, for agreement and error in each slice. Raises: InputError where it is not clear which two
-    are meant, one has neither labels nor answers, or no group has the attribute.
+    Parameters: ``judges``: two judges. One judge is compared with the only other one, or with the unnamed judge;
+    without any, the only two judges are compared. ``metric``: the metric by which runs are ordered and compared, under
+    the labels of the pairs that both judges labelled; errors are those among the ranks up to its cutoff. ``top``: how
+    many labels with different grades to keep. ``by``: an attribute of groups, for agreement and error in each slice.
+    Raises: InputError if it is not clear which two judges are meant, if one has neither labels nor answers, or if no
+    group has the attribute.
     """
     from ndcg_tracker.questions.labels.agreement import judges_agreement
 
@@ -128,18 +137,18 @@ def labels_needed(
     judge: Judge = None,
     labels: NeededVersion = None,
 ) -> LabelsNeededResult:
-    """Return which unjudged items to judge next, those first that could move a difference most.
+    """Return the unjudged items to judge next, first those that could move a difference most.
 
-    Items without a label in the newest version, among the first ranks of a run, each with the range of the mean
-    difference over its grades, all others being as they are. Of several candidates, each is compared with the
+    The items have no label in the latest version and are among the first ranks of a run. Each comes with the range of
+    the mean difference over its grades, with all other items unchanged. Each of several candidates is compared with the
     baseline, and an item counts by the difference that it could move most.
 
-    Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``budget``: how many items at most,
-    None for all. ``metric``: by default the first that all runs have and that has such ranges. ``judge``: whose labels
-    (see ``compare``); for a judge without labels a first batch, the first ranks of every group. ``labels``: a version,
-    by default the newest. Returns: the items; ``save`` writes them for judges, ``add_labels`` with ``extend`` takes the
-    answers. Raises: ReferenceNotFoundError; InputError for a metric without such ranges and a budget below 1;
-    NotComparableError.
+    Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``budget``: the largest number of
+    items, None for all. ``metric``: by default the first that all runs have and that has such ranges. ``judge``: whose
+    labels (see ``compare``); a judge without labels gets a first batch, the first ranks of every group. ``labels``: a
+    version, by default the latest. Returns: the items; ``save`` writes them for judges, and ``add_labels`` with
+    ``extend`` stores the grades. Raises: ReferenceNotFoundError; InputError for a metric without such ranges and a
+    budget below 1; NotComparableError.
     """
     from ndcg_tracker.compare.arms import named_runs
     from ndcg_tracker.metrics.language.text import parse_metric
@@ -165,23 +174,24 @@ def labels_sample(
     seed: Seed = None,
     dataset: AnyDataset = None,
 ) -> LabelsSampleResult:
-    """Draw which items people are to grade, so that a judge is checked on the differences of runs.
+    """Draw items for people to grade, to check a judge on the differences of runs.
 
-    Each item is drawn with a probability in proportion to what its gain moves most in a difference of a candidate and
-    the baseline, by a random number that it has for good: a larger budget contains a smaller one. The design is stored;
-    called again with other options it is planned anew, as long as nobody has answered. With several looks the first
-    call draws budget / looks items, and each further one the next step, once all items of the present one have answers.
-    Answers go back with ``add_answers``.
+    Each item is drawn with a probability in proportion to the largest change that its gain makes in a difference of a
+    candidate and the baseline. The draw uses a random number that the item keeps, so a larger budget contains a smaller
+    one. The design is stored; calling this again with other options plans it again, as long as nobody has answered.
+    With several looks, the first call draws budget / looks items. Each further call draws the next step, once all items
+    of the present step have answers. Store answers with ``add_answers``.
 
-    Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``judge``: whose newest labels are
-    checked. ``budget``: how many items are drawn on average, in all looks. ``metric``: ndcg, or a sum of what items are
-    worth at their ranks (cg, dcg, P, RBP). ``looks``: how many verdicts are planned, by default one; they share the
-    level of one. ``not_tuned``: that runs and labels that were stored after the first answer do not depend on the
-    answers: they get the old random numbers, not their own. ``scale``: the greatest grade of people, by default the
-    judge's. ``seed``: any text, for the dataset's first design. Returns: the items without an answer, in random order
-    and without the judge's grades; ``save`` writes them. Raises: ReferenceNotFoundError; NotComparableError for runs of
-    two datasets; InputError for what a sample cannot check; ConflictError for another seed, and, after the
-    first answer, for another plan and for the next look before all answers are there.
+    Parameters: ``baseline`` and ``candidates``: run references (see ``compare``). ``judge``: whose latest labels to
+    check. ``budget``: how many items are drawn on average, in all looks together. ``metric``: ndcg, or a sum of what
+    items are worth at their ranks (cg, dcg, P, RBP). ``looks``: how many verdicts are planned, by default one; they
+    share the level of one. ``not_tuned``: declares that runs and labels stored after the first answer do not depend on
+    the answers, so that they get the old random numbers, not their own. ``scale``: the highest grade of people, by
+    default the judge's. ``seed``: any text, for the dataset's first design. Returns: the items without an answer, in
+    random order and without the judge's grades; ``save`` writes them. Raises: ReferenceNotFoundError;
+    NotComparableError for runs of two datasets; InputError for what a sample cannot check; ConflictError for another
+    seed. After the first answer, ConflictError also for another plan, and for the next look before all answers are
+    there.
     """
     from ndcg_tracker.compare.arms import named_runs
     from ndcg_tracker.questions.labels.gather import LabelsSampleResult, labels_sample
@@ -196,9 +206,9 @@ def labels_sample(
 def change_of_labels(
     self: HasStore, version: int, *, dataset: str = DEFAULT_DATASET, extends: bool = False
 ) -> tuple[str, ...]:
-    """Return what a version of the labels lacks of the one before, and how many groups are new, in words.
+    """Return in words what a version of the labels lacks compared with the one before, and how many groups are new.
 
-    ``extends``: whether it was to extend that one; a note tells where the judge had none.
+    ``extends``: whether it was meant to extend that one; a note says if the judge had no version.
     """
     from ndcg_tracker.runs.labels import change_of_labels
     from ndcg_tracker.words.notes import in_words
@@ -224,8 +234,9 @@ def compare_versions(
     """Compare a baseline with its candidates under every version of the labels: does the conclusion change?
 
     Parameters and raises: see ``compare``; the versions are those of ``judge``, "*" for those of all judges.
-    ``newest_only``: of each judge the newest version alone under which both have the metrics: does the verdict turn
-    between judges? Versions under which one of the runs lacks the metrics are named, with the command that adds them.
+    ``newest_only``: use only the latest version of each judge under which both have the metrics, to see if the verdict
+    turns between judges. A note names the versions under which one of the runs lacks the metrics, with the command that
+    adds them.
     """
     from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.inference import Methods

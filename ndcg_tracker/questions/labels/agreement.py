@@ -1,7 +1,7 @@
 """Two judges of one dataset: how far they agree, by how much one errs for each run, and which verdicts turn.
 
-Where one of them answered designs that check the other one (``labels sample``), the pairs that were drawn count alone,
-each 1 / its probability: so what is said does not depend on which pairs were asked for.
+If one of them answered designs that check the other one (``labels sample``), only the drawn pairs count, each with the
+weight 1 / probability. So the result does not depend on which pairs were asked for.
 """
 
 from __future__ import annotations
@@ -78,10 +78,11 @@ def labels_of_both(first: LabelLists, second: LabelLists) -> tuple[LabelLists, L
 
 @dataclass(frozen=True)
 class GradePairs:
-    """What two judges say of the same items: ``lists``, of the first and of the second, row by row the same pairs.
+    """The grades of two judges for the same items.
 
-    ``weights``: float64, shape (n,), how much each counts; None: all the same. ``is_first``: whether it is the first
-    whose grade is taken as right or wrong: errors are its grade minus the second's, else the reverse.
+    ``lists``: the labels of the first and of the second judge, with the same pairs row by row. ``weights``: float64,
+    shape (n,), the weight of each pair, None for equal weights. ``is_first``: whether the first judge is the one in
+    doubt; errors are then its grade minus the second's, else the reverse.
     """
 
     lists: tuple[LabelLists, LabelLists]
@@ -119,7 +120,7 @@ class GradePairs:
         return signed_error(first - second if self.is_first else second - first, groups, weights)
 
     def counts(self) -> tuple[GradeCount, ...]:
-        """Return how often each grade of the first met each of the second, and their share of all weights."""
+        """Return how often each grade of the first met each grade of the second, and its share of all weights."""
         (first, second), _, weights = self.of(self.every)
         met, at = np.unique(np.stack([first, second]), axis=1, return_inverse=True)
         at = at.reshape(-1)
@@ -129,9 +130,9 @@ class GradePairs:
 
 
 def run_errors(pairs: GradePairs, first_ranks: Mapping[str, Mask]) -> tuple[RunError, ...]:
-    """Return the errors of a judge among the first ranks of each run, and where it alone shows an item.
+    """Return the errors of a judge among the first ranks of each run, and those on items that only this run shows.
 
-    ``first_ranks``: by run, bool, shape (n,), which of the pairs it has there.
+    ``first_ranks``: by run, bool, shape (n,), which of the pairs are among its first ranks.
 
     >>> keys = Keys.from_strings
     >>> one, two = (LabelLists.from_rows(keys("qqq"), keys("abc"), np.array(of)) for of in ([2.0, 1, 1], [1.0, 1, 0]))
@@ -151,7 +152,7 @@ def run_errors(pairs: GradePairs, first_ranks: Mapping[str, Mask]) -> tuple[RunE
 def slices_agreement(pairs: GradePairs, slicing: Slicing) -> tuple[SliceAgreement, ...]:
     """Return how far two judges agree in each slice of groups, the largest first, groups without a value last.
 
-    ``slicing``: with a value for each of the pairs' groups.
+    ``slicing``: has a value for the group of each pair.
     """
     found = []
     for value, places in slicing.places():
@@ -162,7 +163,7 @@ def slices_agreement(pairs: GradePairs, slicing: Slicing) -> tuple[SliceAgreemen
 
 
 def kendall_tau(runs: Sequence[RunUnderJudges]) -> float | None:
-    """Return Kendall's tau-b of the orders that two judges put runs into, None where one of them ties all runs.
+    """Return Kendall's tau-b of the orders that two judges put runs into, None if one of them ties all runs.
 
     >>> kendall_tau([RunUnderJudges("a", 0.5, 0.5), RunUnderJudges("b", 0.4, 0.6), RunUnderJudges("c", 0.1, 0.2)])
     0.33333333333333337
@@ -201,11 +202,11 @@ def _corrected(metrics: Sequence[MetricComparison]) -> list[PairVerdict]:
 
 @dataclass(frozen=True)
 class _Drawn:
-    """What one judge answered to designs that check another one.
+    """The answers of one judge to designs that check another judge.
 
-    ``grades`` and ``weights``: of the same pairs, the weights 1 / probability. ``run_ids``: of the designs' runs, None
-    for one that is deleted. ``newest_before``: the id of the newest version of labels that was stored before the first
-    answer to any.
+    ``grades`` and ``weights``: of the same pairs; the weights are 1 / probability. ``run_ids``: of the designs' runs,
+    None for a deleted run. ``newest_before``: the id of the latest version of labels that was stored before the first
+    answer to any design.
     """
 
     answers: DrawnAnswers
@@ -216,7 +217,7 @@ class _Drawn:
 
 
 def _drawn(tx: ReadTransaction, dataset_id: int, two: Sequence[str]) -> _Drawn | None:
-    """Return the answers of one of two judges to designs that check the other one; of both, where there are more."""
+    """Return the answers of one of two judges to designs that check the other one, or of both if both have some."""
     judge_of = {label_set.id: label_set.judge for label_set in tx.labels.sets(dataset_id, None)}
     stored = tx.designs.all(dataset_id)
     found = []
@@ -230,9 +231,9 @@ def _drawn(tx: ReadTransaction, dataset_id: int, two: Sequence[str]) -> _Drawn |
 def _answers(tx: ReadTransaction, designs: Sequence[DesignRecord], judge: str, checked_by: str) -> _Drawn:
     """Return the answers to some designs.
 
-    Designs of one seed draw by the same random numbers, so that a pair is drawn by any of them with the greatest of its
-    probabilities. Those of another seed are a sample of their own: a pair counts once for each that drew it, and one
-    that was known when it was drawn counts in it for sure, with weight 1.
+    Designs of one seed draw by the same random numbers, so any of them draws a pair with the largest of its
+    probabilities. Designs of another seed are a separate sample. A pair counts once for each sample that drew it. A
+    pair that was known when it was drawn counts in that sample with certainty, with weight 1.
     """
     grade_of: dict[tuple[int, str], float] = {}
     probabilities: dict[tuple[int, str], dict[str, float]] = {}
@@ -268,10 +269,11 @@ def judges_agreement(
 ) -> JudgesAgreement:
     """Return how far two judges agree, by how much one errs, and how the runs fare under each by a metric.
 
-    The runs are evaluated under the labels that both judges gave. ``judges``: two; one is compared with the only other
-    one, or with the unnamed judge; none: the only two there are. ``top``: how many labels to keep of those whose grades
-    differ. ``by``: an attribute of groups, for slices. Raises: InputError where it is not clear which two, one has
-    neither labels nor answers to a design that checks the other one, or no group has the attribute.
+    The runs are evaluated under the labels that both judges gave. ``judges``: two judges. One judge is compared with
+    the only other one, or with the unnamed judge; without any, the only two judges are compared. ``top``: how many
+    labels with different grades to keep. ``by``: an attribute of groups, for slices. Raises: InputError if it is not
+    clear which two judges are meant, if one has neither labels nor answers to a design that checks the other one, or if
+    no group has the attribute.
     """
     dataset = tx.datasets.known(dataset_name)
     two = _two(tx, dataset, judges)
@@ -282,7 +284,7 @@ def judges_agreement(
     runs = [run for run in every if run.n_items and "items" in tx.runs.holds(run.id)]
     without = [run.name for run in every if run not in runs]
     notes = [Note("agreement_without_items", {"n": len(without), "first": without[0]})] if without else []
-    of_judge = 1 if two[0] == "" else 0  # whose grades are in doubt: not those of the unnamed judge
+    of_judge = 1 if two[0] == "" else 0  # the judge in doubt, which is never the unnamed one
     shown, weights, showing = versions, None, runs
     refs = [LabelSetRef(0, "", judge) if of is None else label_set_ref(of) for judge, of in zip(two, sets, strict=True)]
     if drawn is not None:
@@ -323,13 +325,13 @@ def judges_agreement(
 
 
 def _both_versions(versions: Sequence[LabelLists | None]) -> tuple[LabelLists, LabelLists] | None:
-    """Return the labels of the pairs that both judges have in their versions, None where one has no version."""
+    """Return the labels of the pairs that both judges have in their versions, None if one has no version."""
     first, second = versions
     return None if first is None or second is None else labels_of_both(first, second)
 
 
 def _newest(tx: ReadTransaction, dataset: DatasetRecord, judge: str, drawn: _Drawn | None) -> LabelSetRecord | None:
-    """Return the newest labels of a judge, None where it has answers to designs alone (InputError without either)."""
+    """Return the latest labels of a judge, None if it only has answers to designs (InputError without either)."""
     if drawn is not None and judge == drawn.answers.checked_by:
         return tx.labels.newest(dataset.id, judge)
     return numbered_labels(tx, dataset.id, dataset.name, judge=judge)
@@ -338,7 +340,7 @@ def _newest(tx: ReadTransaction, dataset: DatasetRecord, judge: str, drawn: _Dra
 def _notes(
     dataset: str, judge: str, pairs: GradePairs, drawn: _Drawn | None, label_set: LabelSetRecord | None
 ) -> list[Note]:
-    """Return what else to know of the pairs."""
+    """Return further notes on the pairs."""
     notes = []
     if drawn is None and not pairs.lists[0].n_items:
         notes.append(Note("no_common_pair", {}, sample_command(["A", "B"], judge or "JUDGE", dataset)))
@@ -353,10 +355,10 @@ def _notes(
 def _slicing(
     tx: ReadTransaction, dataset: DatasetRecord, attribute: str, keys: Keys, runs: Sequence[RunRecord]
 ) -> Slicing:
-    """Return the value of an attribute in some groups (InputError where no group has it)."""
+    """Return the value of an attribute in some groups (InputError if no group has it)."""
     if not runs:
         raise InputError(
-            f"dataset {dataset.name!r} has no runs, so {argument('by')} has nothing to tell apart",
+            f"dataset {dataset.name!r} has no runs, so {argument('by')} has nothing to slice",
             advice=f"store one with: {shlex.join(('ndcg-track', 'ingest', 'FILE', '--dataset', dataset.name))}",
         )
     return attribute_values(tx, runs[0], attribute).of(tx.groups.ids(dataset.id, keys))
@@ -382,7 +384,7 @@ def _runs_under(
     metric: Metric,
     both: tuple[LabelLists, LabelLists] | None,
 ) -> tuple[tuple[RunUnderJudges, ...], list[tuple[str, str]], list[list[MetricComparison]]]:
-    """Return the means of the runs under labels of both judges, all pairs of runs, and what is found under each."""
+    """Return the means of the runs under labels of both judges, all pairs of runs, and their verdicts under each."""
     if both is None or not both[0].n_items:
         return (), [], [[], []]
     weights = stored_weights(tx, dataset_id)
@@ -395,7 +397,7 @@ def _runs_under(
 def _results_under(
     tx: ReadTransaction, run: RunRecord, metric: Metric, lists: LabelLists, weights: GroupWeights | None
 ) -> GroupResults:
-    """Return the results of a run under some labels, the groups in the order of these."""
+    """Return the results of a run under some labels, in the order of the labels' groups."""
     scores = stored_scores(tx, run, [metric], HeldLabels(lists))
     ((results, _),) = scores.results(weights)
     places = places_of(lists.group_keys, results.group_keys)
@@ -405,10 +407,10 @@ def _results_under(
 
 
 def _two(tx: ReadTransaction, dataset: DatasetRecord, judges: Sequence[str]) -> Sequence[str]:
-    """Return the two judges that are meant; where one alone has labels, who answered designs is the other."""
+    """Return the two judges that are meant; if only one has labels, the other is the one that answered designs."""
     if len(judges) > 2 or len(set(judges)) < len(judges):
         given = ", ".join(map(repr, judges))
-        raise InputError(f"two judges are held against each other, not {given}", advice="name two")
+        raise InputError(f"a comparison of judges needs two, not {given}", advice="name two")
     if len(judges) == 2:
         return judges
     every = judges_of(tx, dataset.id)

@@ -20,11 +20,11 @@ from ndcg_tracker.words.texts import counted
 if TYPE_CHECKING:
     from ndcg_tracker.rankings.ranking import LabelLists
 
-app = options.command_group("Labels: add, list, diff, agreement, needed, sample.")
+app = options.command_group("Manage labels: add, list, diff, agreement, needed, sample.")
 
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
-"""How the items to judge are written."""
+"""The formats for items to judge."""
 
 
 LabelledDataset = Annotated[
@@ -42,10 +42,10 @@ def add_labels(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The labels; - is standard input.")],
     dataset: LabelledDataset = None,
     extend: Annotated[
-        bool, typer.Option("--extend", help="Add them to the newest version, instead of replacing it.")
+        bool, typer.Option("--extend", help="Add the labels to the latest version, instead of replacing it.")
     ] = False,
     rescore: Annotated[
-        bool, typer.Option("--rescore", help="Evaluate the stored runs under them, in the same transaction.")
+        bool, typer.Option("--rescore", help="Evaluate the stored runs under the labels, in the same transaction.")
     ] = False,
     reader: options.Reader = None,
     group: options.GroupColumn = None,
@@ -56,30 +56,30 @@ def add_labels(
     item_to_document: options.ItemToDocument = None,
     judge: options.OfJudge = None,
     added_by: Annotated[
-        str | None, typer.Option("--added-by", metavar="NAME", help="Who gave them, where that is not the judge.")
+        str | None, typer.Option("--added-by", metavar="NAME", help="Who gave the labels, if not the judge.")
     ] = None,
     from_runs: Annotated[
-        list[str] | None, typer.Option("--from-runs", metavar="RUNS", help="Runs whose logs they come from: A,B.")
+        list[str] | None, typer.Option("--from-runs", metavar="RUNS", help="Runs whose logs the labels come from: A,B.")
     ] = None,
     where: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=VALUE", help="Only rows with this value in this column; repeatable."),
     ] = None,
     design: Annotated[
-        int | None, typer.Option(metavar="N", help="They are answers to this design of labels sample.")
+        int | None, typer.Option(metavar="N", help="The labels are answers to this design of labels sample.")
     ] = None,
     keep_others: Annotated[
-        bool, typer.Option("--keep-others", help="Keep answers to items that the design did not draw, apart.")
+        bool, typer.Option("--keep-others", help="Store answers to items that the design did not draw, too, but apart.")
     ] = False,
 ) -> None:
-    """Store the labels of a file as a dataset's newest version.
+    """Store the labels of a file as a dataset's latest version.
 
-    Labels already stored add nothing. An empty label means that the item is unjudged. Those of a named judge, such as a
-    model, count where there are none of no named judge, or where --judge names it. A file with a column judge gives a
-    version to each judge that it names.
+    Labels that are already stored add nothing. An empty label means that the item is unjudged. Labels of a named judge,
+    such as a model, count if the unnamed judge has none, or if --judge names the model. A file with a column judge
+    gives each judge in it a version.
 
-    With --design they are no version of the labels: they check another judge (compare --check-with). The word unsure is
-    no answer there, as is an empty label.
+    With --design, the labels do not make a version: they check another judge (compare --check-with). There, the word
+    unsure, like an empty label, means that there is no answer.
     """
     from ndcg_tracker.api.evaluation import labels_of_judges
     from ndcg_tracker.cli.input_files import labels_by_judge
@@ -116,14 +116,14 @@ def add_labels(
             state = "stored" if is_new else "already stored"
             whose = f" of judge {name!r}" if name else ""
             labels = f"{lists.n_items} label{'' if lists.n_items == 1 else 's'}"
-            labels = "those of its part" if added.n_left_out else labels
+            labels = "the labels of its part" if added.n_left_out else labels
             notes = tracker.change_of_labels(version, dataset=added.dataset, extends=extend) if is_new else ()
             beside = "" if added.extends is None else " added to the version before"
             options.say(f"{state} as version {version} of dataset {added.dataset!r}: {labels}{whose}{beside}")
             for note in notes:
                 options.say(f"note: {note}")
             if added.n_left_out:
-                options.say(f"note: those of {counted(added.n_left_out, 'group')} of the sealed part were left out")
+                options.say(f"note: left out the labels of {counted(added.n_left_out, 'group')} of the sealed part")
             if rescore:
                 n_rescored = sum(bool(run.metrics) for run in added.rescored)
                 options.say(f"rescored {n_rescored} of {len(added.rescored)} runs")
@@ -143,21 +143,21 @@ def _add_answers(
     *,
     keep_others: bool,
 ) -> None:
-    """Store answers to a design, and tell what it still waits for."""
+    """Store answers to a design, and print how many answers are still missing."""
     for option, given in others.items():
         if given:
-            what = f"{option} makes a version of labels, and answers to a design are none"
+            what = f"{option} is for versions of labels, and answers to a design do not make a version"
             raise InputError(what, advice="leave it out")
     if not judge:
-        raise InputError("answers to a design have a name", advice="say whose they are with --judge NAME")
+        raise InputError("answers to a design need a judge", advice="say who gave them with --judge NAME")
     with options.tracker() as tracker:
         done = tracker.add_answers(
             by_judge[judge], design=design, judge=judge, dataset=dataset, source=file, keep_others=keep_others
         )
-    known = f", {done.n_known:,} known already" if done.n_known else ""
+    known = f", {done.n_known:,} already known" if done.n_known else ""
     known += f", {done.n_shared:,} more from other designs" if done.n_shared else ""
-    apart = f", {done.n_apart:,} more kept apart, to items that it did not draw" if done.n_apart else ""
-    rest = f"{done.n_unanswered:,} still without" if done.n_unanswered else "all items have one"
+    apart = f", {done.n_apart:,} more stored apart, for items that it did not draw" if done.n_apart else ""
+    rest = f"{done.n_unanswered:,} still without an answer" if done.n_unanswered else "all items have an answer"
     at = f"look {done.look} of {done.n_looks}: " if done.n_looks > 1 else ""
     options.say(
         f"stored {counted(done.n_new, 'answer')} of {judge!r} to design {design} of dataset {done.dataset!r}"
@@ -170,8 +170,8 @@ def _add_answers(
 def list_labels(asked: Asked, format: options.Output = "text") -> None:
     """List the versions of a dataset's labels, oldest first.
 
-    Shows how many groups, items and labels each has, how often each grade was given, and how many runs are evaluated
-    under it.
+    For each version, shows how many groups, items and labels it has, how often each grade was given, and how many runs
+    are evaluated under it.
     """
     from ndcg_tracker.questions.labels.say import label_versions_as
 
@@ -185,8 +185,8 @@ def list_labels(asked: Asked, format: options.Output = "text") -> None:
 def diff_labels(asked: Asked, format: options.Output = "text") -> None:
     """Compare two versions of a dataset's labels.
 
-    Shows how far they agree where both have a label, which grades became which, and which groups and labels are new or
-    gone.
+    Shows how far the versions agree where both have a label, which grades changed, and which groups and labels are new
+    or gone.
     """
     from ndcg_tracker.questions.labels.say import labels_diff_said
 
@@ -206,11 +206,11 @@ def judges_agreement(
 ) -> None:
     """Show how far two judges agree, and for which runs one errs.
 
-    Holds the newest labels of a named judge against those of the unnamed one, or of two named ones against each other:
-    weighted kappa, grades against grades, by how much one errs among the first ranks of each run, and the order of all
-    runs and the verdicts that turn under the labels of each on the pairs that both labelled.
+    Compares the latest labels of a named judge with those of the unnamed judge, or of another named judge. Shows
+    weighted kappa, a table of grades against grades, and by how much one judge errs among the first ranks of each run.
+    Also shows how the order of the runs and the verdicts differ between the judges, on the pairs that both labelled.
 
-    Where one answered designs of labels sample that check the other one, agreement and errors are of these answers
+    If one judge answered designs of labels sample that check the other one, agreement and errors use these answers
     alone, weighted by 1 / probability.
     """
     from ndcg_tracker.questions.labels.say import agreement_said
@@ -224,15 +224,15 @@ def judges_agreement(
 @takes(labels_needed)
 def needed_labels(
     asked: Asked,
-    every: Annotated[bool, typer.Option("--all", help="All items; --budget is ignored.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Show all items; --budget is ignored.")] = False,
     output: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
     format: Annotated[NeededFormat, typer.Option("--format", help="How to write the items.")] = "text",
 ) -> None:
-    """Say which unjudged items to judge next.
+    """List the unjudged items to judge next.
 
-    They are those that could move a difference most; for a --judge without labels, a first batch over all groups. The
-    answers go back with labels add --extend; csv, quepid and
-    elasticsearch have a place for each grade.
+    These are the items that could move a difference most. For a --judge without labels, they are a first batch over all
+    groups. Store the grades with labels add --extend; the formats csv, quepid and elasticsearch have a place for each
+    grade.
     """
     from ndcg_tracker.questions.labels.say_items import needed_said
     from ndcg_tracker.render.whole_file import whole_file
@@ -250,7 +250,7 @@ def needed_labels(
         whose = ("--judge", judge) if judge else ()
         extend = () if needed.is_first_batch else ("--extend",)
         words = ("ndcg-track", "labels", "add", output, *extend, "--rescore", "--dataset", needed.dataset, *whose)
-        options.say(f"wrote {n_items} to judge; with their grades filled in: {shlex.join(words)}")
+        options.say(f"wrote {n_items} to judge; fill in the grades, then type: {shlex.join(words)}")
 
 
 @app.command("sample")
@@ -264,10 +264,11 @@ def sampled_labels(
 ) -> None:
     """Draw items for people to grade, to check a judge.
 
-    They check it on the differences of runs: each is drawn with a probability in proportion to what its grade moves.
-    The design is stored, and may be planned anew until somebody answers; with --looks the same command draws the next
-    step once all items have answers. The answers go back with labels add --design, and compare --check-with
-    says what the judge's labels and they show together. Items come in random order and without the judge's grades.
+    The answers check the judge on the differences of runs. Each item is drawn with a probability in proportion to how
+    far its grade moves a difference. The design is stored; you can plan it again until somebody answers. With --looks,
+    the same command draws the next step once all items have answers. Store the answers with labels add --design; then
+    compare --check-with shows what the answers and the judge's labels say together. Items come in random order and
+    without the judge's grades.
     """
     from ndcg_tracker.questions.labels.say_items import look_words, sample_said
     from ndcg_tracker.render.whole_file import whole_file
@@ -284,7 +285,7 @@ def sampled_labels(
         words = answering_command(output, sample.design, "NAME", sample.dataset)
         n_items = counted(len(sample.items), "item")
         at = f", look {look_words(sample)}" if sample.n_looks > 1 else ""
-        filled = f"; with their grades filled in: {shlex.join(words)}" if sample.items else ""
+        filled = f"; fill in the grades, then type: {shlex.join(words)}" if sample.items else ""
         options.say(f"wrote {n_items} of design {sample.design}{at}{filled}")
         for note in in_words(sample.notes):
             options.say(f"note: {note}")

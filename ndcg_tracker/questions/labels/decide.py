@@ -1,4 +1,4 @@
-"""Two sets of labels side by side, a comparison under each of several, what to judge next."""
+"""Two sets of labels side by side, a comparison under each of several versions, and what to judge next."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ndcg_tracker.words.notes import Note
 from ndcg_tracker.words.texts import GroupTexts, Text
 
 NAMED_GROUPS = 10
-"""How many of the groups that only one label set has are named."""
+"""How many groups that only one label set has are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,11 @@ class GradeFrequency:
 
 @dataclass(frozen=True, slots=True)
 class LabelVersion:
-    """A version of a dataset's labels; ``n_items``: different ids of items. ``n_runs``: evaluated under it.
+    """A version of a dataset's labels.
 
-    ``judge``: who gave them, "" for no named one. ``extends``: the version whose labels it has, with those that
-    ``added_by`` gave. ``from_runs``: the runs whose logs they come from.
+    ``n_items``: different ids of items. ``n_runs``: runs evaluated under it. ``judge``: who gave the labels, "" for the
+    unnamed judge. ``extends``: the version whose labels it contains, with those that ``added_by`` gave. ``from_runs``:
+    the runs whose logs the labels come from.
     """
 
     dataset: str
@@ -57,7 +58,7 @@ class LabelVersion:
 class GradeCount:
     """How many pairs of group and item have one grade in the first labels and one in the second, None for no label.
 
-    ``share``: of what the pairs that both labelled weigh, where these were drawn.
+    ``share``: of the total weight of the pairs that both labelled, if the pairs were drawn.
     """
 
     first: float | None
@@ -78,7 +79,7 @@ class GradeChange:
 
 @dataclass(frozen=True, slots=True)
 class SetSizes:
-    """How many of some things two sets have: each, both, and only one."""
+    """How many things two sets have: in each, in both, and in only one."""
 
     first: int
     second: int
@@ -99,9 +100,9 @@ class SetSizes:
 class LabelsDiff:
     """Two label sets of a dataset.
 
-    ``labels``: pairs of group and item. ``n_equal``: those in both that have one grade. ``grades``: how often each
-    grade of the first met each of the second, by grade, unlabelled last. ``changes``: labels whose grade differs, the
-    largest difference first. ``gone_groups`` and ``new_groups``: some of the groups that only one has.
+    ``labels``: pairs of group and item. ``n_equal``: pairs with the same grade in both. ``grades``: how often each
+    grade of the first met each grade of the second, by grade, unlabelled last. ``changes``: labels whose grade differs,
+    the largest difference first. ``gone_groups`` and ``new_groups``: some of the groups that only one set has.
     """
 
     dataset: str
@@ -117,7 +118,7 @@ class LabelsDiff:
 
     @property
     def agreement(self) -> float | None:
-        """Which share of the labels in both has one grade, as these weigh; None where no pair is in both."""
+        """The weighted share of the labels in both with the same grade; None if no pair is in both."""
         shares = [count.share for count in self.grades if count.share is not None and count.first == count.second]
         if any(count.share is not None for count in self.grades):
             return sum(shares)
@@ -156,7 +157,7 @@ def labels_diff(
 
 
 def _grade_counts(first: Floats, second: Floats, rows: Index, others: Index) -> tuple[GradeCount, ...]:
-    """Return how often each grade met each; NaN stands for no label and sorts last."""
+    """Return how often each grade met each other grade; NaN stands for no label and sorts last."""
     only_first, only_second = np.delete(first, rows), np.delete(second, others)
     first_grades = np.concatenate([first[rows], only_first, np.full(only_second.size, np.nan)])
     second_grades = np.concatenate([second[others], np.full(only_first.size, np.nan), only_second])
@@ -170,11 +171,11 @@ def _grade_counts(first: Floats, second: Floats, rows: Index, others: Index) -> 
 
 
 def _changes(first: LabelLists, rows: Index, before: Floats, after: Floats, top: int) -> tuple[GradeChange, ...]:
-    """Return the labels that changed most, equal changes by group and item."""
+    """Return the labels that changed most; equal changes are sorted by group and item."""
     change = np.abs(after - before)
     if rows.size > top > 0:
         least = np.partition(change, rows.size - top)[rows.size - top]
-        kept = np.flatnonzero(change >= least)  # all that tie with the last one: their ids decide
+        kept = np.flatnonzero(change >= least)  # all that tie with the last one, because their ids decide
         rows, before, after, change = rows[kept], before[kept], after[kept], change[kept]
     groups = first.group_keys.take(np.searchsorted(first.offsets, rows, "right") - 1).to_list()
     items = first.item_keys.take(rows).to_list()
@@ -188,9 +189,10 @@ def _named(keys: Keys, places: Index) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class VersionVerdict:
-    """What was found under one version of the labels, and whether it stands on low information.
+    """The verdict under one version of the labels, and whether it rests on low information.
 
-    ``judge``: who gave these labels, "" for no named one. ``is_open``: whether unjudged items alone could turn it.
+    ``judge``: who gave these labels, "" for the unnamed judge. ``is_open``: whether unjudged items alone could turn the
+    verdict.
     """
 
     version: int
@@ -202,7 +204,7 @@ class VersionVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """What was found for a metric of a candidate under each version of the labels, by judge, the oldest first."""
+    """The verdicts on a metric of a candidate under each version of the labels, by judge, the oldest first."""
 
     candidate: str
     metric: str
@@ -215,7 +217,7 @@ class Conclusion:
 
     @property
     def turns_between_judges(self) -> bool:
-        """Whether the newest labels of one judge give another verdict than those of the others (see ``concluded``)."""
+        """Whether the latest labels of one judge give another verdict than those of the others (see ``concluded``)."""
         newest = {of_version.judge: concluded(of_version.verdict) for of_version in self.verdicts}
         return len(set(newest.values())) > 1
 
@@ -230,8 +232,8 @@ class VersionsComparison:
     """A baseline compared with its candidates under every version of the labels, of one judge or of all.
 
     ``comparisons``: by candidate, then by judge and version, oldest first; p-values are corrected as under one version.
-    ``not_evaluated``: candidates and the versions under which they or the baseline lack the metrics, with the commands
-    that add them (as notes). ``judge_of``: who gave the labels of each version.
+    ``not_evaluated``: notes on candidates and the versions under which they or the baseline lack the metrics, with the
+    commands that add them. ``judge_of``: who gave the labels of each version.
     """
 
     comparisons: tuple[Comparison, ...]
@@ -241,7 +243,7 @@ class VersionsComparison:
 
     @property
     def conclusions(self) -> tuple[Conclusion, ...]:
-        """What was found for each candidate and metric that is tested."""
+        """The conclusions for each candidate and tested metric."""
         verdicts_of: dict[tuple[str, str], list[VersionVerdict]] = {}
         for comparison in self.comparisons:
             for metric in comparison.metrics:
@@ -264,7 +266,7 @@ class RunUnderJudges:
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """What was found between two runs, the p-value corrected over all pairs of runs (Holm)."""
+    """The verdict on two runs, with the p-value corrected over all pairs of runs (Holm)."""
 
     delta: float | None
     p_adjusted: float | None
@@ -283,7 +285,7 @@ class TurnedVerdict:
 
     @property
     def is_opposite(self) -> bool:
-        """Whether one judge's labels say improved and the other's regressed; else only one of them says either."""
+        """Whether one judge's labels say improved and the other's regressed; otherwise only one says either."""
         return {self.first.verdict, self.second.verdict} == {"improved", "regressed"}
 
 
@@ -291,8 +293,8 @@ class TurnedVerdict:
 class RunError:
     """By how much a judge's grades are above another's among the first ranks of a run, on average.
 
-    ``n``: pairs of grades. ``alone``: the same over the items that no other of the runs has there, None where there is
-    one run.
+    ``n``: pairs of grades. ``alone``: the same over the items that no other run has there, None if there is only one
+    run.
     """
 
     run: str
@@ -329,15 +331,15 @@ class DrawnAnswers:
 class JudgesAgreement:
     """Two judges of one dataset, by the newest labels of each, or by answers to designs.
 
-    ``diff``: their labels side by side. ``kappa``: None where it is undefined. ``runs``: those with stored items,
-    evaluated under the labels that both judges gave, best first under the first judge; other labels do not count, as
-    they would tell the judges apart by what they saw. ``kendall_tau``: of the two orders (tau-b), None where there is
-    none. ``n_pairs``: of runs that were compared under both; ``turned``: those with another verdict.
+    ``diff``: their labels side by side. ``kappa``: None if undefined. ``runs``: those with stored items, evaluated
+    under the labels that both judges gave, best first under the first judge. Other labels do not count, because they
+    would show which items each judge saw. ``kendall_tau``: of the two orders (tau-b), None if undefined. ``n_pairs``:
+    pairs of runs that were compared under both; ``turned``: those with different verdicts.
 
-    ``answers``: where there are any, ``diff``, ``kappa`` and all errors are of them alone, weighted by 1 / probability;
-    the runs are still evaluated under versions of labels, if both judges have some. Errors are the grade of ``judge``
-    minus that of ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among its first ranks.
-    ``slices``: of groups by an attribute. ``n_labels``: how many both judges gave under which the runs are evaluated.
+    ``answers``: if there are any, ``diff``, ``kappa`` and all errors use only these, weighted by 1 / probability. The
+    runs are still evaluated under versions of labels, if both judges have some. Errors are the grade of ``judge`` minus
+    that of ``against``: ``signed_error`` over all pairs, ``signed_errors`` for each run among its first ranks.
+    ``slices``: of groups by an attribute. ``n_labels``: how many labels of both judges the runs are evaluated under.
     """
 
     diff: LabelsDiff
@@ -363,7 +365,7 @@ class JudgesAgreement:
 
     @property
     def n_under_one_judge(self) -> int:
-        """How many pairs of runs one judge's labels tell apart, and the other's do not."""
+        """How many pairs of runs the labels of one judge tell apart but those of the other do not."""
         return len(self.turned) - self.n_opposite
 
 
@@ -376,7 +378,7 @@ def concluded(verdict: Verdict | None) -> Verdict | None:
 class NeededLabel:
     """An unjudged item: its group, its id, and how far its grade could move the mean difference of two of the runs.
 
-    ``could_move``: None in a first batch, where no label says what a grade is worth.
+    ``could_move``: None in a first batch, in which no label shows what a grade is worth.
     """
 
     group: str
@@ -388,9 +390,9 @@ class NeededLabel:
 class NeededLabels:
     """What to judge next for a baseline and its candidates under one metric.
 
-    ``label_set``: the labels, by default the newest, in which the items have no label; version 0 where the judge has
-    none yet. ``n_unjudged``: how many items there are in all in the first ranks of the runs. ``items``: those that
-    could move a difference most come first, in a first batch those of the first rank in every group.
+    ``label_set``: the labels, by default the latest, in which the items have no label; version 0 if the judge has none
+    yet. ``n_unjudged``: how many unjudged items the first ranks of the runs contain. ``items``: first those that could
+    move a difference most; in a first batch, first those of the first rank in every group.
     """
 
     baseline: RunRef
@@ -410,7 +412,7 @@ class NeededLabels:
 def first_batch(
     ranks: Sequence[Mapping[tuple[str, str], int]], order: Mapping[str, int], budget: int | None
 ) -> tuple[NeededLabel, ...]:
-    """Return what a judge without labels is to judge first, ``budget`` items at most, None for all.
+    """Return what a judge without labels should judge first, at most ``budget`` items, None for all.
 
     Parameters: ``ranks``: of each run, the first items by group and id with their ranks. ``order``: of the groups. The
     best rank in any run comes first, in every group before the next rank in any.
@@ -428,11 +430,11 @@ def first_batch(
 
 
 def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | None) -> tuple[NeededLabel, ...]:
-    """Return the items that could move most, ``budget`` at most, None for all.
+    """Return the items that could move a difference most, at most ``budget``, None for all.
 
     Parameters: ``moves``: for each candidate, how far each item, by group and id, could move the difference. An item
-    counts by the difference that it could move most; equal ones keep their order, and with a budget an item that can
-    move nothing is left out.
+    counts by the difference that it could move most; equal items keep their order. With a budget, items that cannot
+    move anything are left out.
 
     >>> [item.item for item in most_needed([{("q", "a"): 0.1, ("q", "b"): 0.0}, {("q", "c"): 0.2}], 3)]
     ['c', 'a']
@@ -447,7 +449,7 @@ def most_needed(moves: Sequence[Mapping[tuple[str, str], float]], budget: int | 
 
 @dataclass(frozen=True, slots=True)
 class SampledItem:
-    """An item that people are to grade; the others: the texts of its group and its own, None where none is stored."""
+    """An item for people to grade, with the texts of its group and its own texts, None if none is stored."""
 
     group: str
     item: str
@@ -458,7 +460,7 @@ class SampledItem:
 
     @classmethod
     def of(cls, group: str, item: str, texts: GroupTexts | None) -> SampledItem:
-        """Return an item with the texts that are stored of it."""
+        """Return an item with its stored texts."""
         if texts is None:
             return cls(group, item)
         query, own = texts.query or Text(), texts.items.get(item, Text())
@@ -467,14 +469,14 @@ class SampledItem:
 
 @dataclass(frozen=True, slots=True)
 class LabelsSample:
-    """A design: which items people are to grade so that a judge is checked on differences of runs.
+    """A design: the items that people should grade, to check a judge on differences of runs.
 
-    ``label_set``: the judge's. ``budget``: how many items are drawn on average up to the present ``look``, of
-    ``planned_budget`` up to the last of ``n_looks``. ``not_tuned``: whether somebody said that what was stored after
-    the first answer does not depend on answers. ``greatest_grade``: of people, None where it is the judge's.
-    ``n_apart``: how many items tell a candidate and the baseline apart, ``n_known`` of which people answered before;
-    ``n_drawn``: how many of the others were drawn, ``n_answered`` of which people graded, for this design or another.
-    ``items``: the rest, in random order.
+    ``label_set``: the judge's. ``budget``: how many items are drawn on average up to the present ``look``;
+    ``planned_budget``: up to the last of ``n_looks``. ``not_tuned``: whether somebody declared that what was stored
+    after the first answer does not depend on answers. ``greatest_grade``: of people, None if it is the judge's.
+    ``n_apart``: how many items tell a candidate and the baseline apart; ``n_known``: how many of these people had
+    answered before. ``n_drawn``: how many of the others were drawn; ``n_answered``: how many of these people graded,
+    for this design or another. ``items``: the remaining items, in random order.
     """
 
     design: int

@@ -1,4 +1,4 @@
-"""What is read of labels: versions, their difference, what is left to judge, a comparison under each; drawn items."""
+"""Reading labels: versions, their difference, what is left to judge, a comparison under each; drawn items."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ if TYPE_CHECKING:
 
 
 _FIRST_RANKS = 10
-"""How many ranks a first batch has where the metric has no cutoff."""
+"""How many ranks a first batch has if the metric has no cutoff."""
 
 
 def label_versions(tx: ReadTransaction, dataset_name: str, judge: str | None = None) -> list[LabelVersion]:
-    """Return the versions of a dataset's labels, of a judge or of all, oldest first; they are read to be counted."""
+    """Return the versions of a dataset's labels, of one judge or of all, oldest first, with counts of their labels."""
     dataset = tx.datasets.known(dataset_name)
     n_runs = tx.evaluations.runs_by_label_set(dataset.id)
     versions = []
@@ -110,7 +110,7 @@ def _blocks(tx: ReadTransaction, label_set: LabelSetRecord) -> Iterator[LabelLis
 def label_sets_diff(
     tx: ReadTransaction, dataset_name: str, first: int, second: int | None = None, *, top: int = 10
 ) -> LabelsDiff:
-    """Return what differs between two versions of a dataset's labels, by default between one and its judge's newest."""
+    """Return what differs between two versions of a dataset's labels; the default second is its judge's latest."""
     dataset = tx.datasets.known(dataset_name)
     before = numbered_labels(tx, dataset.id, dataset.name, first)
     after = numbered_labels(tx, dataset.id, dataset.name, second, before.judge if second is None else None)
@@ -129,13 +129,13 @@ def labels_needed(
 ) -> NeededLabels:
     """Return which items to judge next (see ``Tracker.labels_needed``).
 
-    Raises: InputError for a budget below 1, a metric without bounds, and labels without a grade that is worth
-    something; NotComparableError for runs of several datasets, or without a metric in common.
+    Raises: InputError for a budget below 1, a metric without bounds, and labels whose grades are all worth nothing;
+    NotComparableError for runs of several datasets, or without a common metric.
     """
     if budget is not None and budget < 1:
         raise InputError(f"the budget must be 1 label or more, not {budget}")
     if not candidates:
-        raise InputError("what to judge next takes two runs or more", advice="name a candidate after the baseline")
+        raise InputError("choosing what to judge takes two runs or more", advice="name a candidate after the baseline")
     for candidate in candidates:
         check_one_dataset(baseline, candidate, "judged together")
     if judge is not None and version is None and judge not in judges_of(tx, baseline.dataset_id):
@@ -169,9 +169,9 @@ def _first_batch(
     budget: int | None,
     judge: str,
 ) -> NeededLabels:
-    """Return what a judge without labels is to judge first: the first ranks of all runs, in every group.
+    """Return what a judge without labels should judge first: the first ranks of all runs, in every group.
 
-    Groups come in the order of a hash of their ids, so that a budget for some of them takes no sort of groups.
+    Groups come in the order of a hash of their ids, so that a small budget does not prefer any kind of group.
     """
     runs = [baseline, *candidates]
     if metric is None:
@@ -203,13 +203,13 @@ def _first_batch(
 def _metric(
     tx: ReadTransaction, runs: Sequence[RunRecord], metric: Metric | None, grades: Floats, n_groups: int
 ) -> Metric:
-    """Return the metric that was asked for, else the first that all runs have and that has bounds."""
+    """Return the requested metric, else the first that all runs have and that has bounds."""
     if metric is not None:
         stop = what_stops(metric, grades, n_groups)
         if stop is not None:
             what = "for this measure" if stop == "measure" else f"with {stop}"
             raise InputError(
-                f"how far unjudged items leave it open is not known {what}",
+                f"it is not known how far unjudged items leave it open {what}",
                 where=metric.requested_as,
                 advice=f"use {argument('metric', 'ndcg@10')}",
             )
@@ -219,7 +219,7 @@ def _metric(
     bounded = [shared_metric for shared_metric in shared if what_stops(shared_metric, grades, n_groups) is None]
     if not bounded:
         raise NotComparableError(
-            "the runs share no metric of which is known how far unjudged items leave it open, such as ndcg@10",
+            "the runs share no metric for which it is known how far unjudged items leave it open, such as ndcg@10",
             advice=f"type: {shlex.join(adding_command(runs, ['ndcg@10']))}",
         )
     return bounded[0]
@@ -246,7 +246,7 @@ def _moves(
 
 @dataclass(frozen=True, repr=False)
 class LabelsNeededResult(Answer):
-    """What to judge next; notebooks and ``print`` show it as a table.
+    """The items to judge next; notebooks and ``print`` show them as a table.
 
     ``needed``: the typed rows. ``to_frame`` has a row per item: group, item, and how far its grade could move the mean
     difference.
@@ -257,8 +257,8 @@ class LabelsNeededResult(Answer):
     def save(self, path: str | os.PathLike[str], format: NeededFormat = "csv") -> None:
         """Write the items for judges, as a file that ``labels add`` reads once grades are filled in.
 
-        ``format``: "csv", "quepid" or "elasticsearch", or one without a place for grades. Raises: InputError where it
-        cannot be written.
+        ``format``: "csv", "quepid" or "elasticsearch", or one without a place for grades. Raises: InputError if the
+        file cannot be written.
         """
         from ndcg_tracker.render.whole_file import whole_file
 
@@ -274,9 +274,10 @@ def compared_versions(
 ) -> VersionsComparison:
     """Return the comparison of a run or an arm with each candidate under every version of the labels that has both.
 
-    These are the versions of one judge (see ``counting_judge``), or of all where ``judge`` is ``EVERY_JUDGE``; with
-    ``labels`` "newest" the newest of each that has both. Without metrics, those that all versions of a candidate have,
-    if any, so that p-values are corrected over the same ones. Parameters and raises: as ``compared``.
+    These are the versions of one judge (see ``counting_judge``), or of all judges if ``judge`` is ``EVERY_JUDGE``; with
+    ``labels`` "newest", the latest version of each judge that has both. Without ``metrics``, those that all versions of
+    a candidate have, if any, so that p-values are corrected over the same metrics. Parameters and raises: as
+    ``compared``.
     """
     names = named_runs(tx, candidates, options.dataset, baseline)
     arms = {name: arm_or_run(tx, name, options.dataset) for name in (baseline, *names)}
@@ -301,7 +302,7 @@ def compared_versions(
                     break
     places = {version: place for place, version in enumerate(versions)}
     lacking.sort(key=lambda entry: (names.index(entry[0]), places[entry[1]]))
-    if options.labels == "newest":  # of what was never evaluated, the newest labels alone are told
+    if options.labels == "newest":  # of labels without evaluations, only the latest are reported
         newest = {label_set.judge: version for version, label_set in versions.items()}
         lacking = [(name, version) for name, version in lacking if newest[versions[version].judge] == version]
     if not any(comparisons_of.values()):
@@ -356,7 +357,7 @@ class VersionsResult(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else to know, in words."""
+        """Further notes, in words."""
         return in_words(self.found.notes)
 
     def _said(self) -> Said:
@@ -367,9 +368,9 @@ def _single_runs(tx: ReadTransaction, references: Sequence[str], dataset: str | 
     """Return two or more single runs of one dataset (InputError for an arm)."""
     arms = [reference for reference in references if reference.startswith(ARM)]
     if arms:
-        raise InputError(f"a judge is checked on single runs, not on arm {arms[0]!r}", advice="name its runs")
+        raise InputError(f"checking a judge takes single runs, not arm {arms[0]!r}", advice="name its runs")
     if len(references) < 2:
-        raise InputError("a judge is checked on two runs or more", advice="name a candidate after the baseline")
+        raise InputError("checking a judge takes two runs or more", advice="name a candidate after the baseline")
     baseline, *candidates = runs = tx.runs.resolve_all(references, dataset)
     for candidate in candidates:
         check_one_dataset(baseline, candidate, "drawn from together")
@@ -384,7 +385,7 @@ def labels_sample(
     dataset: str | None,
     options: SampleOptions,
 ) -> LabelsSample:
-    """Draw which items people are to grade, and return them (see ``Tracker.labels_sample``)."""
+    """Draw items for people to grade, and return them (see ``Tracker.labels_sample``)."""
     baseline, *candidates = _single_runs(tx, references, dataset)
     label_set = numbered_labels(tx, baseline.dataset_id, baseline.dataset, judge=judge)
     drawn = drawn_design(tx, label_set, baseline, candidates, metric, options)
@@ -419,7 +420,7 @@ def labels_sample(
 
 
 def _sample_notes(drawn: Drawn, runs: Sequence[RunRecord], judge: str, metric: Metric, n_asked: int) -> Iterator[Note]:
-    """Yield what else to know of a design, with the commands that come next."""
+    """Yield further notes on a design, with the commands that come next."""
     design = drawn.design
     of_design: dict[str, Fact] = {"design": design.number}
     names = [run.name for run in runs]
@@ -443,7 +444,7 @@ def _sample_notes(drawn: Drawn, runs: Sequence[RunRecord], judge: str, metric: M
 
 @dataclass(frozen=True, repr=False)
 class LabelsSampleResult(Answer):
-    """Which items people are to grade; notebooks and ``print`` show them as a table.
+    """The items for people to grade; notebooks and ``print`` show them as a table.
 
     ``sample``: the typed rows. ``to_frame`` has a row per item: group and item.
     """

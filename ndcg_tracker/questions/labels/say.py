@@ -42,7 +42,7 @@ from ndcg_tracker.words.notes import renamed, told
 from ndcg_tracker.words.texts import UNDEFINED, counted, in_a_row, interval, judge_words, percent, points
 
 MOST_GRADES = 12
-"""More grades than this are counted, and not shown one by one."""
+"""With more grades than this, their number is shown instead of each grade."""
 _DIGEST = 12
 _VERSION_COLUMNS = ("version", "digest", "created_at_utc", "source", "n_groups", "n_items", "n_labels", "n_runs")
 _SPARE = ("digest", "source")
@@ -81,7 +81,7 @@ def label_versions_as(format: Format, versions: Sequence[LabelVersion], **paper:
 
 
 def _origin(version: LabelVersion, name: str) -> Any:
-    """Return what a column says of a version; several runs in one cell."""
+    """Return the cell of a version in a column, which may contain several runs."""
     value = getattr(version, name)
     return " ".join(value) if name == "from_runs" else value
 
@@ -124,10 +124,10 @@ def _diff_shape(diff: LabelsDiff) -> dict[str, object]:
 
 
 def labels_diff_report(diff: LabelsDiff) -> Report:
-    """Return the report of two label sets: agreement, sizes, grades against grades, and what changed most."""
+    """Return the report of two label sets: agreement, sizes, grades against grades, and the largest changes."""
     first, second = (_named(label_set) for label_set in (diff.first, diff.second))
     n_changed = diff.labels.in_both - diff.n_equal
-    agreement = "they share no label"
+    agreement = "they have no label in common"
     if diff.labels.in_both:
         agreement = (
             f"{percent(diff.agreement)} of the {counted(diff.labels.in_both, 'label')} in both have the same grade"
@@ -156,7 +156,7 @@ def labels_diff_report(diff: LabelsDiff) -> Report:
 
 
 def grade_tables(diff: LabelsDiff) -> list[Table]:
-    """Return how often each grade of the first labels met each of the second, one table; none where there are many."""
+    """Return one table of how often each grade of the first labels met each of the second; none for many grades."""
     first, second = (_named(label_set) for label_set in (diff.first, diff.second))
     levels = sorted({grade for count in diff.grades for grade in (count.first, count.second) if grade is not None})
     if not levels or len(levels) > MOST_GRADES:
@@ -171,7 +171,7 @@ def grade_tables(diff: LabelsDiff) -> list[Table]:
         return Painted("" if (grade, other) == (None, None) else text)
 
     rows = [["none" if grade is None else f"{grade:g}", *(cell(grade, other) for other in across)] for grade in across]
-    title = f"grades{', weighted' if is_drawn else ''}: rows are those of {first}, columns those of {second}"
+    title = f"grades{', weighted' if is_drawn else ''}: rows from {first}, columns from {second}"
     heads = columns("", *(f">{level:g}" for level in levels), *([] if is_drawn else [">none"]))
     return [Table(heads, rows, title)]
 
@@ -186,7 +186,7 @@ def _listed(keys: Sequence[str], n: int) -> str:
 
 
 def agreement_said(agreement: JudgesAgreement) -> Said:
-    """Return the output for two judges; CSV has a row per pair of grades, with its share where these were drawn."""
+    """Return the output for two judges; CSV has a row per pair of grades, with its share if pairs were drawn."""
     names = (*_GRADE_COLUMNS, "share")
     return Said(agreement, lambda: [agreement_report(agreement)], lambda: _grade_rows(agreement.diff), names)
 
@@ -217,7 +217,7 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
     if agreement.kendall_tau is not None:
         sentences.append(
             f"{metric} of {counted(len(agreement.runs), 'run')} under the {counted(agreement.n_labels, 'label')} that "
-            f"both gave: Kendall's tau of their order {agreement.kendall_tau:.3f}"
+            f"both gave: Kendall's tau of the two orders {agreement.kendall_tau:.3f}"
         )
     if agreement.n_pairs:
         sentences.append(
@@ -260,8 +260,8 @@ def agreement_report(agreement: JudgesAgreement) -> Report:
         legend.append(_error_legend(agreement))
     if answers is not None:
         legend.append(
-            "weighted: each answer counts 1 / probability, so that these figures are of the items that "
-            f"{_designs(answers)} could draw; one that tells no two runs apart is none of them"
+            "weighted: each answer counts 1 / probability, so these figures are about the items that "
+            f"{_designs(answers)} could draw; an item that tells no two runs apart is not among them"
         )
     if agreement.n_pairs:
         legend.append(
@@ -293,9 +293,9 @@ def _answers_sentence(agreement: JudgesAgreement, answers: DrawnAnswers) -> str:
     used = f"{counted(answers.n, 'answer')} of {answers.checked_by!r} to {_designs(answers)}, weighted by 1/probability"
     without = answers.n - n_used
     if without:
-        used += f" ({without:,} of them to items without a grade of {judge_words(answers.judge)})"
+        used += f" ({without:,} of them for items without a grade of {judge_words(answers.judge)})"
     if not n_used:
-        return f"{used}: none is to an item that {judge_words(answers.judge)} graded"
+        return f"{used}: no answer is for an item that {judge_words(answers.judge)} graded"
     return f"{used}: {percent(agreement.diff.agreement)} have the same grade"
 
 
@@ -326,7 +326,7 @@ def _error_tables(agreement: JudgesAgreement) -> list[Table]:
 
 
 def _right(*headings: str) -> list[Column]:
-    """Return columns with these headings, of which several may be alike, all but the first standing right."""
+    """Return columns with these headings, all except the first aligned right; headings may repeat."""
     return [Column(f"{place}", heading, right=place > 0) for place, heading in enumerate(headings)]
 
 
@@ -335,13 +335,13 @@ def _error_cells(error: SignedError | RunError | SliceAgreement) -> list[object]
 
 
 def _error_legend(agreement: JudgesAgreement) -> str:
-    """Return what an error is the mean of."""
+    """Return the legend of errors."""
     from ndcg_tracker.metrics.language.text import parse_metric
 
     cutoff = parse_metric(agreement.metric).cutoff
     ranks = "among the items of a run" if cutoff is None else f"among the first {counted(cutoff, 'item')} of a run"
     has_alone = any(run.alone is not None for run in agreement.signed_errors)
-    alone = "; alone: of items that no other of these runs has there" if has_alone else ""
+    alone = "; alone: of items that no other run has there" if has_alone else ""
     return f"error: the mean {ranks}{alone}; 95% interval: t over groups"
 
 
@@ -407,7 +407,7 @@ def _versions_report(
     elif changing:
         outcome = f"the conclusion on {', '.join(changing)} changes"
     elif len(of_run) == 1 or not conclusions:
-        outcome = "nothing to hold it against" if conclusions else "nothing that is tested"
+        outcome = "nothing to compare it with" if conclusions else "no metric is tested"
     else:
         outcome = "the verdict is the same under each" if of_judges else "the conclusion is the same under each"
     whose = ["judge"] if any(judges) else []
@@ -453,7 +453,7 @@ def _verdict(verdict: str | None, *, low: bool = False) -> str:
 
 
 def _sentence(conclusion: Conclusion) -> str:
-    """Return whether the verdict on a metric changes with the labels.
+    """Return how the verdict on a metric depends on the labels.
 
     >>> from ndcg_tracker.questions.labels.decide import VersionVerdict
     >>> one, two, three = (VersionVerdict(n, "improved") for n in (1, 2, 3))
@@ -477,7 +477,7 @@ def _sentence(conclusion: Conclusion) -> str:
 
 
 def _versions(versions: Sequence[VersionVerdict]) -> str:
-    """Return versions as a sentence names them, those of a named judge with that name."""
+    """Return versions as words for a sentence, with the name of a named judge."""
     each = [f"{of.version}" + (f" (judge {of.judge!r})" if of.judge else "") for of in versions]
     if len(each) == 1:
         return f"version {each[0]}"

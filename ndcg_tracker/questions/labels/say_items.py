@@ -1,4 +1,4 @@
-"""What people are to judge, the labels needed next or a drawn sample: for people, and as files to fill in."""
+"""Items for people to judge, the labels needed next or a drawn sample: for people, and as files to fill in."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ from ndcg_tracker.words.texts import counted, points
 
 NeededFormat = Literal["text", "json", "markdown", "csv", "quepid", "elasticsearch"]
 _LEGEND = "could move: by how much the grade of this item alone could move the mean difference"
-_FIRST_BATCH = "a first batch: the first ranks of every group, rank after rank; what a label could move shows after it"
+_FIRST_BATCH = "a first batch: the first ranks of every group, rank by rank; what a label could move shows later"
 
 
 def needed_said(needed: NeededLabels) -> Said:
     """Return the output for the labels to give next.
 
-    CSV has an empty column ``label``, Quepid's CSV an empty ``rating``, Elasticsearch's requests of ``_rank_eval`` have
-    a ``rating`` of null: where it is filled in, ``labels add`` reads a label. Raises: InputError for CSV of an id that
-    a spreadsheet would take for a formula, or with control characters: it would not be read back as it is.
+    CSV has an empty column ``label``, Quepid's CSV an empty ``rating``, and Elasticsearch's requests of ``_rank_eval``
+    have a ``rating`` of null. If it is filled in, ``labels add`` reads a label. Raises: InputError for CSV with an id
+    that a spreadsheet would take for a formula or that has control characters, because it would not be read back
+    unchanged.
     """
     return Said(
         needed,
@@ -43,7 +44,7 @@ TO_JUDGE = ("group", "item", "label", "could_move")
 
 
 def forms_of(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, Callable[[], str]]:
-    """Return the forms of other tools in which items are written for people, with the texts that are stored."""
+    """Return the formats of other tools for items that people judge, with the stored texts."""
     texts = texts_there(items)
     names = ("query_text" if name == "query" else name for name in texts)
     return {
@@ -55,7 +56,7 @@ def forms_of(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[s
 
 
 def texts_there(items: Sequence[NeededLabel | SampledItem]) -> list[str]:
-    """Return which texts some of the items have: of the query, of the item its title, text and URL."""
+    """Return which texts some of the items have: the query text, and title, text and URL of the item."""
     return [name for name in ("query", "title", "text", "url") if any(getattr(item, name, None) for item in items)]
 
 
@@ -64,7 +65,7 @@ Cells = tuple[object, ...]
 
 
 def csv_to_fill(items: Sequence[ToJudge], names: Sequence[str], further: Callable[[ToJudge], Cells]) -> str:
-    """Return CSV of items to judge, which is read back as it is (InputError where it would not be)."""
+    """Return CSV of items to judge, which can be read back unchanged (InputError if not)."""
     for item in items:
         for what, key in (("group", item.group), ("item", item.item)):
             if safe_cell(key) != key:
@@ -76,7 +77,7 @@ def csv_to_fill(items: Sequence[ToJudge], names: Sequence[str], further: Callabl
 
 
 def _requests(dataset: str, items: Sequence[NeededLabel | SampledItem]) -> dict[str, object]:
-    """Return the requests of ``_rank_eval``, a group each; the index is that of the dataset's name."""
+    """Return the requests of ``_rank_eval``, one per group; the index has the dataset's name."""
     requests: dict[str, dict[str, Any]] = {}
     for item in items:
         texts = {name: getattr(item, name) for name in texts_there([item])}
@@ -97,7 +98,7 @@ def _report(needed: NeededLabels) -> Report:
         title = f"{what}: no label could move {familiar_name(needed.metric)}"
     else:
         of_all = counted(needed.n_unjudged, "unjudged item")
-        title = f"{what}: judge these {len(needed.items):,} of {of_all} next, for {familiar_name(needed.metric)}"
+        title = f"{what}: judge these {len(needed.items):,} of {of_all} next for {familiar_name(needed.metric)}"
     rows = [[item.group, item.item, points(item.could_move)] for item in needed.items]
     legend = [_FIRST_BATCH if needed.is_first_batch else _LEGEND]
     table = Table(columns("group", "item", ">could move"), rows, names=(0, 1), legend=legend)
@@ -108,7 +109,7 @@ def _report(needed: NeededLabels) -> Report:
 
 
 def sample_said(sample: LabelsSample) -> Said:
-    """Return the output for the items that a design drew and that have no answer; files are as those of the needed."""
+    """Return the output for drawn items without an answer; files have the format of needed labels."""
     texts = texts_there(sample.items)
     return Said(
         sample,
@@ -150,5 +151,5 @@ def _sample_report(sample: LabelsSample) -> Report:
 
 
 def look_words(sample: LabelsSample) -> str:
-    """Return at which look a design is."""
+    """Return the look of a design in words."""
     return f"{sample.look} of {sample.n_looks}"

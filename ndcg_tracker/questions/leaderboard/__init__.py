@@ -1,4 +1,4 @@
-"""Which run is the best, and between which ranks may each stand?"""
+"""Which run is the best, and which ranks may each run have?"""
 
 from __future__ import annotations
 
@@ -18,21 +18,28 @@ if TYPE_CHECKING:
 Runs = Annotated[
     str,
     Option(
-        "Runs, or patterns such as 'bm25*'; without any, all.",
+        "Runs, or patterns such as 'bm25*'; by default all runs.",
         metavar="[RUN]...",
         is_positional=True,
         is_optional=True,
     ),
 ]
-Test = Annotated[LeaderboardTest, Option("Paired t with Holm's correction, or sign flips corrected by the largest t.")]
-BySlices = Annotated[str | None, Option("The first metric by slices as well.", metavar="ATTRIBUTE")]
+Test = Annotated[
+    LeaderboardTest, Option("Paired t-test with Holm's correction, or sign flips corrected by the largest t.")
+]
+BySlices = Annotated[
+    str | None, Option("Also show the first metric by the slices of this attribute.", metavar="ATTRIBUTE")
+]
 MissingGroups = Annotated[
-    Missing, Option("Groups that some runs lack: refused, 0, or left out; skip: those that none has.")
+    Missing,
+    Option(
+        "Groups that some runs lack: refuse them, count 0, or leave them out; skip: leave out those that no run has."
+    ),
 ]
 Measures = Annotated[
     Sequence[str],
     Option(
-        "A number of whole runs to show beside, such as latency_ms, by its tag or parameter.",
+        "Tag or parameter with a number per run to show, such as latency_ms; repeatable.",
         ("--measure",),
         typed=Texts,
     ),
@@ -55,13 +62,14 @@ def leaderboard(
     """Rank runs by their means, with intervals of means and ranks, and tests of all pairs.
 
     Parameters: ``runs``: references or patterns such as ``"bm25*"``, none for all of ``dataset`` (which need not be
-    named where there is one). ``tags``: only runs with these. ``metrics``: text forms; the first orders the runs.
-    ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t). ``by``: a
-    group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for: "error",
-    "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of whole runs to show beside,
-    such as latency, by the name of their tag or parameter. ``labels``: a version of the labels, or "newest"; by default
-    the newest that most runs share. ``judge``: whose labels (see ``compare``). Raises: ReferenceNotFoundError;
-    NotComparableError, with the command that fixes it; InputError for what does not go together.
+    named where there is one). ``tags``: only runs with these tags. ``metrics``: text forms; the first metric orders the
+    runs. ``test``: "t" (paired t, Holm over all pairs) or "permutation" (sign flips, corrected by the largest t).
+    ``by``: a group attribute, for the first metric by slices. ``missing``: groups that some runs have no result for:
+    "error", "zero" or "intersect"; "skip" leaves out those that no run has. ``measures``: numbers of whole runs to show
+    beside the metrics, such as latency, by the name of their tag or parameter. ``labels``: a version of the labels, or
+    "newest"; by default the latest that most runs share. ``judge``: whose labels (see ``compare``). Raises:
+    ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for options that do not go
+    together.
     """
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion, LeaderboardResult, leaderboard_of
 
@@ -91,7 +99,7 @@ def best(
 ) -> RunRecord:
     """Return the run with the best mean; ``leaderboard`` says whether chance may have put it there.
 
-    A UserWarning tells where most of the first ranks are unjudged, or clearly more of some runs. Parameters and raises:
+    A UserWarning says if most of the first ranks are unjudged, or clearly more for some runs. Parameters and raises:
     see ``leaderboard``.
     """
     import warnings
@@ -116,7 +124,7 @@ def runs_by_mean(
     tags: Mapping[str, str] | None = None,
     judge: str | None = None,
 ) -> list[tuple[RunRecord, float | None]]:
-    """Return the runs with their means under the newest labels that most of them have, the best first.
+    """Return the runs with their means under the latest labels that most of them have, the best first.
 
     Runs that lack the metric under these labels come last, with None. Parameters and raises: see ``leaderboard``.
     """

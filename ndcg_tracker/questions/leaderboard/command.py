@@ -17,19 +17,19 @@ LeaderboardFormat = Literal["text", "json", "markdown", "csv", "latex", "html"]
 @takes(ask_leaderboard)
 def leaderboard(
     asked: Asked,
-    all: Annotated[bool, typer.Option("--all", help="All runs of the dataset, as without RUN.")] = False,
+    all: Annotated[bool, typer.Option("--all", help="Rank all runs of the dataset, as without RUN.")] = False,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
-    format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print it.")] = "text",
+    format: Annotated[LeaderboardFormat, typer.Option("--format", help="How to print the result.")] = "text",
 ) -> None:
-    """Rank runs by their means, and say which differences are real.
+    """Rank runs by their means, and test which differences are real.
 
     The best mean of the first metric comes first. Ranks are intervals that hold for all runs at once with 95%
     confidence; all pairs of runs are tested.
 
-    --suite shows systems on every dataset and over all: runs of one name are one system, and one without a run on some
-    dataset has no mean over the suite. Intervals say what other queries of these datasets, and what other datasets
-    like these, would give.
+    --suite shows systems on every dataset and over all datasets. Runs of the same name are one system; a system without
+    a run on some dataset has no mean over the suite. Intervals show what other queries of these datasets, and what
+    other datasets like these, would give.
     """
     from ndcg_tracker.errors import InputError
     from ndcg_tracker.questions.leaderboard.say import leaderboard_said, suite_tables_said

@@ -1,4 +1,4 @@
-"""Runs, or systems on a suite, side by side: where each stands, between which ranks it may stand, and whom it beats."""
+"""Runs, or systems on a suite, side by side: the rank of each, the range of its rank, and whom it beats."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ if TYPE_CHECKING:
 
 LEVEL = 0.95
 MOST_PAIRED = 50
-"""With more runs than this, only the pairs with the best run are kept; ranks rest on all pairs."""
+"""With more runs than this, only the pairs with the best run are kept; ranks use all pairs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One run under one metric.
 
-    ``mean`` and its 95% t interval ``ci`` (None where nothing varies). ``rank``: 1 for the best mean, the same for
-    equal means. ``rank_low`` to ``rank_high``: 1 + how many runs are significantly better, to the number of runs less
-    how many are significantly worse; they hold for all runs at once with 95% confidence. ``is_tied_with_best``: whether
-    it is not significantly different from the run of the best mean. ``better_than``: the places in the leaderboard,
-    from 0, of the runs that it is significantly better than. ``judged``: which share of its first ranks has a label,
-    None where it is not known.
+    ``mean`` and its 95% t interval ``ci`` (None if nothing varies). ``rank``: 1 for the best mean, the same for equal
+    means. ``rank_low`` to ``rank_high``: from 1 + the number of runs that are significantly better, to the number of
+    all runs minus those that are significantly worse; they hold for all runs at once with 95% confidence.
+    ``is_tied_with_best``: whether it is not significantly different from the run with the best mean. ``better_than``:
+    the places in the leaderboard, from 0, of the runs that it is significantly better than. ``judged``: the share of
+    its first ranks with a label, None if not known.
     """
 
     mean: float
@@ -59,9 +59,9 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class RunsPaired:
-    """Two runs under one metric: ``delta`` is a's mean minus b's; what cannot be inferred is None.
+    """Two runs under one metric: ``delta`` is a's mean minus b's; numbers that cannot be inferred are None.
 
-    ``wins``: the groups in which a is better, ``losses`` those in which b is, ``ties`` the others.
+    ``wins``: the groups in which a is better, ``losses``: those in which b is better, ``ties``: the others.
     """
 
     a: str
@@ -79,9 +79,9 @@ class RunsPaired:
 class MetricBoard:
     """One metric of a leaderboard: ``standings`` in the order of its runs, over ``n`` groups.
 
-    ``value``: of the attribute whose groups these are, None for all groups and for those without one.
-    ``requested_as``: the name by which the metric was asked for in all runs, "" where these differ. ``cutoff``: down to
-    which rank items are judged, None for the whole list.
+    ``value``: of the attribute that these groups share, None for all groups and for groups without a value.
+    ``requested_as``: the name by which the metric was requested in all runs, "" if the names differ. ``cutoff``: the
+    rank down to which items are judged, None for the complete list.
     """
 
     metric: str
@@ -95,7 +95,7 @@ class MetricBoard:
 
     @property
     def judged(self) -> JudgedSpan | None:
-        """The least and the greatest judged share of these runs, None where no share is known."""
+        """The smallest and the largest judged share of these runs, None if no share is known."""
         return JudgedSpan.of(self.cutoff, (standing.judged for standing in self.standings))
 
     def with_judged(self, cutoff: int | None, shares: Sequence[float | None]) -> MetricBoard:
@@ -110,7 +110,7 @@ class Leaderboard:
 
     ``test``: "t" (paired t, Holm over all pairs of a metric) or "permutation" (sign flips, corrected by the largest t).
     ``slices``: the first metric on the groups of each value of ``attribute``. ``measures``: numbers of whole runs, such
-    as latency, by name and in the order of the runs, None where a run has none.
+    as latency, by name and in the order of the runs, None if a run has none.
     """
 
     dataset: str
@@ -144,7 +144,8 @@ def metric_board(
 ) -> MetricBoard:
     """Return one metric of runs in the order of ``names``: ``values`` float64, shape (runs, groups), finite.
 
-    ``repeats``: the results of each run of every arm, shapes (k, groups), whose means ``values`` are; none without.
+    ``repeats``: the results of each run of every arm, shapes (k, groups); ``values`` are their means. None without
+    repeats.
     """
     tested = all_pairs_of_arms(repeats, weights) if repeats else all_pairs(values, weights)
     p_value = largest_t(values) if test == "permutation" else tested.p_value
@@ -188,7 +189,7 @@ def metric_board(
 def standings_of(
     tested: AllPairs, adjusted: Matrix, direction: Direction, intervals: Sequence[tuple[float, float] | None]
 ) -> tuple[Standing, ...]:
-    """Return where each run stands by its corrected p-values; ``intervals``: of their means."""
+    """Return the standing of each run by corrected p-values; ``intervals``: of the means."""
     sign = 1.0 if direction == "higher" else -1.0
     beats = (adjusted < 1 - LEVEL) & (sign * tested.delta > 0)
     gains = sign * tested.means
@@ -213,9 +214,9 @@ def _known(number: float) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class SuiteCell:
-    """The mean of a run on one dataset; ``standard_error``: None where n is below 2.
+    """The mean of a run on one dataset; ``standard_error``: None if n is below 2.
 
-    ``judged``: which share of its first ranks has a label, None where it is not known.
+    ``judged``: the share of its first ranks with a label, None if not known.
     """
 
     run: str
@@ -230,11 +231,11 @@ class SuiteCell:
 class SuiteRow:
     """One system on every dataset of a suite.
 
-    ``cells``: by dataset, None where it has no run there. ``macro``: the mean of datasets, each counting once, for
-    other queries of these datasets; ``over_datasets``: the same for other datasets like these; ``micro``: the mean of
-    all queries. All three are None where a cell is missing: means over other datasets cannot be ranked. ``standing``:
-    by the macro mean among the systems without a missing cell, for other queries of these datasets; None without, and
-    where groups have no test.
+    ``cells``: by dataset, None if it has no run there. ``macro``: the mean over datasets, each counting once, for other
+    queries of these datasets; ``over_datasets``: the same for other datasets like these; ``micro``: the mean of all
+    queries. All three are None if a cell is missing, because means over different datasets cannot be ranked.
+    ``standing``: by the macro mean among the systems without a missing cell, for other queries of these datasets; None
+    with a missing cell, and if groups have no test.
     """
 
     system: str
@@ -249,7 +250,7 @@ class SuiteRow:
 class SuiteTable:
     """Systems by the macro mean, the best first, those with missing cells last.
 
-    ``versions``: of labels, by dataset; ``judges``: whose these are, "" for no named one.
+    ``versions``: of labels, by dataset; ``judges``: the judges of these labels, "" for the unnamed one.
     """
 
     suite: str
@@ -263,9 +264,9 @@ class SuiteTable:
 
 
 def suite_row(system: str, cells: Sequence[SuiteCell | None], limits: tuple[float, float] | None) -> SuiteRow:
-    """Return the row of a system, with the means of all datasets where none is missing.
+    """Return the row of a system, with the means over all datasets if none is missing.
 
-    Parameters: ``limits``: of the metric's values, and so of the intervals of its mean, None without any.
+    Parameters: ``limits``: of the metric's values, and so of the intervals of its mean, None without limits.
     """
     present = [cell for cell in cells if cell is not None]
     if len(present) < len(cells):

@@ -1,4 +1,4 @@
-"""The leaderboard of stored runs: which are meant, under which labels, and their results of groups side by side."""
+"""The leaderboard of stored runs: which runs, under which labels, and their group results side by side."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _DATASETS_NAMED = 5
 
 @dataclass(frozen=True)
 class LeaderboardQuestion:
-    """The question of a leaderboard (see ``Tracker.leaderboard``); ``last``: only so many of the newest runs."""
+    """The question of a leaderboard (see ``Tracker.leaderboard``); ``last``: only so many of the latest runs."""
 
     references: Sequence[str]
     metrics: Sequence[Metric]
@@ -78,19 +78,19 @@ class LeaderboardQuestion:
             )
         for metric in self.metrics:
             if metric.shown_only is not None or metric.summary != "mean":
-                raise InputError(f"{metric} is shown and not tested", advice="rank by another metric")
+                raise InputError(f"{metric} is only shown, not tested", advice="rank by another metric")
         of_one = {"dataset": self.dataset, "by": self.by, "measures": self.measures, "test": self.test != "t"}
         for name in (name for name, given in of_one.items() if given and self.suite is not None):
             raise InputError(
-                f"{argument(name)} belongs to one dataset, and a suite has several", advice="leave out one of them"
+                f"{argument(name)} belongs to one dataset, but a suite has several", advice="leave out one of them"
             )
 
 
 def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leaderboard:
-    """Return the leaderboard of the runs that are meant, under the newest labels that they share.
+    """Return the leaderboard of the requested runs, under the latest labels that they share.
 
-    Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for groups that some
-    runs have no result for, unless ``missing`` says what becomes of them.
+    Raises: ReferenceNotFoundError; NotComparableError, with the command that fixes it; InputError for groups without a
+    result in some runs, unless ``missing`` says how to treat them.
     """
     arms = _arms(tx, question)
     runs, is_named = ([run for arm in arms for run in arm.runs], True) if arms else _meant(tx, question)
@@ -120,9 +120,9 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
         alike = " and the same items" if any(note.kind == "runs_of_other_samples" for note in notes) else ""
         adding = [command_line(note.command) for note in notes if note.kind == "runs_lacking"]
         raise ReferenceNotFoundError(
-            f"a leaderboard needs two runs or more with {metrics[0]}{alike}{under}, and there "
+            f"a leaderboard needs two runs or more with {metrics[0]}{alike}{under}, but there "
             f"{'is' if len(runs) == 1 else 'are'} {len(runs) or 'none'}",
-            advice=f"to add more: {adding[0]}" if adding else "see what there is with: ndcg-track runs list",
+            advice=f"to add more: {adding[0]}" if adding else "see the runs with: ndcg-track runs list",
         )
     ranked = list(arms) or [Arm.of(run) for run in runs]
     is_repeated = len(runs) > len(ranked)
@@ -140,14 +140,14 @@ def leaderboard_of(tx: ReadTransaction, question: LeaderboardQuestion) -> Leader
             ids, values = ids[is_kept], values[:, is_kept]
             if not ids.size:
                 raise NotComparableError(
-                    "no run has a group of the labels", advice="are their groups spelled as in the labels?"
+                    "no run has a group of the labels", advice="are their groups written as in the labels?"
                 )
         told = {note.kind for note in notes}
         more = notes_on_groups(question, dataset, runs, evaluations, metric, (ids.size, absent.size))
         notes += [note for note in more if note.kind not in told]
         weights = _weights(tx, dataset_id, metric, ids)
         if weights is not None and question.test == "permutation":
-            raise InputError(f"{metric} weighs groups, which sign flips do not", advice=f"give {argument('test', 't')}")
+            raise InputError(f"{metric} weighs groups, but sign flips do not", advice=f"give {argument('test', 't')}")
         repeats = np.split(values, np.cumsum([len(arm.runs) for arm in ranked])[:-1])
         if not is_ordered:
             means = np.stack([of_arm.mean(axis=0) for of_arm in repeats])
@@ -200,9 +200,9 @@ def _mean_share(arm: Arm, shares: Mapping[int, float]) -> float | None:
 def judged_notes(
     span: JudgedSpan | None, names: Sequence[str], dataset: str, metric: str, judge: str = "", labels: Version = None
 ) -> list[Note]:
-    """Return a note where unjudged items may change the order of runs.
+    """Return a note if unjudged items may change the order of runs.
 
-    Parameters: ``span``: the least and the greatest judged share. ``names``: of one run each, the best first.
+    Parameters: ``span``: the smallest and the largest judged share. ``names``: of one run each, the best first.
     """
     if span is None or not span.is_open or len(names) < 2:
         return []
@@ -236,7 +236,7 @@ def _board(
 
 
 def _arms(tx: ReadTransaction, question: LeaderboardQuestion) -> list[Arm]:
-    """Return the arms where the question names one, none where it names runs alone (InputError for a run in two)."""
+    """Return the arms if the question names any, else none (InputError for a run in two arms)."""
     if not any(reference.startswith(ARM) for reference in question.references):
         return []
     if question.test != "t" or question.tags:
@@ -257,7 +257,7 @@ def _arms(tx: ReadTransaction, question: LeaderboardQuestion) -> list[Arm]:
 
 @dataclass(frozen=True, slots=True)
 class RankedRun:
-    """A run with its mean, None where it has none, and which share of its first ranks is judged, None if unknown."""
+    """A run with its mean, None if it has none, and the judged share of its first ranks, None if unknown."""
 
     run: RunRecord
     mean: float | None
@@ -265,9 +265,9 @@ class RankedRun:
 
 
 def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RankedRun], JudgedSpan | None]:
-    """Return the runs that are meant by the first metric, the best first and those without a mean last.
+    """Return the requested runs by the first metric, the best first and those without a mean last.
 
-    With them the least and the greatest judged share, None where it is not known.
+    Also return the smallest and the largest judged share, None if not known.
     """
     runs, is_named = _meant(tx, question)
     metric = known_metric(tx, runs[0].dataset_id, question.metrics[0])
@@ -283,7 +283,7 @@ def by_mean(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Ra
 
 
 def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[RunRecord], bool]:
-    """Return the runs that are meant, and whether they were named one by one."""
+    """Return the requested runs, and whether they were named one by one."""
     if question.references:
         runs = list({run.id: run for run in tx.runs.chosen(question.references, question.dataset)}.values())
     else:
@@ -312,7 +312,7 @@ def _meant(tx: ReadTransaction, question: LeaderboardQuestion) -> tuple[list[Run
 
 
 def of_one_sample(runs: list[RunRecord], notes: list[Note], *, is_named: bool) -> list[RunRecord]:
-    """Return the runs that rank the same items: most of them, of as many the newest. The rest are told, or refused."""
+    """Return the largest set of runs that rank the same items, on a tie the latest; note or refuse the others."""
     if is_named:
         check_one_sample(runs)
     count = Counter(run.sample for run in runs)
@@ -328,7 +328,7 @@ def of_one_sample(runs: list[RunRecord], notes: list[Note], *, is_named: bool) -
 
 
 def _has_no_group(label_set: LabelSetRecord, evaluations: Sequence[HistoryRecord]) -> bool:
-    """Return whether a run has none of the groups with labels, so that each counts as missing."""
+    """Return whether a run has no group with labels, so that each counts as missing."""
     return any(evaluation.n_missing >= label_set.n_groups > 0 for evaluation in evaluations)
 
 
@@ -340,15 +340,15 @@ def under_labels(
     labels: Version = None,
     judge: str | None = None,
 ) -> tuple[LabelSetRecord, list[dict[int, HistoryRecord]], list[Note]]:
-    """Return the newest labels under which the runs have the metrics, and the evaluations of each by run.
+    """Return the latest labels under which the runs have the metrics, and the evaluations of each by run.
 
-    ``labels``: a version, or "newest", in the place of those. ``judge``: whose, None for those that count. Runs that
-    were not named and lack the metrics under these labels are left out with a note.
+    ``labels``: a version, or "newest", to use instead. ``judge``: whose, None for those that count. Runs that were not
+    named and lack the metrics under these labels are left out with a note.
     """
     dataset_id, ids = runs[0].dataset_id, {run.id for run in runs}
     is_external = [metric.is_external for metric in metrics]
     if any(is_external) and not all(is_external):
-        raise InputError("results of other engines rest on no labels of ours", advice="rank by one kind of metric")
+        raise InputError("results of other engines do not use stored labels", advice="rank by one kind of metric")
     asked = None
     if not any(is_external) and (labels is not None or judge):
         version = labels if isinstance(labels, int) else None
@@ -405,7 +405,7 @@ def side_by_side(
 ) -> tuple[Index, Matrix]:
     """Return the groups that all runs have a result for, and the results, one row per run; ``names``: of the runs.
 
-    Raises: InputError for runs of different groups, unless ``missing`` says what becomes of them; and for "skip".
+    Raises: InputError for runs of different groups, unless ``missing`` says how to treat them; and for "skip".
     """
     if missing == "skip":
         raise InputError(f"{argument('missing', missing)} is unknown here", advice="give error, zero or intersect")
@@ -437,7 +437,7 @@ def side_by_side(
 
 
 def in_no_run(tx: ReadTransaction, ids: Index, metric: Metric, evaluations: Sequence[HistoryRecord]) -> Index:
-    """Return the labelled groups that no run has and that the metric counts all the same."""
+    """Return the labelled groups that no run has but that the metric counts."""
     if not metric.counts_missing or not all(evaluation.n_missing for evaluation in evaluations):
         return ids[:0]
     absent = ids
@@ -456,7 +456,7 @@ def notes_on_groups(
     metric: Metric,
     n_groups: tuple[int, int],
 ) -> list[Note]:
-    """Return notes on labelled groups that runs lack, where the metric counts these as 0, and the way around each.
+    """Return notes on labelled groups that runs lack, if the metric counts these as 0, each with its remedy.
 
     ``n_groups``: how many groups there are, and how many of them no run has.
     """
@@ -482,7 +482,7 @@ def notes_on_groups(
 
 
 def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
-    """Return the command that asks a question."""
+    """Return the command for a question."""
     metrics = [word for metric in question.metrics for word in ("--metric", str(metric))]
     tags = [word for key, value in question.tags.items() for word in ("--tag", f"{key}={value}")]
     by = [] if question.by is None else ["--by", question.by]
@@ -495,7 +495,7 @@ def _again(question: LeaderboardQuestion, dataset: str) -> tuple[str, ...]:
 
 
 def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -> Floats | None:
-    """Return the weights of groups under a metric that has them; refuse one whose mean is not that of its groups."""
+    """Return the weights of groups if a metric uses them; refuse a metric whose mean is not that of its groups."""
     if metric["weights"] == "none":
         return None
     weights_of = tx.groups.weights_by_id(dataset_id)
@@ -505,7 +505,7 @@ def _weights(tx: ReadTransaction, dataset_id: int, metric: Metric, ids: Index) -
 
 
 def _measures(ranked: Sequence[Arm], names: Sequence[str]) -> dict[str, tuple[float | None, ...]]:
-    """Return numbers of whole runs by name, of arms their means (InputError for one that none has)."""
+    """Return numbers of whole runs by name, for arms their means (InputError for a name that no run has)."""
     measures = {name: tuple(_measure(name, arm) for arm in ranked) for name in names}
     for name, numbers in measures.items():
         if all(number is None for number in numbers):
@@ -528,7 +528,7 @@ def _slices(
     metric: Metric,
     board: tuple[Sequence[Arm], Index, Sequence[Matrix], Floats | None],
 ) -> tuple[list[MetricBoard], list[Note]]:
-    """Return a metric on the groups of each value of an attribute, the most groups first, and what was left out."""
+    """Return a metric on the groups of each value of an attribute, the most groups first, and notes on omissions."""
     ranked, ids, repeats, weights = board
     of_groups = np.array(attribute_values(tx, ranked[0].runs[0], question.by or "").of(ids).values, dtype=object)
     slices, n_small = [], 0
@@ -569,7 +569,7 @@ class LeaderboardResult(Answer):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What else to know, in words."""
+        """Further notes, in words."""
         return in_words(self.leaderboard.notes)
 
     def to_latex(self) -> str:

@@ -1,4 +1,4 @@
-"""Systems side by side on the datasets of a suite: on each by the rules of the leaderboard, and over all of them."""
+"""Systems side by side on the datasets of a suite, on each by the rules of the leaderboard, and over all of them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestio
     systems = dict.fromkeys(system for on_dataset in present.values() for system in on_dataset.records)
     if not systems:
         raise ReferenceNotFoundError(
-            f"no run of suite {suite.name!r} is meant", advice="see them with: ndcg-track runs list"
+            f"the question matches no run of suite {suite.name!r}", advice="see the runs with: ndcg-track runs list"
         )
     cells = {name: _cells(tx, on_dataset) for name, on_dataset in present.items()}
     rows = [
@@ -97,7 +97,7 @@ def _table(tx: ReadTransaction, suite: SuiteRecord, question: LeaderboardQuestio
 def _on_dataset(
     tx: ReadTransaction, dataset: str, question: LeaderboardQuestion, metric: Metric, without_results: set[int]
 ) -> _OnDataset | None:
-    """Return the systems that are meant on one dataset, None where there is none."""
+    """Return the requested systems on one dataset, None if there are none."""
     wanted = question.references
     meant = {
         system: run
@@ -127,7 +127,7 @@ def _on_dataset(
             if ids.size == absent.size:
                 raise NotComparableError(
                     f"no run has a group of the labels of {dataset!r}",
-                    advice="are their groups spelled as in the labels?",
+                    advice="are their groups written as in the labels?",
                 )
             gone = [run for run in having.values() if run.id in without_results]
             if gone:
@@ -142,7 +142,7 @@ def _on_dataset(
 
 
 def _cells(tx: ReadTransaction, on_dataset: _OnDataset) -> dict[str, SuiteCell]:
-    """Return the mean of each system: the stored one, or that of the groups which are not left out."""
+    """Return the mean of each system: the stored mean, or that of the groups that are not left out."""
     if not on_dataset.left_out.size:
         return {
             system: replace(cell_of(run, on_dataset.records[system]), judged=on_dataset.shares.get(run.id))

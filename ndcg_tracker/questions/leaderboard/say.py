@@ -81,12 +81,12 @@ def leaderboard_rows(board: Leaderboard) -> list[dict[str, Any]]:
 
 
 def letters(n: int) -> list[str]:
-    """Return a letter for each of n runs, its number where there are more runs than letters."""
+    """Return a letter for each of n runs, or its number if there are more runs than letters."""
     return [chr(ord("a") + place) if n <= MOST_LETTERS else str(place + 1) for place in range(n)]
 
 
 def better_than(standing: Standing, names: Sequence[str]) -> str:
-    """Return the letters of the runs that a run is significantly better than; of three or more in a row the ends.
+    """Return the letters of the runs that a run is significantly better than; three or more in a row become a range.
 
     >>> better_than(Standing(0.5, None, 1, 1, 1, True, (1, 2, 3, 5)), "abcdef")
     'b-d f'
@@ -102,7 +102,7 @@ def better_than(standing: Standing, names: Sequence[str]) -> str:
 
 
 def ranks(standing: Standing) -> str:
-    """Return between which ranks a run may stand.
+    """Return the range of ranks that a run may have.
 
     >>> ranks(Standing(0.5, None, 1, 1, 3, True, ()))
     '1-3'
@@ -146,12 +146,10 @@ def leaderboard_report(board: Leaderboard) -> Report:
     if first.judged is not None and not is_apart:
         facts.insert(1, (judged, percent_span(first.judged.least, first.judged.greatest)))
     legend = [
-        "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for all at once",
-        "better than: the letters of the runs that it is significantly better than",
+        "ranks: from 1 + the runs significantly better to all minus those significantly worse; 95% for all at once",
+        "better than: the letters of the runs that this run is significantly better than",
     ]
-    styles = [
-        f"bold: the best run by {names[0]}, and those that are not shown to differ from it; coloured: the best mean"
-    ]
+    styles = [f"bold: the best run by {names[0]}, and runs not shown to differ from it; coloured: the best mean"]
     notes = [*map(told, board.notes)]
     return Report(_headline(board, names[0]), tables=tables, legend=legend, styles=styles, facts=facts, notes=notes)
 
@@ -166,10 +164,10 @@ def share_text(share: float | None) -> str:
 
 
 def _test(board: Leaderboard) -> str:
-    """Return which test the pairs went through; no test applies to runs of equal results."""
+    """Return the test of the pairs; no test applies to runs with equal results."""
     any_equal = any(pair.p_value is None for metric in board.metrics for pair in metric.pairs)
     test = _OF_ARMS if any(run.runs for run in board.runs) else _TESTS[board.test]
-    return test + (" that do not equal each other" if any_equal else "")
+    return test + (", without pairs of equal results" if any_equal else "")
 
 
 def _numbers(board: Leaderboard, place: int) -> list[str]:
@@ -185,7 +183,7 @@ def _headline(board: Leaderboard, metric: str) -> str:
     what = "arm" if any(run.runs for run in board.runs) else "run"
     leads = f"{counted(len(board.runs), what)} on {board.dataset}: {best} leads by {metric}"
     if not tied:
-        return f"{leads}, and no other is tied with it"
+        return f"{leads}, and no other run is tied with it"
     shown = ", ".join(tied[:3]) + (f" and {len(tied) - 3} more" if len(tied) > 3 else "")
     return f"{leads}; not shown to differ from it: {shown}"
 
@@ -216,7 +214,7 @@ def _slice_cell(standing: Standing) -> Painted:
 def leaderboard_latex(board: Leaderboard) -> str:
     """Return a table for a paper: booktabs, the best mean bold, the second underlined, letters as superscripts."""
     if board.attribute is not None:
-        what = f"a table for a paper has no slices, and {argument('by', board.attribute)} asks for them"
+        what = f"a table for a paper has no slices, but {argument('by', board.attribute)} asks for them"
         raise InputError(what, advice="leave it out, or take another format")
     signs = letters(len(board.runs))
     names = [latex_text(familiar_name(metric.metric, metric.requested_as)) for metric in board.metrics]
@@ -232,7 +230,7 @@ def leaderboard_latex(board: Leaderboard) -> str:
     n = [str(metric.n) for metric in board.metrics]
     n_queries = f"$n = {n[0]}$ queries" if len({*n}) == 1 else f"$n = {', '.join(n)}$ queries, in the order of columns"
     is_zero = any(note.kind in ("in_no_run", "groups_lacking") for note in board.notes)
-    zero = " Queries that a run lacks count as 0." if is_zero else ""
+    zero = " Queries missing from a run count as 0." if is_zero else ""
     caption = (
         f"Means on {latex_text(board.dataset)} ({n_queries}). {EMPHASIS} A superscript "
         f"names the runs that a run is significantly better than ({_test(board)}, $p < 0.05$).{zero}"
@@ -275,7 +273,7 @@ def suite_tables_object(first: SuiteTable, *further: SuiteTable) -> dict[str, An
 
 @shape_of(SuiteTable)
 def _table_shape(table: SuiteTable) -> Mapping[str, object]:
-    """Return the table with the names of the systems that each is better than."""
+    """Return the table with the names of the systems that each system is better than."""
     rows = []
     for row in table.rows:
         shape = as_object(row)
@@ -287,7 +285,7 @@ def _table_shape(table: SuiteTable) -> Mapping[str, object]:
 
 
 def suite_rows(table: SuiteTable) -> list[dict[str, Any]]:
-    """Return one row per system and dataset, as CSV and frames have it; no mean where the system has no run there."""
+    """Return one row per system and dataset, as CSV and frames have it; the mean is None without a run there."""
     return [
         {
             "system": row.system,
@@ -350,11 +348,12 @@ def suite_table_report(table: SuiteTable) -> Report:
     ]
     if has_places:
         legend.append(
-            "ranks: 1 + how many systems have a significantly better macro mean, to all less those that have a worse "
-            "one; better than: their letters; paired t-tests for other queries, Holm-corrected over all pairs"
+            "ranks: from 1 + the systems with a significantly better macro mean, to all systems minus those with a "
+            "significantly worse one; better than: the letters of the latter; paired t-tests for other queries, "
+            "Holm-corrected over all pairs"
         )
     if lacking:
-        legend.append(f"{UNDEFINED}: no run there, so no mean over the suite ({counted(lacking, 'system')})")
+        legend.append(f"{UNDEFINED}: no run on this dataset, so no mean over the suite ({counted(lacking, 'system')})")
     facts = [
         ("metric", metric),
         ("queries", ", ".join(f"{name} {n:,}" for name, n in zip(table.datasets, _sizes(table), strict=True))),
@@ -381,7 +380,7 @@ def _finding(table: SuiteTable, complete: Sequence[SuiteRow]) -> str:
     if complete[0].standing is None:
         return leads
     if not tied:
-        return f"{leads}, and no other is tied with it"
+        return f"{leads}, and no other system is tied with it"
     return f"{leads}; not shown to differ from it: {', '.join(tied[:3])}" + (
         f" and {len(tied) - 3} more" if len(tied) > 3 else ""
     )
@@ -398,7 +397,7 @@ def _versions(table: SuiteTable) -> str:
 
 
 def _places(table: SuiteTable) -> list[list[int]]:
-    """Return the place of each cell among those of its dataset as they are shown, 0 where there is none."""
+    """Return the place of each cell among those of its dataset, by the digits shown; 0 if there is no cell."""
     sign = -1.0 if table.direction == "higher" else 1.0
     places = [[0] * len(table.datasets) for _ in table.rows]
     for place in range(len(table.datasets)):

@@ -1,4 +1,4 @@
-"""What a command prints, as a picture."""
+"""The output of commands as pictures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-Training = Annotated[str, Option("The training: its tag training=NAME.", metavar="NAME", is_positional=True)]
+Training = Annotated[str, Option("The training, as in the tag training=NAME.", metavar="NAME", is_positional=True)]
 Parameter = Annotated[
     str,
     Option("A parameter or tag that is a number, such as latency_ms.", metavar="PARAMETER", is_positional=True),
@@ -30,8 +30,8 @@ def plot_training(
 ) -> Chart:
     """Draw a metric over the stored iterations of a training (``TrainingRuns``), with its 95% intervals.
 
-    ``labels``, ``judge``: see ``history``. Raises: ReferenceNotFoundError where no iteration of it is stored, or none
-    has the metric.
+    ``labels``, ``judge``: see ``history``. Raises: ReferenceNotFoundError if no iteration of it is stored, or none has
+    the metric.
     """
     from ndcg_tracker.questions.plot.gather import training_chart
 
@@ -49,11 +49,11 @@ def plot_runs(
     labels: ShownLabels = None,
     judge: Judge = None,
 ) -> Chart:
-    """Draw a metric of runs against a number that they cost, such as ``latency_ms``, with the Pareto front.
+    """Draw a metric of runs against a cost such as ``latency_ms``, with the Pareto front.
 
-    Parameters: ``parameter``: a parameter, or a tag, whose values are numbers; less is better. ``tags``: only runs that
-    have them. ``labels``, ``judge``: see ``history``. Raises: ReferenceNotFoundError where no run has the metric;
-    InputError where none has such a number.
+    Parameters: ``parameter``: a parameter, or a tag, whose values are numbers; less is better. ``tags``: only runs with
+    these tags. ``labels``, ``judge``: see ``history``. Raises: ReferenceNotFoundError if no run has the metric;
+    InputError if none has such a number.
     """
     from ndcg_tracker.questions.plot.gather import quality_chart
 

@@ -1,4 +1,4 @@
-"""``ndcg-track plot``: what a command prints, as a picture."""
+"""``ndcg-track plot``: the output of commands as pictures."""
 
 from __future__ import annotations
 
@@ -23,23 +23,27 @@ from ndcg_tracker.questions.suite import compare_suite
 if TYPE_CHECKING:
     from ndcg_tracker.render.chart import Chart
 
-app = options.command_group("Pictures of comparisons, lists, histories, suites, costs.")
+app = options.command_group("Draw comparisons, lists, histories, suites or costs.")
 
 
 ComparisonKind = Literal["every", "scatter", "histogram", "forest", "heatmap"]
-"""What of a comparison is drawn."""
+"""The kinds of pictures of a comparison."""
 
 
 ThemeName = Literal["light", "dark"]
 """The colours of a picture."""
 
 
-Output = Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The picture; .svg, .png, .pdf or .html.")]
+Output = Annotated[
+    str, typer.Option("--output", "-o", metavar="FILE", help="File of the picture: .svg, .png, .pdf or .html.")
+]
 Width = Annotated[
     str | None,
-    typer.Option(metavar="WIDTH", help="The width: pixels, or 84mm, 3.3in, 240pt.", show_default="640 pixels"),
+    typer.Option(
+        metavar="WIDTH", help="The width: pixels, or a length such as 84mm, 3.3in or 240pt.", show_default="640 pixels"
+    ),
 ]
-Theme = Annotated[ThemeName, typer.Option(help="The colours; .html follows the reader's screen.")]
+Theme = Annotated[ThemeName, typer.Option(help="The colours; an .html picture follows the reader's screen.")]
 
 By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attribute.")]
 
@@ -47,9 +51,9 @@ By = Annotated[str | None, typer.Option(metavar="ATTRIBUTE", help="A group attri
 def drawn(
     function: Callable[..., Any], *, name: str | None = None, but: Iterable[str] = ()
 ) -> Callable[[Callable[..., Chart]], None]:
-    """Make a command of what returns a chart of a tracker and of what is asked of a function (see ``takes``).
+    """Make a command from a function that returns a chart; its options are those of ``function`` (see ``takes``).
 
-    A picture that cannot be written is refused before anything is read.
+    The command refuses a picture that it cannot write before it reads anything.
     """
 
     def decorate(chart_of: Callable[..., Chart]) -> None:
@@ -84,7 +88,7 @@ def drawn(
 
 
 OF_REPORTS = ("equivalence", "top", "tie_bounds", "unjudged_bounds")
-"""What a comparison can be asked and a chart does not show."""
+"""Options of a comparison that a chart does not show."""
 
 
 @drawn(Tracker.compare, but=OF_REPORTS)
@@ -94,8 +98,8 @@ def compare(
     kind: Annotated[
         ComparisonKind | None,
         typer.Option(
-            help="Groups from worst to best, run against run, deltas, intervals, all pairs.",
-            show_default="every, on a suite forest",
+            help="Groups from worst to best, run against run, deltas, intervals, or all pairs.",
+            show_default="every; on a suite, forest",
         ),
     ] = None,
     by: By = None,
@@ -104,14 +108,14 @@ def compare(
 ) -> Chart:
     """Draw a comparison, group by group unless --kind says otherwise.
 
-    The first metric is drawn; --by colours groups by an attribute. Several candidates are drawn by forest and heatmap.
-    --suite draws the systems on every dataset, and on all.
+    The command draws the first metric; --by colours groups by an attribute. The kinds forest and heatmap draw several
+    candidates. --suite draws the systems on every dataset, and on all together.
     """
     options.belongs_to_one_dataset(suite, by_tag=by_tag, by=by)
     if suite is None:
         return asked.of(tracker.compare, top=0).plot(kind or "every", by=by)
     if kind not in (None, "forest"):
-        advice = "name it with --dataset in the place of --suite, or choose forest"
+        advice = "name it with --dataset instead of --suite, or choose forest"
         raise InputError(f"--kind {kind} shows the groups of one dataset", advice=advice)
     return asked.on_suite(
         tracker.compare_suite, suite, by_tag=by_tag, metric=asked.named.get("metrics", DEFAULT_METRIC)
@@ -120,13 +124,13 @@ def compare(
 
 @drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci"))
 def slices(tracker: Tracker, asked: Asked, by: By = None) -> Chart:
-    """Draw slices with their intervals, by one attribute or all."""
+    """Draw slices with their intervals, by one attribute or by all."""
     return asked.of(tracker.compare, top=0).plot("slices", by=by)
 
 
 @drawn(Tracker.compare, but=(*OF_REPORTS, "test", "ci", "by"))
 def cutoffs(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw a metric from cutoff 1 to 100, of both runs."""
+    """Draw a metric of both runs from cutoff 1 to 100."""
     return asked.of(tracker.compare, top=0).plot("cutoffs")
 
 
@@ -136,15 +140,15 @@ def explain(
     asked: Asked,
     group: Annotated[str, typer.Option(metavar="KEY", help="The group.")],
 ) -> Chart:
-    """Draw both lists of a group, each item joined to itself."""
+    """Draw both lists of a group, with a line joining each item."""
     return asked.of(tracker.explain, group=group).plot()
 
 
 @drawn(ask_history, but=["new_steps"])
 def history(tracker: Tracker, asked: Asked, suite: options.OnSuite = None, by_tag: options.ByTag = None) -> Chart:
-    """Draw a metric over runs, its steps and the changes of labels.
+    """Draw a metric over runs, with its steps and the changes of labels.
 
-    --suite draws the macro mean of systems.
+    --suite draws the macro mean of the systems.
     """
     from ndcg_tracker.questions.history.gather import HistoryFilter
 
@@ -163,14 +167,14 @@ def training(tracker: Tracker, asked: Asked) -> Chart:
 
 @drawn(plot_runs)
 def runs(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw the quality of runs against what they cost.
+    """Draw the quality of runs against their cost.
 
-    The line joins the runs that no other beats in both.
+    The line joins the runs that no other run beats in both.
     """
     return asked.of(tracker.plot_runs)
 
 
 @drawn(compare_suite, but=(*OF_REPORTS, "by"))
 def suite(tracker: Tracker, asked: Asked) -> Chart:
-    """Draw systems on every dataset of a suite, and on all."""
+    """Draw systems on every dataset of a suite, and on all together."""
     return asked.of(tracker.compare_suite).plot()

@@ -1,4 +1,4 @@
-"""Trainings and costs as pictures: what is read of the runs, and the charts of it."""
+"""Trainings and costs as pictures: the data of the runs, and their charts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TOOLTIP = [
 
 @dataclass(frozen=True, slots=True)
 class RunPoint:
-    """A run at a number: its mean and the 95% interval, None where it is undefined."""
+    """A run at a number: its mean and the 95% interval, None if it is undefined."""
 
     run: str
     x: float
@@ -81,9 +81,10 @@ def training(
 
 
 def quality_against(points: Sequence[RunPoint], metric: str, parameter: str, *, height: int = 320) -> Spec:
-    """Return the chart of the quality of runs against their cost; the line joins those that no run beats in both.
+    """Return the chart of the quality of runs against their cost; a line joins the runs that no run beats in both.
 
-    Less of ``parameter`` and more of the metric is better; of runs that tie in one, the better in the other counts.
+    Less of ``parameter`` and more of the metric is better. Of runs that tie in one, the one that is better in the other
+    counts.
     """
     front = {point.run for point in pareto_front(points)}
     rows = [
@@ -144,7 +145,7 @@ def _row(point: RunPoint) -> dict[str, object]:
 
 
 def group_chart(tx: ReadTransaction, both: RunPair, group: str) -> Chart:
-    """Return the chart of both lists of a group, each item joined to itself.
+    """Return the chart of both lists of a group, with a line for each item.
 
     Raises: ReferenceNotFoundError for a group that the dataset does not have.
     """
@@ -160,7 +161,7 @@ def training_chart(
 ) -> Chart:
     """Return the chart of a metric over the stored iterations of a training.
 
-    Raises: ReferenceNotFoundError where no iteration of it is stored, or none has the metric.
+    Raises: ReferenceNotFoundError if no iteration of it is stored, or none has the metric.
     """
     dataset = tx.datasets.known(dataset).name
     rows = _rows(tx, dataset, metric, HistoryFilter({"training": name}, labels=labels, judge=judge))
@@ -190,16 +191,16 @@ def quality_chart(
 ) -> Chart:
     """Return the chart of a metric of runs against a parameter, or a tag, whose values are numbers.
 
-    Raises: ReferenceNotFoundError where no run has the metric; InputError where no run has such a number.
+    Raises: ReferenceNotFoundError if no run has the metric; InputError if no run has such a number.
     """
     dataset = tx.datasets.known(dataset).name
     rows = _rows(tx, dataset, metric, HistoryFilter(tags, labels=labels, judge=judge))
     if not rows:
-        raise ReferenceNotFoundError(f"no run of dataset {dataset!r} that was asked for has {metric}")
+        raise ReferenceNotFoundError(f"none of the requested runs of dataset {dataset!r} has {metric}")
     points = [point for row in rows if (point := _point(row, parameter)) is not None]
     if not points:
         names = {name for row in rows for name in (*row["parameters"], *row["tags"]) if _point(row, name) is not None}
-        numbers = ", ".join(sorted(names)) or f"none; give runs one with {argument('parameters')} of ingest"
+        numbers = ", ".join(sorted(names)) or f"none; give runs a number with {argument('parameters')} of ingest"
         raise InputError(f"no run has a number {parameter!r} among its parameters and tags; there is {numbers}")
     return Chart(quality_against(points, metric, parameter))
 
@@ -209,7 +210,7 @@ def _rows(tx: ReadTransaction, dataset: str, metric: str, wanted: HistoryFilter)
 
 
 def _point(row: HistoryRow, name: str) -> RunPoint | None:
-    """Return a run at the number that a parameter or a tag of it has, None without one or without a mean."""
+    """Return a run at the number in its parameter or tag, None without a number or without a mean."""
     number = number_of(name, row["parameters"], row["tags"])
     if row["mean"] is None or number is None:
         return None

@@ -1,4 +1,4 @@
-"""Two runs, or several candidates, on one page."""
+"""Two runs, or a baseline with several candidates, on one page."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-Page = Annotated[str, Option("The page.", ("--output", "-o"), metavar="FILE")]
+Page = Annotated[str, Option("File of the page.", ("--output", "-o"), metavar="FILE")]
 OnSuite = Annotated[
-    str | None, Option("On every dataset of a suite, and on all together.", ("--suite",), metavar="NAME")
+    str | None, Option("Use every dataset of this suite, and all together.", ("--suite",), metavar="NAME")
 ]
 WithTexts = Annotated[bool, Option("Show query texts, titles and links (see ndcg-track texts).")]
 
@@ -54,10 +54,10 @@ def report(
 
     Parameters: ``baseline``, ``candidates``, ``dataset``, ``metrics``, ``missing``, ``test``, ``ci``, ``cluster``,
     ``labels``, ``judge``, ``check_with`` and ``unanswered``: see ``compare``; the first metric is drawn group by group,
-    by the judge's labels as they are. ``output``: the file that the
-    page's own command names. ``texts``: whether the page shows what ``add_texts`` stored. ``suite``: the name of one:
-    the systems are compared on each of its datasets and on all together, as ``compare_suite`` does; ``by_tag``: see
-    there. Returns: the page, which is saved with ``save``. Raises: what ``compare`` and ``compare_suite`` raise.
+    by the judge's uncorrected labels. ``output``: the file name in the command that the page shows. ``texts``: whether
+    the page shows the texts from ``add_texts``. ``suite``: the name of a suite, to compare the systems on each of its
+    datasets and on all together, as ``compare_suite`` does; ``by_tag``: see there. Returns: the page; its ``save``
+    writes it. Raises: what ``compare`` and ``compare_suite`` raise.
     """
     from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.inference import Methods

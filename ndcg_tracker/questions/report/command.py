@@ -19,24 +19,25 @@ def report(
     candidates: Annotated[
         list[str] | None, typer.Argument(metavar="CANDIDATE...", help="One or more runs to compare with the baseline.")
     ] = None,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The page.")] = "report.html",
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="File of the page.")] = "report.html",
     all_runs: Annotated[bool, typer.Option("--all", help="Compare the baseline with all other runs.")] = False,
     suite: options.OnSuite = None,
     by_tag: options.ByTag = None,
 ) -> None:
-    """Write a page that shows a comparison.
+    """Write a comparison as a web page.
 
-    It shows every group, the lists of those that changed, and the history. The page is one file and needs no network.
-    The first metric is drawn group by group. Several candidates get a tab each, and a picture of all pairs.
+    The page shows every group, the lists of the groups that changed, and the history. It is one file and needs no
+    network. The page draws the first metric group by group. With several candidates, it has a tab for each and a
+    picture of all pairs.
 
-    --suite shows the verdict over all datasets with a picture of each, the same for every dataset in a tab of its own,
-    and all systems of the suite.
+    --suite shows the verdict over all datasets with a picture of each, a tab for every dataset, and all systems of the
+    suite.
     """
     from ndcg_tracker.errors import InputError, worded
     from ndcg_tracker.render.whole_file import whole_file
 
     if all_runs and candidates:
-        raise InputError("--all compares with all other runs", advice="leave out the candidates, or --all")
+        raise InputError("--all already compares with all other runs", advice="leave out the candidates, or --all")
     options.belongs_to_one_dataset(suite, by_tag=by_tag, all=all_runs)
     runs, dataset = [*asked.positional, *(candidates or ())], asked.named.get("dataset")
     with options.tracker() as tracker, whole_file(output, "--output") as write:

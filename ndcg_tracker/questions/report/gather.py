@@ -51,18 +51,18 @@ if TYPE_CHECKING:
     from ndcg_tracker.words.texts import GroupTexts
 
 LISTS = 200
-"""How many groups a report holds the lists of, the most changed ones."""
-_FEWEST_LISTS = 20  # of a dataset of a suite, whose datasets share ``LISTS``
+"""The number of groups whose lists a report holds, the most changed ones."""
+_FEWEST_LISTS = 20  # for each dataset of a suite; they share ``LISTS``
 ROWS = 30
 """How many items of each list a report shows at most."""
 LIVE_RUNS = 60
-"""How many runs the history of a live page has, which is made anew at each look."""
+"""How many runs the history of a live page has; it is built again at each look."""
 CUTOFFS = 100
-"""The metric is shown from cutoff 1 to this one."""
+"""The largest cutoff at which the metric is shown, from 1."""
 MANY_GROUPS = 20_000
 """With more groups, only some cutoffs are computed."""
 _SOME_CUTOFFS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
-_TOGETHER = 10  # cutoffs that share the lists which the kernel makes
+_TOGETHER = 10  # cutoffs that share the kernel's lists
 
 
 def runs_report(
@@ -74,9 +74,9 @@ def runs_report(
     *,
     texts: bool = False,
 ) -> RunsReport:
-    """Return all that the page shows of a baseline and its candidates; see ``compare.compared`` for what it raises.
+    """Return everything that the page shows about a baseline and its candidates; raises: see ``compare.compared``.
 
-    ``output``: the file that the page goes to. ``texts``: whether it shows the texts of queries and items.
+    ``output``: the file for the page. ``texts``: whether it shows the texts of queries and items.
     """
     pairs = compared(tx, baseline, candidates, options)
     reports = pair_reports(tx, [_by_judge_alone(tx, pair, options) for pair in pairs], texts=texts)
@@ -97,12 +97,12 @@ def suite_report(
     *,
     texts: bool = False,
 ) -> RunsReport:
-    """Return all that the page shows of systems on a suite: all datasets together, and each by itself.
+    """Return everything that the page shows about systems on a suite: all datasets together, and each by itself.
 
-    Datasets whose runs were stored as sums have no page of their own, and where there are some, there is no table of
-    all systems. Parameters: see ``runs_report``; ``by_tag``: see ``compared_on_suite``, and for what is raised as well.
+    Datasets whose runs were stored as sums have no page, and with such datasets there is no table of all systems.
+    Parameters: see ``runs_report``; ``by_tag`` and raises: see ``compared_on_suite``.
     """
-    from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages are of one dataset
+    from ndcg_tracker.compare.gather_suite import compared_on_suite  # most pages have one dataset
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
     from ndcg_tracker.questions.leaderboard.gather_suite import suite_tables
 
@@ -124,7 +124,7 @@ def suite_report(
 
 
 def _by_judge_alone(tx: ReadTransaction, pair: ComparedPair, options: CompareOptions) -> ComparedPair:
-    """Return a pair that people checked by the judge's labels as they are: few answers say nothing of single groups."""
+    """Return a checked pair under the judge's uncorrected labels, because few answers say nothing about groups."""
     if not pair.both.samples:
         return pair
     names = [arm.name for arm in pair.both.arms]
@@ -134,7 +134,7 @@ def _by_judge_alone(tx: ReadTransaction, pair: ComparedPair, options: CompareOpt
 
 
 def _as_checked(alone: PairReport, corrected: PairReport) -> PairReport:
-    """Return what the page shows of a pair, with the verdict and the slices that people's answers correct."""
+    """Return the report of a pair, with the verdict and the slices that people's answers correct."""
     comparison = corrected.comparison
     note = Note("groups_of_judge", {"judge": comparison.label_set.judge})
     told = replace(comparison, notes=(*comparison.notes, note))
@@ -144,7 +144,7 @@ def _as_checked(alone: PairReport, corrected: PairReport) -> PairReport:
 def live_report(
     tx: ReadTransaction, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions
 ) -> RunsReport:
-    """Return what a live page shows before it asks for more: the lists of one group, no cutoffs, the newest runs."""
+    """Return what a live page shows at first: the lists of one group, no cutoffs, the latest runs."""
     pairs = compared(tx, baseline, candidates, options)
     reports = pair_reports(tx, pairs, n_lists=1, with_cutoffs=False, texts=True)
     command = _command(pairs, options, "report.html", texts=any(pair.texts for pair in reports.pairs))
@@ -173,7 +173,7 @@ def _runs_report(
 
 
 def _apart(decision: DecisionRecord, pair: ComparedPair) -> Apart | None:
-    """Return by what a decision differs from the comparison of the page: its labels, or its clusters."""
+    """Return how a decision differs from the comparison of the page: by its labels or its clusters."""
     if decision.label_set_id != pair.both.candidate.label_set.id:
         return "labels"
     clusters = pair.comparison.metrics[0].clusters
@@ -210,7 +210,7 @@ def _options_given(options: CompareOptions, *, texts: bool) -> list[str]:
 
 
 def _newest_decisions(tx: ReadTransaction, pairs: Sequence[ComparedPair]) -> dict[str, DecisionRecord]:
-    """Return what the newest gate on the baseline and each candidate decided, by the candidate's name."""
+    """Return the latest gate decision on the baseline and each candidate, by the candidate's name."""
     name_of = {
         pair.both.candidate.run.id: pair.comparison.candidate.name for pair in pairs if not pair.both.is_repeated
     }
@@ -232,7 +232,7 @@ def pair_reports(
     with_cutoffs: bool = True,
     texts: bool = False,
 ) -> PairReports:
-    """Return what a report shows of a baseline and its candidates (see ``pair_report``)."""
+    """Return the reports of a baseline with each candidate (see ``pair_report``)."""
     return PairReports(
         tuple(pair_report(tx, pair, n_lists=n_lists, with_cutoffs=with_cutoffs, texts=texts) for pair in pairs),
         pair_deltas(pairs),
@@ -242,7 +242,7 @@ def pair_reports(
 def pair_report(
     tx: ReadTransaction, pair: ComparedPair, *, n_lists: int = LISTS, with_cutoffs: bool = True, texts: bool = False
 ) -> PairReport:
-    """Return what a report shows of two runs that were compared; groups are those of the first metric.
+    """Return the report of two compared runs; groups are those of the first metric.
 
     ``texts``: whether it shows the texts of queries and items.
     """
@@ -277,9 +277,9 @@ def pair_report(
 def _texts(
     tx: ReadTransaction, pair: ComparedPair, keys: Sequence[str], ids: Index, listed: Index, lists: Sequence[GroupLists]
 ) -> dict[str, GroupTexts]:
-    """Return the texts of the listed groups with their items, of the worst and best, and, but of too many, all others.
+    """Return the texts of the listed groups with their items, of the worst and best groups, and of not too many others.
 
-    The worst and the best groups have those of the item that explains most.
+    The worst and the best groups also have the texts of the item that explains most.
     """
     items_of = {
         int(group_id): [item.item for item in of_group.items] + [item for item, _ in of_group.ideal]
@@ -323,7 +323,7 @@ def at_cutoffs(
 
 
 def _at_metrics(runs: Sequence[JudgedRanking], metrics: Sequence[Metric], keys: Keys) -> list[Floats]:
-    """Return the values of an arm's runs under each metric: shape (runs, groups), NaN for a group that a run lacks."""
+    """Return the values of an arm's runs under each metric: shape (runs, groups), NaN if a run lacks the group."""
     each = [
         [_aligned(of_metric.values, places_of(keys, of_metric.group_keys)) for of_metric in group_values(run, metrics)]
         for run in runs
@@ -332,7 +332,7 @@ def _at_metrics(runs: Sequence[JudgedRanking], metrics: Sequence[Metric], keys: 
 
 
 def _with_cutoff(metric: Metric, cutoff: int) -> Metric | None:
-    """Return a metric at another cutoff, None where it does not take one."""
+    """Return a metric at another cutoff, None if it does not take one."""
     if metric.cutoff is None:
         return None
     try:
@@ -342,14 +342,14 @@ def _with_cutoff(metric: Metric, cutoff: int) -> Metric | None:
 
 
 def _aligned(values: Floats, places: Index) -> Floats:
-    """Return the values of some groups, the last axis, NaN where the place is -1."""
+    """Return the values of some groups along the last axis, NaN if the place is -1."""
     if not values.size:
         return np.full((*values.shape[:-1], places.size), np.nan)
     return np.where(places < 0, np.nan, values[..., places])
 
 
 def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists, ...]:
-    """Return the lists of some groups in both runs, of an arm in its first, as deep as the metric looks; only these.
+    """Return the lists of some groups in both runs (of an arm, in its first run), as deep as the metric looks.
 
     ``ids``: int64, distinct ids of groups.
     """
@@ -373,7 +373,7 @@ def lists_of(tx: ReadTransaction, both: RunPair, ids: Index) -> tuple[GroupLists
 def pair_deltas(pairs: Sequence[ComparedPair]) -> tuple[RunPairDelta, ...]:
     """Return the difference between any two runs of several comparisons with one baseline, by the first metric.
 
-    None where no test applies, and where the comparisons are not all under one metric and one version of the labels.
+    None if no test applies, and if the comparisons do not all use one metric and one version of the labels.
     """
     if not all(pair.results[0].no_inference is None for pair in pairs):
         return ()
@@ -397,7 +397,7 @@ def _of_runs(pair: ComparedPair) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True)
 class ReportResult:
-    """Two runs or more on one page, which holds all it shows and asks nothing of any network.
+    """Two runs or more on one page, which is self-contained and needs no network.
 
     ``report``: the typed rows.
     """
@@ -405,30 +405,30 @@ class ReportResult:
     report: RunsReport
 
     def with_notes(self, notes: tuple[Note, ...]) -> ReportResult:
-        """Return the page with other notes on its first pair: those of a gate that decided on it."""
+        """Return the page with other notes on its first pair, those of a gate that decided on it."""
         first, *others = self.report.pairs
         first = replace(first, comparison=replace(first.comparison, notes=notes))
         return ReportResult(replace(self.report, pairs=(first, *others)))
 
     def with_decision(self, decision: str) -> ReportResult:
-        """Return the page of a suite with what a gate decided, in words."""
+        """Return the page of a suite with the decision of a gate, in words."""
         assert self.report.suite is not None
         return ReportResult(replace(self.report, suite=replace(self.report.suite, decision=decision)))
 
     def to_html(self) -> str:
-        """Return the whole page, with its scripts and its security policy; in it, ids are text and never markup."""
-        from ndcg_tracker.questions.report.page import report_page  # only a page needs the charts
+        """Return the complete page, with its scripts and its security policy; ids in it are text and never markup."""
+        from ndcg_tracker.questions.report.page import report_page  # here, because only a page needs the charts
 
         return report_page(self.report)
 
     def to_markdown(self, link: str) -> str:
-        """Return every group as a picture that GitHub draws, and where the page is: ``link``, an address or a file."""
+        """Return every group as a picture that GitHub draws, with ``link``, the address or file of the page."""
         from ndcg_tracker.questions.report.page import report_markdown
 
         return report_markdown(self.report, link)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, whole or not at all. Raises: InputError where it cannot be written."""
+        """Write the page to a file, completely or not at all. Raises: InputError where it cannot be written."""
         from ndcg_tracker.render.whole_file import whole_file
 
         with whole_file(os.fspath(path), "path") as write:

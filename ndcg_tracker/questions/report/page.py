@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 
 
 PLACES = 60
-"""A chart in Mermaid has no more places than can be told apart."""
+"""The largest number of places in a Mermaid chart that a reader can tell apart."""
 
-# blue and grey show on light pages and on dark ones; Mermaid's own colours are faint
+# blue and grey are visible on light and dark pages; Mermaid's own colours are faint
 _COLORS = '%%{init: {"themeVariables": {"xyChart": {"plotColorPalette": "#3b82c4, #8a8f98"}}}}%%'
 
 
 def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
-    """Return every group from the worst to the best as a block of Markdown, "" where none changed or there is one only.
+    """Return every group from the worst to the best as a block of Markdown, "" if none changed or there is only one.
 
-    A line, with one at 0 beside it: Mermaid's bars begin at the bottom, whatever the sign. Of more groups than places,
-    each place stands for as many neighbours and shows the one that changed most.
+    The chart is a line, with another line at 0, because Mermaid's bars begin at the bottom, whatever their sign. With
+    more groups than places, each place stands for the same number of neighbours and shows the one that changed most.
 
     >>> groups = EveryGroup("abc", np.zeros(3), np.array([0.0, -0.5, 0.25]))
     >>> print(every_group_mermaid(groups, "ndcg@10"))
@@ -71,7 +71,7 @@ def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
     delta, gain = groups.delta, groups.gain
     delta = delta[np.argsort(gain, kind="stable")]
     n_worse, n_better = int((gain < 0).sum()), int((gain > 0).sum())
-    if not n_worse + n_better or delta.size < 2:  # a line needs two places
+    if not n_worse + n_better or delta.size < 2:  # a line needs at least two places
         return ""
     parts = np.array_split(delta, min(PLACES, delta.size))
     changes = [float(part[np.argmax(np.abs(part))]) for part in parts]
@@ -94,7 +94,7 @@ def every_group_mermaid(groups: EveryGroup, metric: str) -> str:
 
 
 ROWS = 100_000
-"""How many groups a page holds at most, the most changed ones."""
+"""The largest number of groups on a page; it holds the most changed ones."""
 _DECIMALS = 6
 
 
@@ -103,10 +103,9 @@ class RunsReport:
     """Everything that the page shows.
 
     ``pairs``: the baseline with each candidate. ``deltas``: between any two of the runs. ``history``: rows of the first
-    metric, oldest first. ``decisions``: of the newest gate on each pair that had one, by the candidate's name;
-    ``apart``: by what such a decision differs from the comparison.
-    ``command``: the words of the command that makes the page again. ``suite``: what sums up the pairs where each is of
-    one dataset, None where all are of the same.
+    metric, oldest first. ``decisions``: of the latest gate on each pair, if any, by the candidate's name; ``apart``:
+    how such a decision differs from the comparison. ``command``: the words of the command that recreates the page.
+    ``suite``: the summary of the pairs if each has its own dataset, None if all have the same.
     """
 
     pairs: tuple[PairReport, ...]
@@ -118,13 +117,13 @@ class RunsReport:
     suite: SuiteOverview | None = None
 
     def together(self, pair: PairReport) -> list[Comparison]:
-        """Return the comparisons whose p-values were corrected with those of a pair: on a suite its own."""
+        """Return the comparisons whose p-values were corrected together with a pair; on a suite, only its own."""
         return [pair.comparison] if self.suite is not None else [each.comparison for each in self.pairs]
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A chart on the page: its title, how to read it, and its numbers as a table, None where these are all groups."""
+    """A chart on the page: its title, how to read it, and its numbers as a table, None if these are all groups."""
 
     spec: Spec
     title: str
@@ -145,24 +144,24 @@ def report_page(report: RunsReport) -> str:
     """Return the report as one file of HTML."""
     data, values = report_values(
         report,
-        made=f"Made by ndcg-track {version('ndcg-tracker')}. It holds all it shows and asks nothing of any network. "
-        "This command makes it again:",
+        made=f"Made by ndcg-track {version('ndcg-tracker')}. This page is self-contained and needs no network. "
+        "Recreate it with:",
     )
     return page("report.html", data, scripts=("vega.js", "draw.js", "report.js"), **values)
 
 
 def report_markdown(report: RunsReport, link: str) -> str:
-    """Return every group of the first pair as a picture that GitHub draws, and where the page is: a URL or a path."""
+    """Return every group of the first pair as a picture that GitHub draws, and a link to the page: a URL or a path."""
     pair = report.pairs[0]
     picture = every_group_mermaid(pair.groups, for_people(pair.comparison).metrics[0].metric)
     address = web_address(link)
-    page = f"[every group, and why]({address})" if address else markdown_text(link)
+    page = f"[every group, and why it changed]({address})" if address else markdown_text(link)
     return "\n" + "\n\n".join(filter(None, (picture, f"The report: {page}"))) + "\n"
 
 
 def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dict[str, object]]:
-    """Return what the scripts of a report read, and what its template shows; ``made``: what its command does."""
-    if report.suite is None:  # together, as they were corrected
+    """Return the values for the scripts of a report and for its template; ``made``: the words before its command."""
+    if report.suite is None:  # together, because they were corrected together
         told = comparison_reports(*map(_with_texts, report.pairs))[-len(report.pairs) :]
     else:
         told = [comparison_reports(_with_texts(pair))[0] for pair in report.pairs]
@@ -193,7 +192,7 @@ def report_values(report: RunsReport, made: str) -> tuple[dict[str, object], dic
 
 
 def _titles(report: RunsReport) -> tuple[str, str]:
-    """Return the title of the page, and what stands below it."""
+    """Return the title of the page, and its subtitle."""
     if report.suite is not None:
         return suite_titles(report.suite)
     comparison = report.pairs[0].comparison
@@ -204,7 +203,7 @@ def _titles(report: RunsReport) -> tuple[str, str]:
 
 
 def _with_texts(pair: PairReport) -> Comparison:
-    """Return the comparison of a pair whose worst and best groups, and the items there, say what they are."""
+    """Return the comparison of a pair with texts for its worst and best groups and the items there."""
     if not pair.texts:
         return pair.comparison
     queries = chart_groups.queries_of(pair.texts)
@@ -224,13 +223,13 @@ def _titled(key: str, words_of: Mapping[str, str]) -> str:
 
 
 def _visible(pair: PairReport) -> PairReport:
-    """Return a pair whose groups and items are named as people may see them."""
+    """Return a pair with the names of groups and items in a form that is safe to show."""
     groups = replace(pair.groups, keys=[visible(key) for key in pair.groups.keys])
     return replace(pair, groups=groups, lists=tuple(map(visible_lists, pair.lists)))
 
 
 def visible_lists(lists: GroupLists) -> GroupLists:
-    """Return the lists of a group with ids as people may see them."""
+    """Return the lists of a group with ids in a form that is safe to show."""
     return replace(
         lists,
         group=visible(lists.group),
@@ -240,7 +239,7 @@ def visible_lists(lists: GroupLists) -> GroupLists:
 
 
 def _what(first: MetricComparison, comparison: Comparison) -> str:
-    """Return what was compared: the metric, over how many groups, clusters and runs, by whose labels."""
+    """Return what was compared: the metric, the numbers of groups, clusters and runs, and the judge of the labels."""
     by = "" if first.clusters is None else f" in {counted(first.clusters.n, 'cluster')} by {first.clusters.attribute}"
     n_runs = [max(1, len(ref.runs)) for ref in (comparison.baseline, comparison.candidate)]
     of_runs = "" if n_runs == [1, 1] else f", means of {n_runs[0]} and of {counted(n_runs[1], 'run')}"
@@ -249,9 +248,9 @@ def _what(first: MetricComparison, comparison: Comparison) -> str:
 
 
 def _checked_words(comparison: Comparison) -> str:
-    """Return whose labels the verdict corrects and whose the charts show, "" where nobody checks a judge."""
+    """Return whose labels the verdict corrects and whose labels the charts show, "" if nobody checks a judge."""
     who, judge = checked_by(comparison), judge_words(comparison.label_set.judge)
-    return f": {judge}, corrected by {who!r}; groups and charts by the judge alone" if who else ""
+    return f": {judge}, corrected by {who!r}; groups and charts use the judge alone" if who else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,19 +413,20 @@ def _signed(number: float) -> str:
 
 
 def _lists_words(pair: PairReport, first: MetricComparison) -> str:
-    words = "Both lists of the chosen group, and the ideal one. Thick lines and bold names are relevant items."
+    words = "Both lists of the chosen group, and the ideal list. Thick lines and bold names are relevant items."
     repeated = [ref for ref in (pair.comparison.baseline, pair.comparison.candidate) if ref.runs]
     if repeated:
         named = (f"{ref.runs[0].name} of {ref.name} ({counted(len(ref.runs), 'run')})" for ref in repeated)
         each = ", ".join(map(visible, named))
-        words += f" Of repeated runs the first is shown: {each}; the change above is that of all."
+        words += f" Of repeated runs, the first is shown: {each}; the change above is that of all runs."
     if pair.lists_metric is None:
-        return f"{words} {first.metric} is no sum over items, so no item has a part of it."
+        return f"{words} {first.metric} is not a sum over items, so items have no part of it."
     return f"{words} “adds” is the item's part of {first.metric}."
 
 
 def _tab(report: RunsReport, comparison: Comparison) -> str:
-    """Return what the tab of a pair says: the candidate, or of a suite the dataset, and whose where there are more."""
+    """Return the label of a pair's tab: the candidate, or on a suite the dataset, with the candidate if there are
+    several."""
     if report.suite is None:
         return visible(comparison.candidate.name)
     n = len({pair.comparison.candidate.name for pair in report.pairs})
@@ -441,7 +441,7 @@ def _no_lists_words(notes: Sequence[Note]) -> str:
 
 
 def _runs_with_lists(comparison: Comparison) -> list[RunRef]:
-    """Return the two runs whose lists the page shows: of an arm the first."""
+    """Return the two runs whose lists the page shows; of an arm, the first run."""
     return [ref.runs[0] if ref.runs else ref for ref in (comparison.baseline, comparison.candidate)]
 
 
@@ -478,7 +478,7 @@ def lists_on_page(lists: GroupLists) -> dict[str, object]:
 
 
 def texts_on_page(texts: GroupTexts) -> dict[str, object]:
-    """Return the words of a group and its items, each with where they lead, as the script reads them."""
+    """Return the texts of a group and its items, each with its link, as the script reads them."""
     query = query_cell(texts.query)
     items = {visible(item): text_cell(text) for item, text in texts.items.items()}
     return {"query": [query.text, query.link], "items": {item: [cell.text, cell.link] for item, cell in items.items()}}
@@ -489,7 +489,7 @@ def _short(number: float | None) -> float | None:
 
 
 def _columns(groups: EveryGroup) -> dict[str, object]:
-    """Return where the columns of ``every_group`` stand, so that a script finds the one of a group."""
+    """Return the places of the columns of ``every_group``, so that a script finds the column of a group."""
     shown = chart_groups.columns_of(groups)
     delta = groups.delta[shown.places]
     return {
@@ -501,7 +501,7 @@ def _columns(groups: EveryGroup) -> dict[str, object]:
 
 
 def _groups_on_page(groups: EveryGroup) -> tuple[dict[str, Any], str]:
-    """Return the groups column by column, and what to know where the page does not hold them all."""
+    """Return the groups column by column, and a note if the page does not hold all of them."""
     places = np.arange(len(groups.keys))
     words = ""
     if places.size > ROWS:
@@ -540,7 +540,7 @@ def _share(counts: Sequence[tuple[str, int]]) -> Markup:
 
 
 def _overview(report: RunsReport) -> dict[str, Card]:
-    """Return what sums up several candidates: every run against every other, and each against the baseline."""
+    """Return the overview of several candidates: every run against every other, and each against the baseline."""
     pairs = [for_people(pair.comparison) for pair in report.pairs]
     first = pairs[0].metrics[0].metric
     names = [visible(pairs[0].baseline.name), *(visible(pair.candidate.name) for pair in pairs)]

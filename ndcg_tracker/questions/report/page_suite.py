@@ -1,4 +1,4 @@
-"""What the page of a suite says of all its datasets together."""
+"""The part of a suite's page about all its datasets together."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from ndcg_tracker.compare.decide_suite import SuiteComparison
     from ndcg_tracker.questions.leaderboard.decide import SuiteTable
 
-# Most pages are of one dataset: what compares on suites is imported where one is shown.
+# Most pages have one dataset, so the modules for suites are imported only to show a suite.
 
 
 @dataclass(frozen=True, slots=True)
 class SuiteOverview:
     """Systems on all datasets of a suite together, by candidate and metric, and the table of all systems by metric.
 
-    ``decision``: what a gate decided on them, in words, "" where none was asked.
+    ``decision``: the decision of a gate on them, in words, "" without a gate.
     """
 
     comparisons: tuple[SuiteComparison, ...]
@@ -38,12 +38,12 @@ class SuiteOverview:
 
 
 def suite_titles(suite: SuiteOverview) -> tuple[str, str]:
-    """Return the title of the page, and what stands below it."""
+    """Return the title of the page, and its subtitle."""
     first, n = suite.comparisons[0], len(suite.candidates)
     who = visible(first.candidate) if n == 1 else f"one of {counted(n, 'candidate')}"
     metrics = ", ".join(dict.fromkeys(familiar_name(comparison.metric) for comparison in suite.comparisons))
     title = f"Is {who} better than {visible(first.baseline)} on suite {visible(first.suite)}?"
-    return title, f"{metrics} over {counted(len(first.deltas), 'dataset')}, of which each counts once"
+    return title, f"{metrics} over {counted(len(first.deltas), 'dataset')}; each dataset counts once"
 
 
 def suite_on_page(suite: SuiteOverview) -> tuple[Spec, Sequence[Bar], dict[str, Any]]:

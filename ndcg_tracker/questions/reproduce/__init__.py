@@ -1,4 +1,4 @@
-"""Is this run the published one?"""
+"""Does this run reproduce a published one?"""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.store import HasStore
 
 
-Original = Annotated[str, Option("The published run; with --published, yours.", metavar="ORIGINAL", is_positional=True)]
+Original = Annotated[
+    str, Option("The published run; with --published, your run.", metavar="ORIGINAL", is_positional=True)
+]
 Reproduced = Annotated[str | None, Option("The run that reproduces it.", metavar="REPRODUCED", is_positional=True)]
-BaselineOriginal = Annotated[str | None, Option("What ORIGINAL improves on, for ER and DeltaRI.", metavar="RUN")]
-BaselineReproduced = Annotated[str | None, Option("What REPRODUCED improves on.", metavar="RUN")]
-Published = Annotated[float | None, Option("A published mean, where its run is not at hand.", metavar="NUMBER")]
+BaselineOriginal = Annotated[
+    str | None, Option("The run that ORIGINAL improves on, for ER and DeltaRI.", metavar="RUN")
+]
+BaselineReproduced = Annotated[str | None, Option("The run that REPRODUCED improves on.", metavar="RUN")]
+Published = Annotated[float | None, Option("A published mean, if you do not have its run.", metavar="NUMBER")]
 Cutoffs = Annotated[
     Sequence[int],
     Option(
-        "First items of KTU and RBO; repeatable.",
+        "How many first items KTU and RBO use; repeatable.",
         ("--cutoff",),
         metavar="K",
         default="10, 100 and 1000",
@@ -49,17 +53,16 @@ def reproduce(
     labels: LabelsVersion = None,
     judge: Judge = None,
 ) -> ReproductionResult:
-    """Say whether a run is the published one: the measures of repro_eval (KTU, RBO, RMSE, p-value, ER, DeltaRI).
+    """Check whether a run reproduces a published one: KTU, RBO, RMSE, p-value, ER and DeltaRI, as in repro_eval.
 
     Parameters: ``original``, ``reproduced``: the published run and the one that reproduces it, both stored.
-    ``metrics``: none for all that they share. ``baseline_original``, ``baseline_reproduced``: the runs that each is
-    an improvement over, for ER and DeltaRI. ``published``: the published mean where its run is not at hand; then
-    the only run is the one that reproduces it, under one metric, by default its first. ``missing``: see
-    ``compare``. ``cutoffs``: how many first items KTU and RBO are about, by default 10, 100 and 1000 as far as
-    lists go. ``rbo_p``: how much a rank counts beside the one before it, in (0, 1). ``labels``, ``judge``: see
-    ``compare``. Raises: ReferenceNotFoundError;
-    InputError for half of what belongs together, a number that the metric cannot have, and groups in one run alone;
-    NotComparableError, with the command that fixes it.
+    ``metrics``: none for all that they share. ``baseline_original``, ``baseline_reproduced``: the runs that each
+    improves on, for ER and DeltaRI. ``published``: the published mean, if its run is not available; then the only run
+    is the one that reproduces it, under one metric, by default its first. ``missing``: see ``compare``. ``cutoffs``:
+    how many first items KTU and RBO use, by default 10, 100 and 1000 as far as the lists go. ``rbo_p``: how much a rank
+    counts relative to the one before it, in (0, 1). ``labels``, ``judge``: see ``compare``. Raises:
+    ReferenceNotFoundError; InputError for one of two arguments that belong together, for a number that the metric
+    cannot have, and for groups in only one run; NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.questions.reproduce.gather import (
         ReproduceOptions,
@@ -73,14 +76,14 @@ def reproduce(
     if published is None and reproduced is None:
         raise InputError("there is nothing to reproduce", advice="give a second run, or a published mean")
     if (baseline_original is None) != (baseline_reproduced is None):
-        raise InputError("one baseline makes no effect to compare", advice=f"give {both}, or none")
+        raise InputError("a single baseline gives no effect to compare", advice=f"give {both}, or neither")
     if published is not None and reproduced is not None:
-        what = "a published mean stands in the place of the original run"
+        what = "a published mean replaces the original run"
         raise InputError(what, advice="leave one of them out")
     if published is not None and baseline_original is not None:
         raise InputError("a published mean has no baseline", advice=f"leave out {both}")
     if published is not None and len(parsed) > 1:
-        raise InputError(f"a published mean is of one metric, not {len(parsed)}", advice="name one")
+        raise InputError(f"a published mean needs one metric, not {len(parsed)}", advice="name one")
     with self.store().read() as tx:
         run = tx.runs.resolve(original, dataset)
         if published is not None:

@@ -1,4 +1,4 @@
-"""``ndcg-track reproduce``: is this run the published one?"""
+"""``ndcg-track reproduce``: does this run reproduce a published one?"""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ def reproduce(
     asked: Asked,
     format: options.Output = "text",
 ) -> None:
-    """Say whether a run is the published one.
+    """Check whether a run reproduces a published one.
 
-    The measures of repro_eval: KTU and RBO of the lists, RMSE and p-value of the results of groups, and with both
-    baselines the effect ratio (ER) and DeltaRI. With --published only the means. CSV has a row per metric.
+    Shows the measures of repro_eval: KTU and RBO of the lists, RMSE and p-value of the group results, and with both
+    baselines the effect ratio (ER) and DeltaRI. With --published, it compares only the means. CSV has one row per
+    metric.
     """
     from ndcg_tracker.questions.reproduce.say import reproduction_said
 

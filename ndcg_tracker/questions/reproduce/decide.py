@@ -1,4 +1,4 @@
-"""Whether a run is the published one: the measures of repro_eval, under its names."""
+"""Whether a run reproduces a published one: the measures of repro_eval, under its names."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ndcg_tracker.words.notes import Note
 
 @dataclass(frozen=True, slots=True)
 class ListAgreement:
-    """How alike the first ``cutoff`` items of both lists are, means over groups, None where there are none to average.
+    """How similar the first ``cutoff`` items of both lists are, as means over groups, None without any group.
 
-    ``ktu``: see ``statistics.similarity.repro_eval_ktu``; of lists of different length as many ranks as the
-    shorter one has, and groups of one rank are left out. ``rbo``: see ``SharedRanks.repro_eval_rbo``.
+    ``ktu``: see ``statistics.similarity.repro_eval_ktu``. Lists of different length count as many ranks as the shorter
+    one has, and groups of one rank are left out. ``rbo``: see ``SharedRanks.repro_eval_rbo``.
     """
 
     cutoff: int
@@ -32,12 +32,11 @@ class ReproducedMetric:
 
     ``original``, ``reproduced``: means. ``delta``: reproduced minus original, with its 95% interval ``ci``. ``rmse``:
     the root of the mean squared difference of the groups. ``p_value``: of the two-sided paired t-test, not corrected;
-    None where all groups differ by the same, or not at all. ``er``: the effect ratio, the reproduced run's mean
-    improvement over its baseline, divided by the original's over its own: 1 where the effect is the same.
-    ``delta_ri``: the original's relative improvement over its baseline minus the reproduced run's: 0 where the effect
-    is the same. Both are None without baselines, and where they would be divided by 0. Source: Breuer et al., "How to
-    measure the reproducibility of system-oriented IR experiments", SIGIR 2020. Agrees with: repro_eval's RMSE, ttest,
-    ER and DRI.
+    None if all groups differ by the same amount, or not at all. ``er``: the effect ratio, the reproduced run's mean
+    improvement over its baseline, divided by the original's over its own; 1 if the effect is the same. ``delta_ri``:
+    the original's relative improvement over its baseline minus the reproduced run's; 0 if the effect is the same. Both
+    are None without baselines, and if the divisor is 0. Source: Breuer et al., "How to measure the reproducibility of
+    system-oriented IR experiments", SIGIR 2020. Agrees with: repro_eval's RMSE, ttest, ER and DRI.
     """
 
     metric: str
@@ -55,13 +54,13 @@ class ReproducedMetric:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction:
-    """How close a run comes to the one it reproduces.
+    """How close a run comes to the one that it reproduces.
 
     ``n``: the groups that are paired in the first metric; ``only_in_original`` and ``only_in_reproduced``: how many
-    have a result of it in one run only. ``n_lists``: the groups of which both runs have a list, 0 where the items of
-    one are not stored; ``lists`` is empty then, and ``same_lists``, the share of them that are the same, is None.
-    ``rbo_p``: the parameter of every rbo. ``baselines``: of the original and of the reproduced run, None where no
-    effect was asked for.
+    groups have a result in only one run. ``n_lists``: the groups for which both runs have a list, 0 if the items of one
+    run are not stored; then ``lists`` is empty. ``same_lists``: the share of these lists that are the same, None
+    without lists. ``rbo_p``: the parameter of every rbo. ``baselines``: of the original and of the reproduced run, None
+    without an effect.
     """
 
     original: RunRef
@@ -84,8 +83,8 @@ class Reproduction:
 class PublishedMean:
     """The mean of a run beside a published one.
 
-    ``judge``: who gave the labels. ``ci``: the 95% interval of the run's mean, None where there is none. ``n``: the
-    groups of the mean. ``n_missing``: how many of the labels' groups the run does not have.
+    ``judge``: who gave the labels. ``ci``: the 95% interval of the run's mean, None if there is none. ``n``: the groups
+    of the mean. ``n_missing``: how many of the labels' groups the run lacks.
 
     >>> beside = PublishedMean(RunRef("a", 1), "d", 1, "", "AP", "map", 0.5, 0.25, (0.125, 0.5), 9)
     >>> beside.delta, beside.is_within
@@ -111,7 +110,7 @@ class PublishedMean:
 
     @property
     def is_within(self) -> bool | None:
-        """Whether the published mean lies in the interval of the run's, None without one."""
+        """Whether the published mean is in the interval of the run's mean, None without an interval."""
         return None if self.ci is None else self.ci[0] <= self.published <= self.ci[1]
 
 
@@ -122,8 +121,8 @@ def reproduced_metrics(
 ) -> tuple[ReproducedMetric, ...]:
     """Return the numbers of each metric.
 
-    Parameters: ``results``: of the original run, as baseline, and the reproduced one. ``effects``: of each one's
-    baseline and itself, first the original, None without baselines. ``requests``: the text that each was asked for by.
+    Parameters: ``results``: of the original run, as baseline, and the reproduced one. ``effects``: of each run and its
+    baseline, first the original, None without baselines. ``requests``: the name by which each metric was requested.
     """
     compared = compare_metrics(results)
     improvements = [] if effects is None else list(zip(*map(compare_metrics, effects), strict=True))

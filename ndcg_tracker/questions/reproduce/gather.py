@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 class ReproduceOptions:
     """The options of a reproduction (see ``Tracker.reproduce``).
 
-    ``cutoffs``: none for those of ``REPRO_EVAL_CUTOFFS`` that some list reaches, or else the longest list's length.
+    ``cutoffs``: none for those of ``REPRO_EVAL_CUTOFFS`` that some list reaches, else the length of the longest list.
     """
 
     metrics: tuple[Metric, ...] = ()
@@ -115,7 +115,7 @@ def beside_published(
     labels: Version = None,
     judge: str | None = None,
 ) -> PublishedMean:
-    """Return the mean of a run beside a published one: of the metric, else of the run's first.
+    """Return the mean of a run beside a published one, under the metric, else under the run's first.
 
     Raises: InputError for a number that the metric cannot have, and a run without metrics; ReferenceNotFoundError for a
     metric that the run does not have.
@@ -128,9 +128,9 @@ def beside_published(
             f"run {run.name!r} has no mean", advice=f"type: {shlex.join(adding_command([run], [DEFAULT_METRIC]))}"
         )
     low, high = parse_metric(shown.metric).limits or (-math.inf, math.inf)
-    if not low <= published <= high:  # NaN is in no interval
+    if not low <= published <= high:  # NaN is not in any interval
         raise InputError(
-            f"{argument('published', published)} is no mean of {shown.metric}, which is from {low:g} to {high:g}",
+            f"{argument('published', published)} cannot be a mean of {shown.metric}, which is from {low:g} to {high:g}",
             advice="give a share, not percent" if published > high == 1 else "give another number",
         )
     return PublishedMean(
@@ -146,7 +146,7 @@ def _ref(run: RunRecord) -> RunRef:
 def _lists(
     tx: ReadTransaction, original: RunRecord, reproduced: RunRecord, shared: Index, options: ReproduceOptions
 ) -> tuple[float | None, tuple[ListAgreement, ...]]:
-    """Return the share of groups whose lists are the same, and how alike they are up to each cutoff."""
+    """Return the share of groups with the same lists, and how similar the lists are up to each cutoff."""
     cutoffs = tuple(dict.fromkeys(options.cutoffs or REPRO_EVAL_CUTOFFS))
     pairs = pairs_of_lists(tx, original, reproduced, shared)
     blocks = list(mapped(lambda pair: _block(*pair, cutoffs, options.rbo_p), pairs))
@@ -183,7 +183,7 @@ def _block(original: Ranking, reproduced: Ranking, cutoffs: tuple[int, ...], rbo
 
 
 def _ktu(original: Ranking, reproduced: Ranking, cutoff: int) -> Floats:
-    """Return the KTU of the first items, of as many as both lists of a group have: float64, shape (n_groups,)."""
+    """Return the KTU of the first items, as many as both lists of a group have: float64, shape (n_groups,)."""
     lengths = np.minimum(np.minimum(np.diff(original.offsets), np.diff(reproduced.offsets)), cutoff)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     first, second = (_places_of_ids(ranking, lengths, offsets) for ranking in (original, reproduced))
@@ -191,7 +191,7 @@ def _ktu(original: Ranking, reproduced: Ranking, cutoff: int) -> Floats:
 
 
 def _places_of_ids(ranking: Ranking, lengths: Index, offsets: Index) -> Index:
-    """Return where each of the first items of a group stands among their sorted ids, from 0."""
+    """Return the place of each of the first items of a group among their sorted ids, from 0."""
     order = id_order(ranking.item_keys, segment_rows(ranking.offsets[:-1], lengths), offsets)
     places = np.empty(order.size, dtype=np.int64)
     places[order] = places_in(lengths) - 1
@@ -200,7 +200,7 @@ def _places_of_ids(ranking: Ranking, lengths: Index, offsets: Index) -> Index:
 
 @dataclass(frozen=True, repr=False)
 class ReproductionResult(Answer):
-    """A run beside the one it reproduces, or beside a published mean; a report in notebooks and where it is printed.
+    """A run beside the one that it reproduces, or beside a published mean; notebooks and ``print`` show a report.
 
     ``reproduction``: the typed numbers. ``to_frame`` has a row per metric.
     """

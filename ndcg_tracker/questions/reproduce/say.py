@@ -1,4 +1,4 @@
-"""Whether a run is the published one, for people and for programs."""
+"""Whether a run reproduces a published one, for people and for programs."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def reproduction_report(reproduction: Reproduction | PublishedMean) -> Report:
 def _of_published(beside: PublishedMean) -> Report:
     names = _names([beside])
     verdict, where = {
-        True: (Painted("WITHIN", "good"), "the published mean lies in the 95% interval of this run's mean"),
-        False: (Painted("OUTSIDE", "bad"), "the published mean lies outside of the 95% interval of this run's mean"),
+        True: (Painted("WITHIN", "good"), "the published mean is in the 95% interval of this run's mean"),
+        False: (Painted("OUTSIDE", "bad"), "the published mean is outside the 95% interval of this run's mean"),
         None: (None, "this run's mean has no interval"),
     }[beside.is_within]
     missing = f", {beside.n_missing:,} of them not in the run" if beside.n_missing else ""
@@ -121,7 +121,7 @@ def _of_run(reproduction: Reproduction) -> Report:
             )
         )
     alone = [
-        f"{n:,} with a result in {run.name} alone"
+        f"{n:,} with a result only in {run.name}"
         for n, run in (
             (reproduction.only_in_original, reproduction.original),
             (reproduction.only_in_reproduced, reproduction.reproduced),
@@ -136,7 +136,7 @@ def _of_run(reproduction: Reproduction) -> Report:
 
 
 def _finding(reproduction: Reproduction, names: Mapping[str, str]) -> str:
-    """Return whether the runs are the same, and else how far apart they are."""
+    """Return whether the runs are the same, or how far apart they are."""
     runs = f"{reproduction.reproduced.name} is {{}} {reproduction.original.name} on {reproduction.dataset}"
     are_equal = not (reproduction.only_in_original or reproduction.only_in_reproduced) and all(
         metric.rmse == 0 for metric in reproduction.metrics
@@ -144,7 +144,7 @@ def _finding(reproduction: Reproduction, names: Mapping[str, str]) -> str:
     if are_equal and reproduction.same_lists == 1:
         return f"{runs.format('the same run as')}: every list and every result is identical"
     if are_equal and reproduction.same_lists is None:
-        return f"{runs.format('as good as')}: every result is identical, and there are no lists to compare"
+        return f"{runs.format('as good as')}: every result is identical, but there are no lists to compare"
     first = reproduction.metrics[0]
     of_both = (
         f"the {reproduction.n_lists:,} lists that both have" if reproduction.n_lists < reproduction.n else "the lists"

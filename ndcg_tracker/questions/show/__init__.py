@@ -1,4 +1,4 @@
-"""What runs are there, and what is one of them?"""
+"""Which runs are there, and what is known about one of them?"""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ ShowFormat = Literal["text", "json", "markdown", "csv", "html", "ir-metadata"]
 SortBy = Literal["time", "mean"]
 """The order of runs."""
 
-FirstMetric = Annotated[str | None, Option("Whose hardest groups and slices.", ("--metric", "-m"), default="the first")]
-BySlices = Annotated[str | None, Option("The means of slices, too.", metavar="ATTRIBUTE")]
-Hardest = Annotated[int, Option("How many of the hardest groups.", metavar="N", least=0)]
+FirstMetric = Annotated[
+    str | None, Option("The metric whose hardest groups and slices to show.", ("--metric", "-m"), default="the first")
+]
+BySlices = Annotated[str | None, Option("Also show the means of slices.", metavar="ATTRIBUTE")]
+Hardest = Annotated[int, Option("How many of the hardest groups to show.", metavar="N", least=0)]
 ShownMetric = Annotated[str | None, Option("Show the mean of this metric.", ("--metric", "-m"))]
 Order = Annotated[SortBy, Option("The order: by time, or the best mean of --metric first.")]
-First = Annotated[int | None, Option("Only the first N.", metavar="N", least=1)]
-Newest = Annotated[int | None, Option("Only the newest N of them.", metavar="N", least=1)]
+First = Annotated[int | None, Option("Only the first N runs.", metavar="N", least=1)]
+Newest = Annotated[int | None, Option("Only the latest N runs.", metavar="N", least=1)]
 
 
 def show(
@@ -39,9 +41,9 @@ def show(
 ) -> ShownRun:
     """Return one run with its means and their intervals, how much of it is judged, and its hardest groups.
 
-    Parameters: ``metric``: whose groups and slices, by default the first that the run has. ``by``: a group
-    attribute, for the means of slices. ``top``: how many groups. Raises: ReferenceNotFoundError; InputError for a
-    metric that the run does not have and an unknown attribute.
+    Parameters: ``metric``: the metric whose groups and slices to return, by default the first that the run has. ``by``:
+    a group attribute, for the means of slices. ``top``: how many of the hardest groups. Raises: ReferenceNotFoundError;
+    InputError for a metric that the run does not have and an unknown attribute.
     """
     from ndcg_tracker.questions.show.gather import shown_run
 
@@ -61,11 +63,11 @@ def list_runs(
     limit: Newest = None,
     judge: Judge = None,
 ) -> ListedRuns:
-    """Return the stored runs, oldest first, with the mean of a metric where one is named.
+    """Return the stored runs, oldest first, with the mean of a metric if one is named.
 
     Parameters: ``tags``: only runs with these tags. ``sort``: by "time", or the best "mean" of ``metric`` first.
-    ``limit``: only so many of the newest; ``top``: only the first of those. ``judge``: whose labels (see ``compare``).
-    Raises: InputError; ReferenceNotFoundError; NotComparableError where no run has the metric.
+    ``limit``: only so many of the latest runs; ``top``: only the first of those. ``judge``: whose labels (see
+    ``compare``). Raises: InputError; ReferenceNotFoundError; NotComparableError where no run has the metric.
     """
     from ndcg_tracker.questions.show.gather import listed_runs
 

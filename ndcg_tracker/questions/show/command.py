@@ -1,4 +1,4 @@
-"""``ndcg-track show``, which is ``runs show`` as well: one run."""
+"""``ndcg-track show``, also called ``runs show``: one run."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ def show(
     asked: Asked,
     format: Annotated[ShowFormat, typer.Option("--format", help="How to print the result.")] = "text",
 ) -> None:
-    """Show one run: its metrics, its origin, its hardest groups.
+    """Show one run: its metrics, origin and hardest groups.
 
-    CSV has a row per metric. --format ir-metadata prints a header for the run file, with tags and parameters.
+    CSV has one row per metric. --format ir-metadata prints a header for the run file, with tags and parameters.
     """
     from ndcg_tracker.questions.show.say import show_as
 

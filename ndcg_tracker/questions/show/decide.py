@@ -17,7 +17,7 @@ from ndcg_tracker.words.notes import Note
 class ShownMean:
     """A metric of the run under one version of the labels.
 
-    ``ci``: 95%, None where the mean is not that of its groups, or fewer than two of them are known. ``judge``: who gave
+    ``ci``: 95%, None if the mean is not that of its groups, or if fewer than two of them are known. ``judge``: who gave
     the labels.
     """
 
@@ -34,7 +34,7 @@ class ShownMean:
 
 @dataclass(frozen=True, slots=True)
 class ShownCoverage:
-    """How much of the first ``cutoff`` items of all lists has a label; None: of the whole lists."""
+    """The share of the first ``cutoff`` items of all lists with a label; None: of the complete lists."""
 
     label_set_version: int
     cutoff: int | None
@@ -51,7 +51,7 @@ class ShownGroup:
 
 @dataclass(frozen=True, slots=True)
 class ShownSlice:
-    """The groups that share the value of an attribute (None: that have none): how many, their mean, its interval."""
+    """The groups with one value of an attribute (None: without a value): their number, their mean and its interval."""
 
     value: str | None
     n: int
@@ -63,8 +63,8 @@ class ShownSlice:
 class ShownRun:
     """One run with its facts, its means and its groups.
 
-    ``by_group``: whose groups ``hardest`` and ``slices`` show, None where the run has no mean. ``attribute``: of the
-    slices.
+    ``by_group``: the metric whose groups ``hardest`` and ``slices`` show, None if the run has no mean. ``attribute``:
+    of the slices.
     """
 
     run: str
@@ -95,10 +95,10 @@ class ShownRun:
 def mean_interval(
     values: Floats, weights: Floats | None = None, limits: tuple[float, float] | None = None
 ) -> tuple[float | None, tuple[float, float] | None]:
-    """Return the mean of some groups and its 95% t interval, the latter None below two groups.
+    """Return the mean of some groups and its 95% t interval, which is None for fewer than two groups.
 
-    Parameters: ``values``: float64, shape (n,), finite. ``weights``: of the same shape, >= 0. ``limits``: between which
-    numbers any value lies.
+    Parameters: ``values``: float64, shape (n,), finite. ``weights``: of the same shape, >= 0. ``limits``: the range of
+    values.
 
     >>> mean, ci = mean_interval(np.array([0.0, 0.25, 0.5, 0.25]), limits=(0.0, 1.0))
     >>> mean, round(ci[0], 4), round(ci[1], 4)
@@ -129,7 +129,7 @@ def run_slices(
 ) -> tuple[ShownSlice, ...]:
     """Return the mean of each slice of groups, the largest first, equal ones by value, groups without a value last.
 
-    Parameters: ``names``: the value of the attribute of each group. The rest as ``mean_interval``.
+    Parameters: ``names``: the value of the attribute of each group. The others: see ``mean_interval``.
 
     >>> [(row.value, row.n, row.mean) for row in run_slices(np.array([0.5, 1.0, 0.0]), ["de", "de", None])]
     [('de', 2, 0.75), (None, 1, 0.0)]

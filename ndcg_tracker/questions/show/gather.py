@@ -1,4 +1,4 @@
-"""One stored run: where it comes from, its means, what is judged, its groups; and its NDCG as tools compute it."""
+"""One stored run: its origin, its means, its judged share, its groups, and its NDCG as tools compute it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def shown_run(
             names = attribute_values(tx, run, by).of(ids).values
             slices = run_slices(values, names, _weights(parsed, ids, weights_of), parsed.limits)
     elif by is not None:
-        raise InputError(f"run {run.name!r} has no results of groups to slice", advice="ingest its ranking again")
+        raise InputError(f"run {run.name!r} has no group results to slice", advice="ingest its ranking again")
     label_sets = {evaluation.label_set_id: evaluation.label_set_version for evaluation in evaluations}
     pruning = tx.runs.pruning(run.id)
     return ShownRun(
@@ -133,7 +133,7 @@ def _chosen(
 ) -> EvaluationRecord | None:
     """Return the evaluation whose groups are shown: of the metric, else of the first, under the labels that are meant.
 
-    By default these are the newest of no named judge, or else of all.
+    By default these are the latest labels of the unnamed judge, else of all judges.
     """
     if labels is not None or judge:
         version = labels if isinstance(labels, int) else None
@@ -167,7 +167,7 @@ def _chosen(
 
 
 def _mean(evaluation: EvaluationRecord, ids: Index, values: Floats, weights_of: GroupWeightsById) -> ShownMean:
-    """Return a stored mean, with its interval where it is the mean of the groups that are known."""
+    """Return a stored mean, with its interval if it is the mean of the known groups."""
     metric, ci = parse_metric(evaluation.metric), None
     defined = ~np.isnan(values)
     ids, values = ids[defined], values[defined]
@@ -190,13 +190,13 @@ def _mean(evaluation: EvaluationRecord, ids: Index, values: Floats, weights_of: 
 
 
 def _weights(metric: Metric, ids: Index, weights_of: GroupWeightsById) -> Floats | None:
-    """Return what groups weigh under a metric, None where all weigh alike."""
+    """Return the weights of groups under a metric, None if all weights are equal."""
     return weights_of.weights_of(ids) if metric["weights"] != "none" and weights_of.ids.size else None
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What one axis adds to a value: ``change``, on the way from the default to the convention, axis after axis."""
+    """What one axis adds to a value: ``change``, on the way from the default to the convention, axis by axis."""
 
     axis: str
     value: str
@@ -221,9 +221,9 @@ class OpenTies:
 class Convention:
     """One tool's value of a run.
 
-    ``text``: the metric as the tool writes it; ``metric``: its canonical form. ``mean``: None where the tool has
-    none, then ``refusal`` says why if it refuses. ``effects``: the axes that change the value, the largest change
-    first; they add up to the difference from our own default.
+    ``text``: the metric as the tool writes it; ``metric``: its canonical form. ``mean``: None if the tool has none; if
+    the tool refuses, ``refusal`` says why. ``effects``: the axes that change the value, the largest change first; they
+    add up to the difference from our own default.
     """
 
     text: str
@@ -237,7 +237,7 @@ class Convention:
 def conventions(tx: ReadTransaction, run: RunRecord, cutoff: int, judge: str | None = None) -> list[Convention]:
     """Return the plain NDCG of a run under our own default and every dialect.
 
-    Raises: InputError where the run's dataset has no labels.
+    Raises: InputError if the run's dataset has no labels.
     """
     newest = numbered_labels(tx, run.dataset_id, run.dataset, judge=judge)
     both = judged(tx.runs.ranking(run.id), tx.labels.lists(newest.id))
@@ -257,7 +257,7 @@ def _convention(both: JudgedRanking, text: str, weights: GroupWeights | None, un
 
 
 def _open_ties(both: JudgedRanking, metric: Metric, weights: GroupWeights | None, from_items: int) -> OpenTies | None:
-    """Return between which means the order of equal scores leaves a metric in lists of ``from_items`` or more."""
+    """Return the range of means that the order of equal scores allows, in lists of ``from_items`` items or more."""
     own, worst, best = values_with_bounds(both, [metric])[0]
     is_open = depends_on_sort(own, worst, best, from_items)
     if not is_open.any():
@@ -274,7 +274,7 @@ def _effects(both: JudgedRanking, metric: Metric, weights: GroupWeights | None) 
     step = Metric(metric.measure, metric.cutoff)
     before = _mean_or_none(both, step, weights)
     effects = []
-    waiting: dict[str, str] = {}  # a depth that is the cutoff changes nothing before an ideal that ends with the list
+    waiting: dict[str, str] = {}  # a depth equal to the cutoff has no effect before an ideal that ends with the list
     for difference in differences(step, metric):
         waiting[difference.axis] = difference.theirs
         step = step.with_axes(**waiting)
@@ -287,7 +287,7 @@ def _effects(both: JudgedRanking, metric: Metric, weights: GroupWeights | None) 
 
 
 def _mean_or_none(both: JudgedRanking, metric: Metric, weights: GroupWeights | None) -> float | None:
-    """Return the mean, None where the metric refuses the run half-way."""
+    """Return the mean, None if the metric refuses the run half-way."""
     try:
         return group_results(both, [metric], weights)[0].mean
     except MetricError:
@@ -304,7 +304,7 @@ def listed_runs(
     limit: int | None,
     judge: str | None,
 ) -> ListedRuns:
-    """Return the runs that are asked for (see ``list_runs``)."""
+    """Return the requested runs (see ``list_runs``)."""
     if metric is None and sort == "mean":
         of_metric = argument("metric", "ndcg@10")
         raise InputError(f"{argument('sort', 'mean')} needs its metric", advice=f"add for example {of_metric}")

@@ -1,4 +1,4 @@
-"""The stored runs, and one of them, for people and for programs."""
+"""The stored runs, or a single one, for people and for programs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def show_object(shown: ShownRun) -> dict[str, Any]:
 
 
 def metadata_lines(shown: ShownRun) -> list[str]:
-    """Return the header of ir_metadata for the file of a run: what is known of it, its parameters and its tags."""
+    """Return the ir_metadata header for the file of a run: its facts, its parameters and its tags."""
     entries = {
         "tag": shown.run,
         "data.test collection.name": shown.dataset,
@@ -52,7 +52,7 @@ def metadata_lines(shown: ShownRun) -> list[str]:
 
 
 def facts(shown: ShownRun) -> list[tuple[str, Any]]:
-    """Return the facts on a run beside its means, as names and values; empty ones are left out."""
+    """Return the facts on a run besides its means, as names and values, without empty ones."""
     as_json = show_object(shown)
     names = ("run_id", "dataset", "created_at_utc", "source", "git_commit", "parameters", "tags", "n_groups", "n_items")
     names_after = ("digest", "pruned_at_utc", "sampled", "collapsed", "documents_in_ten")
@@ -143,7 +143,7 @@ def show_as(format: ShowFormat, shown: ShownRun, **paper: Unpack[Paper]) -> str:
 
 
 def listed_as(format: Format, listed: ListedRuns, **paper: Unpack[Paper]) -> str:
-    """Return stored runs in a format, a row for each."""
+    """Return stored runs in a format, one row per run."""
     metric, is_json = listed.metric, format == "json"
     of_metric = [Column("mean", metric, digits=4)] if metric is not None else []
     heads = [*read_by_people("run", "run_id", "dataset"), *of_metric]

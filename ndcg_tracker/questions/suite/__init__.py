@@ -22,25 +22,29 @@ if TYPE_CHECKING:
 
 
 SuiteName = Annotated[str, Option("The name of the suite.", metavar="SUITE", is_positional=True)]
-BaselineSystem = Annotated[str, Option("The name of its runs.", metavar="BASELINE", is_positional=True)]
-CandidateSystem = Annotated[
-    str, Option("The name of the runs to compare with it.", metavar="CANDIDATE", is_positional=True)
+BaselineSystem = Annotated[
+    str, Option("The baseline system: the name of its runs.", metavar="BASELINE", is_positional=True)
 ]
-FurtherSystems = Annotated[str, Option("More of them.", metavar="CANDIDATE", is_positional=True, is_optional=True)]
+CandidateSystem = Annotated[
+    str, Option("The system to compare with it: the name of its runs.", metavar="CANDIDATE", is_positional=True)
+]
+FurtherSystems = Annotated[
+    str, Option("More systems to compare.", metavar="CANDIDATE", is_positional=True, is_optional=True)
+]
 Datasets = Annotated[
     Sequence[str],
-    Option("Datasets, or patterns: 'beir-*'.", metavar="DATASET", is_positional=True, typed=list[str]),
+    Option("Datasets, or patterns such as 'beir-*'.", metavar="DATASET", is_positional=True, typed=list[str]),
 ]
-ReplaceDatasets = Annotated[bool, Option("Give a suite that exists these datasets.")]
+ReplaceDatasets = Annotated[bool, Option("Replace the datasets of an existing suite.")]
 
 
 def create_suite(
     self: HasStore, name: SuiteName, datasets: Datasets, *, replace: ReplaceDatasets = False
 ) -> SuiteRecord:
-    """Name datasets that are looked at together, and return the suite.
+    """Create a suite, a name for datasets to look at together, and return it.
 
-    Parameters: ``datasets``: names or patterns such as ``"beir-*"``. ``replace``: give a suite that
-    exists these datasets. Raises: ConflictError where the name has other datasets; ReferenceNotFoundError.
+    Parameters: ``datasets``: names or patterns such as ``"beir-*"``. ``replace``: replace the datasets of an existing
+    suite. Raises: ConflictError if the name has other datasets; ReferenceNotFoundError.
     """
     from fnmatch import fnmatchcase
 
@@ -58,7 +62,7 @@ def create_suite(
             )
             meant += fits or [tx.datasets.known(wanted).name]
         if not meant:
-            raise InputError("a suite needs a dataset", advice="name some, or give a pattern such as 'beir-*'")
+            raise InputError("a suite needs datasets", advice="name some, or give a pattern such as 'beir-*'")
         return tx.write.suites.create(name, tuple(dict.fromkeys(meant)), replace=replace)
 
 
@@ -87,12 +91,12 @@ def suite(
 ) -> SuiteResult:
     """Return the means of systems on every dataset of a suite, the best macro mean first.
 
-    macro = mean of the datasets' means, micro = mean of all groups. Runs of one name are one system; one without a
-    run on some dataset has no mean over the suite. The others have a place by all pairs of t-tests of the macro
-    mean, Holm-corrected, as in ``leaderboard``. Parameters: ``systems``: names or patterns, none for all.
-    ``metric``: one or several, a table for each. ``by_tag``: runs of one system share the value of this tag, not
-    their name. ``missing``, ``tags``, ``labels``, ``judge``: see ``leaderboard``. Raises: ReferenceNotFoundError;
-    NotComparableError, with the command that fixes it.
+    macro = mean of the datasets' means, micro = mean of all groups. Runs of the same name are one system; a system
+    without a run on some dataset has no mean over the suite. The others are ranked by t-tests of the macro mean over
+    all pairs, Holm-corrected, as in ``leaderboard``. Parameters: ``systems``: names or patterns, none for all.
+    ``metric``: one or several metrics, with a table for each. ``by_tag``: runs of one system share the value of this
+    tag, not their name. ``missing``, ``tags``, ``labels``, ``judge``: see ``leaderboard``. Raises:
+    ReferenceNotFoundError; NotComparableError, with the command that fixes it.
     """
     from ndcg_tracker.questions.leaderboard.gather import LeaderboardQuestion
     from ndcg_tracker.questions.leaderboard.gather_suite import SuiteResult, suite_tables
@@ -134,11 +138,11 @@ def compare_suite(
 ) -> SuiteComparisonResult:
     """Compare systems on every dataset of a suite, as ``compare`` does, and on all together.
 
-    The verdict is that of the macro mean of the differences, for other groups of these datasets. Parameters:
-    ``baseline``, ``candidate``, ``further``: names of runs; ``@alias`` and ``tag:KEY=VALUE`` stand for what they
-    are on each dataset. ``metric``: one or several, none for all that the runs share. ``by_tag``: see ``suite``.
-    The others: see ``compare``; they are asked on each dataset. Raises: ReferenceNotFoundError; NotComparableError,
-    with the command that fixes it.
+    The verdict is about the macro mean of the differences, for other groups of these datasets. Parameters:
+    ``baseline``, ``candidate``, ``further``: names of runs; ``@alias`` and ``tag:KEY=VALUE`` are resolved on each
+    dataset. ``metric``: one or several metrics, none for all that the runs share. ``by_tag``: see ``suite``. The
+    others: see ``compare``; they apply to each dataset. Raises: ReferenceNotFoundError; NotComparableError, with the
+    command that fixes it.
     """
     from ndcg_tracker.compare.gather import CompareOptions
     from ndcg_tracker.compare.gather_suite import SuiteComparisonResult, compared_on_suite
@@ -246,12 +250,11 @@ def gate_suite(
 ) -> SuiteGateResult:
     """Decide whether a system may replace another on every dataset of a suite, and record the decision.
 
-    PASS, FAIL and INCONCLUSIVE are those of ``gate`` on the macro mean of the differences, for other groups of
-    these datasets. Parameters: ``margin``: the drop that it is allowed. ``dataset_margin``: FAIL where a dataset,
-    of 25 groups or more, is shown to have dropped by more than this (Holm); ``strict_datasets``: no PASS either
-    where one is not shown to have dropped by less. The others: see ``gate`` and ``compare_suite``. Raises:
-    InputError for what does not go together; ReferenceNotFoundError; NotComparableError where a system has no run
-    on some dataset.
+    PASS, FAIL and INCONCLUSIVE are those of ``gate`` on the macro mean of the differences, for other groups of these
+    datasets. Parameters: ``margin``: the allowed drop of the macro mean. ``dataset_margin``: FAIL if a dataset of 25
+    groups or more is shown to have dropped by more than this (Holm). ``strict_datasets``: also no PASS if a dataset is
+    not shown to have dropped by less. The others: see ``gate`` and ``compare_suite``. Raises: InputError for options
+    that do not go together; ReferenceNotFoundError; NotComparableError if a system has no run on some dataset.
     """
     from ndcg_tracker.compare.limits import HarmLimit, Limit
     from ndcg_tracker.questions.gate.gather_suite import SuiteGateResult, gated_suite

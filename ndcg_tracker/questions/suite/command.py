@@ -1,4 +1,4 @@
-"""``ndcg-track suite``: datasets that are looked at together; what is asked of them are options of the questions."""
+"""``ndcg-track suite``: datasets that belong together; other commands use a suite with ``--suite``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ndcg_tracker.questions.leaderboard.command import leaderboard
 from ndcg_tracker.questions.report.command import report
 from ndcg_tracker.questions.suite import create_suite, delete_suite
 
-app = options.command_group("Datasets together: create, list, delete; ask with --suite.")
+app = options.command_group("Manage suites of datasets, for --suite: create, list, delete.")
 
 Suite = Annotated[str, typer.Argument(metavar="SUITE", help="The name of the suite.")]
 
@@ -26,7 +26,7 @@ Suite = Annotated[str, typer.Argument(metavar="SUITE", help="The name of the sui
 @app.command("create")
 @takes(create_suite)
 def create(asked: Asked) -> None:
-    """Name datasets that are looked at together."""
+    """Create a suite: a name for datasets to look at together."""
     with options.tracker() as tracker:
         suite = asked.of(tracker.create_suite)
     options.say(f"suite {suite.name!r} has {len(suite.datasets)} datasets: {', '.join(suite.datasets)}")
@@ -53,7 +53,7 @@ def delete(asked: Asked) -> None:
 
 
 def _on_suite(command: Callable[..., None], *but: str, **defaults: object) -> list[inspect.Parameter]:
-    """Return SUITE and the parameters of a command on a suite, ``but`` some, with ``defaults`` of its own."""
+    """Return SUITE and the parameters of a command on a suite, except ``but``, with its own ``defaults``."""
     parameters = inspect.signature(command).parameters
     return [
         inspect.Parameter("suite", inspect.Parameter.KEYWORD_ONLY, annotation=Suite),
@@ -94,18 +94,18 @@ OF_ONE_DATASET = ("scope", "tolerance", "repeats", "aa", "top", "by", "slice_mar
 def gate_on_suite(
     *,
     dataset_margin: Annotated[
-        float | None, typer.Option(metavar="X", help="FAIL as well if a dataset drops by more than this.")
+        float | None, typer.Option(metavar="X", help="Also FAIL if a dataset drops by more than this.")
     ] = None,
     strict_datasets: Annotated[
-        bool, typer.Option("--strict-datasets", help="No PASS if a dataset may have dropped by more.")
+        bool, typer.Option("--strict-datasets", help="Do not PASS if a dataset may have dropped by more.")
     ] = False,
     **given: object,
 ) -> None:
     """Decide whether a system may replace another (gate --suite)."""
     if strict_datasets and dataset_margin is None:
         raise InputError(
-            "--strict-datasets needs --dataset-margin: how large a drop a dataset is allowed, in absolute points, such "
-            "as --dataset-margin 0.05"
+            "--strict-datasets needs --dataset-margin: the allowed drop of a dataset, in absolute points, such as "
+            "--dataset-margin 0.05"
         )
     by = None if dataset_margin is None else "dataset"
     gate(by=by, slice_margin=dataset_margin, strict_slices=strict_datasets, **given)

@@ -276,7 +276,7 @@ def test_a_reset_is_on_the_record(pinned: nt.Tracker) -> None:
     nothing = refusal_of(nt.InputError, pinned.reset_gate, "drop", reason="x")
     assert nothing == "no look at the lists of 'drop' counts; there is nothing to reset"
     empty = refusal_of(nt.InputError, pinned.reset_gate, "base", reason=" \n")
-    assert empty == "reason= is empty; say why the looks so far no longer count"
+    assert empty == "reason= is empty; say why earlier looks no longer count"
     assert pinned.query("SELECT COUNT(*) FROM gate_resets").rows[0][0] == 1
 
 
@@ -533,10 +533,10 @@ def test_the_command_keeps_and_resets_the_budget_of_an_alias(typed: CommandLine)
     assert spent.endswith("ndcg-track gate reset --baseline @prod --dataset shop --reason REASON")
     assert typed.refused(*GATE, "--dry-run").startswith("--dry-run does not go with the budget of 0.05 for 1 look")
     reset = ("gate", "reset", "--baseline", "@prod")
-    assert typed.refused(*reset) == "gate reset needs --reason REASON; say why the looks so far no longer count"
-    assert typed.refused(*reset, "--reason", " ") == "--reason is empty; say why the looks so far no longer count"
+    assert typed.refused(*reset) == "gate reset needs --reason REASON; say why earlier looks no longer count"
+    assert typed.refused(*reset, "--reason", " ") == "--reason is empty; say why earlier looks no longer count"
     told = typed.said(*reset, "--reason", "new season")
-    assert told == "the budget of 'base' on 'shop' begins anew; 1 look no longer counts\n"
+    assert told == "the budget of 'base' on 'shop' starts again; 1 look no longer counts\n"
     again = typed.refused(*reset, "--reason", "new season")
     assert again == "no look at the lists of '@prod' counts; there is nothing to reset"
     assert typed(*GATE).code in (0, 4)

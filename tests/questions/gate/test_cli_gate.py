@@ -105,7 +105,7 @@ def test_the_text_has_the_verdict_first(gate: CommandLine) -> None:
     assert lines[0] == "FAIL: drop must not replace base on shop"
     assert lines[1].startswith("With 99% confidence delta is below 0: at most -")
     assert any(line.startswith("margin      0.0100") for line in lines)
-    assert any(line.startswith("drift       @prod is base since 20") for line in lines)
+    assert any(line.startswith("drift       @prod has been base since 20") for line in lines)
     assert "decision    the 1st of this gate (decision_id 1)" in lines
     assert max(map(len, lines)) <= 100
 
@@ -286,7 +286,7 @@ def test_files_that_cannot_be_written_are_refused_before_anything_is_recorded(
 ) -> None:
     monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     assert gate.refused("gate", "drop", *ASKED, "--github-summary") == (
-        "--github-summary needs the variable GITHUB_STEP_SUMMARY, which GitHub Actions sets; elsewhere use "
+        "--github-summary needs the variable GITHUB_STEP_SUMMARY, which GitHub Actions sets; elsewhere, use "
         "--format markdown"
     )
     assert gate.refused("gate", "drop", *ASKED, "--junit", "no/such/gate.xml") == (

@@ -34,8 +34,8 @@ def test_equal_values_of_other_lists_go_by_the_bound(pinned: nt.Tracker) -> None
     assert found.decision == "inconclusive"
     assert found.reason == (
         "delta is not shown to be above -0.01: its 95% bound is -0.0144 (one-sided betting bound, as all differences "
-        "are the same), nor below 0: its 99% bound is 0.02168; at most about 347 groups like these would decide "
-        "(PASS), a margin above 0.0144 would PASS"
+        "are the same), nor below 0: its 99% bound is 0.02168; to decide: at most about 347 groups like these "
+        "(PASS), or a margin above 0.0144 (PASS)"
     )
     assert pinned.gate("swapped", baseline="@prod", margin=0.02).decision == "pass"
     assert pinned.gate("swapped", baseline="@prod", scope="set").decision == "pass"

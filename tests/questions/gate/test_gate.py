@@ -63,7 +63,7 @@ def test_inconclusive_names_what_would_decide() -> None:
     assert found.decision == "inconclusive"
     assert reason(found) == (
         "delta is not shown to be above -0.01: its 95% bound is -0.01274 (one-sided t bound), nor below 0: its 99% "
-        "bound is 0.01081; about 579 groups like these would decide (PASS), a margin above 0.01274 would PASS"
+        "bound is 0.01081; to decide: about 579 groups like these (PASS), or a margin above 0.01274 (PASS)"
     )
     assert found.margin_needed is not None
     assert population_decision(delta, found.margin_needed * 1.0001).decision == "pass"
@@ -143,7 +143,7 @@ def test_differences_beyond_1_know_no_betting_bound() -> None:
     assert (found.decision, found.lower, found.margin_needed) == ("inconclusive", None, None)
     assert reason(found) == (
         "delta is not shown to be above -1 (low information, and no range of the metric is known), nor below 0: "
-        "its 99% bound is 0.1482; about 1,125 groups like these would decide (PASS)"
+        "its 99% bound is 0.1482; to decide: about 1,125 groups like these (PASS)"
     )
     assert population_decision(np.array([-3.0]), 1.0).upper is None
 
@@ -324,8 +324,8 @@ def test_with_low_information_fail_needs_the_betting_bound_too() -> None:
         f"information is low), nor below 0: its 99% bound is {found.upper:.4g}"
     )
     assert (found.n_needed, found.n_needed_for) == (2157, "fail")  # as many as have 100 nonzero differences
-    assert to_decide(found).startswith("at most about 2,157 groups like these would decide (FAIL), a margin above ")
-    assert reason(found) == f"{why}; {to_decide(found)}"
+    assert to_decide(found).startswith("at most about 2,157 groups like these (FAIL), or a margin above ")
+    assert reason(found) == f"{why}; to decide: {to_decide(found)}"
     clear = np.repeat([-0.5, 0.0], [80, 20])
     both = population_decision(clear, 0.0)
     assert (both.decision, both.upper_method, both.upper) == ("fail", "betting", betting_upper_bound(clear, level=0.99))
@@ -346,7 +346,7 @@ def test_differences_beyond_1_do_not_fail_where_information_is_low() -> None:
     assert (found.decision, found.upper, found.upper_method) == ("inconclusive", None, None)
     assert reason(found) == (
         "delta is not shown to be above -0.5 (low information, and no range of the metric is known), nor below 0, "
-        "where the t bound alone does not count; about 575 groups like these would decide (FAIL)"
+        "where the t bound alone does not count; to decide: about 575 groups like these (FAIL)"
     )
 
 

@@ -87,7 +87,7 @@ def test_that_no_slice_is_judged_is_told() -> None:
     assert (loose.decision, loose.slices.rows, loose.slices.n_small) == ("pass", (), 600)
     assert reason(loose).endswith("; no slice by city has 25 groups, so none was judged")
     assert strict.decision == "inconclusive"
-    assert reason(strict).endswith("; no slice by city has 25 groups, so none was judged, and strict slices need one")
+    assert reason(strict).endswith("; no slice by city has 25 groups, so none was judged, but strict slices need one")
     same = np.zeros(600)
     for lists, decision in ((None, "inconclusive"), (same == 0, "pass")):
         of_same = population_decision(same, 0.01, same_lists=lists)

@@ -176,7 +176,9 @@ def test_the_command_says_what_is_open_and_what_to_judge(
     text = answer.out
     first, second = text.splitlines()[:2]
     assert first == "INCONCLUSIVE: not known whether new may replace old on equal"
-    assert second.startswith("27.2% of the candidate's first 10 are unjudged (baseline 0.0%): delta lies between -0.0")
+    assert second.startswith(
+        "27.2% of the candidate's first 10 items are unjudged (baseline 0.0%): delta lies between -0.0"
+    )
     assert "if they are worth nothing, the decision is FAIL" in " ".join(text.split())
     told = json.loads(line(*asked, "--format", "json").out)["unjudged"]
     assert (told["worth"], told["of_zero"]) == ("range", "fail")

@@ -43,17 +43,17 @@ information is low), nor below 0: its 96.96% bound is 0.01081 (t bound)
 
 ndcg@10    baseline 0.6500, candidate 0.6377
 delta      -0.0030, at least -0.0127 (betting bound, 95%), at most +0.0108 (96.96%)
-margin     0.0100, learned: with 95% confidence two repeats differ by less, after 3 of them (a, b,
-           c; 3 pairs, at most 0.0020 apart)
-bounds     cover other groups, and another training of each run
+margin     0.0100, learned from 3 repeats: with 95% confidence two repeats differ by less (a, b, c;
+           3 pairs, at most 0.0020 apart)
+bounds     cover other groups and another training of each run
 groups     400; 101 won, 158 tied, 141 lost
 labels     version 2, digest 3f2a91c0d4e5
 judged@10  baseline 98.1%, candidate 87.3%
 judged     baseline 50.0%, candidate not known
 alpha      0.0304 of 0.05, for the 1st decision of this gate
-to decide  about 579 groups like these would decide (PASS), a margin above 0.01274 would PASS
-drift      @prod is bm25 since 2026-01-31 08:00 UTC; 2 candidates accepted since, the last, splade,
-           -0.0040 against it
+to decide  about 579 groups like these (PASS), or a margin above 0.01274 (PASS)
+drift      @prod has been bm25 since 2026-01-31 08:00 UTC; 2 candidates accepted since, the last one
+           splade, -0.0040 against it
            it was moved 3 times to an accepted candidate: -0.0120 since v0, -0.0150 with this
            candidate
 decision   the 1st of this gate (decision_id 7)
@@ -120,16 +120,19 @@ def test_text(inconclusive: Gated, overridden: Gated) -> None:
 def test_t_bounds_that_were_not_trusted_are_shown(inconclusive: Gated) -> None:
     known = replace(OPEN, t_lower=-0.0111, t_upper=0.0072, betting_upper=0.03, lower_method="betting")
     lines = gate_said(replace(inconclusive, decision=known)).in_format("text").splitlines()
-    assert "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, as information is low" in lines
+    assert (
+        "by t alone  at least -0.0111 (95%), at most +0.0072 (96.96%); not trusted, because information is low" in lines
+    )
     for trusted in (replace(known, lower_method="t", low_information=None), replace(known, t_lower=None, t_upper=None)):
         assert "by t alone" not in gate_said(replace(inconclusive, decision=trusted)).in_format("text")
 
 
 def test_drift_in_words(inconclusive: Gated) -> None:
     pinned = replace(inconclusive, drift=Drift("prod", "bm25", PIN))
-    assert "drift      @prod is bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision" in gate_said(
-        pinned
-    ).in_format("text")
+    assert (
+        "drift      @prod has been bm25 since 2026-01-31 08:00 UTC; no candidate accepted since\ndecision"
+        in gate_said(pinned).in_format("text")
+    )
     once = Drift("prod", "bm25", PIN, 0, None, None, 1, "v0", -0.012, None)
     assert (
         "           it was moved once to an accepted candidate: -0.0120 since v0, - with this candidate\n"
@@ -140,8 +143,8 @@ def test_drift_in_words(inconclusive: Gated) -> None:
         gate_said(replace(inconclusive, drift=replace(some, latest_overridden_delta=-0.25))).in_format("text").split()
     )
     assert (
-        "no candidate accepted since; 1 candidate overridden since without a PASS, the last, v3, -0.2500 against it it "
-        "was moved 3 times to an accepted or overridden candidate (2 overridden): -0.0120 since v0" in told
+        "no candidate accepted since; 1 candidate overridden since without a PASS, the last one v3, -0.2500 against it "
+        "it was moved 3 times to an accepted or overridden candidate (2 overridden): -0.0120 since v0" in told
     )
     assert "moved once to an overridden candidate: " in gate_said(
         replace(inconclusive, drift=replace(once, n_moves_overridden=1))

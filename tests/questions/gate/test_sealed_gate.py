@@ -172,8 +172,8 @@ def test_every_other_option_is_refused_before_a_look(
     refused = typed.refused("gate", "good", "--baseline", "base", "--dataset", "held", "--margin", ".05", *words)
     if name not in ("reason", "by_tag"):  # which belong to gate reset and to --suite
         assert refused == (
-            f"{words[0]} does not go with sealed dataset 'held'; leave it out: a gate on sealed data says PASS or NOT "
-            "PASSED alone"
+            f"{words[0]} does not go with sealed dataset 'held'; leave it out: a gate on sealed data says only PASS "
+            "or NOT PASSED"
         )
     assert rows(sealed) == []
     assert sorted(folder.iterdir()) == before
@@ -181,7 +181,7 @@ def test_every_other_option_is_refused_before_a_look(
 
 def test_the_margin_is_a_number(typed: CommandLine, sealed: nt.Tracker) -> None:
     gate = ("gate", "good", "--baseline", "base", "--dataset", "held")
-    needs = "a gate on sealed data needs --margin X: the drop that is allowed, in absolute points"
+    needs = "a gate on sealed data needs --margin X: the allowed drop, in absolute points"
     assert typed.refused(*gate) == typed.refused(*gate, "--margin", "auto") == needs
     for margin in ("-1", "nan", "inf", "1"):
         typed.refused(*gate, "--margin", margin)
@@ -257,7 +257,7 @@ def test_open_data_is_not_sealed(sealed: nt.Tracker) -> None:
     assert told == "dataset 'open' is not sealed; ask gate, which takes open data"
     refusal_of(nt.ReferenceNotFoundError, sealed.gate_sealed, "good", **ASKED | {"dataset": "nope"})
     told = refusal_of(nt.InputError, sealed.gate, "good", **ASKED)
-    assert told == "dataset 'held' is sealed; ask gate_sealed, which says PASS or NOT PASSED alone"
+    assert told == "dataset 'held' is sealed; use gate_sealed, which says only PASS or NOT PASSED"
     for ask in (
         lambda: sealed.reset_gate("base", reason="r", dataset="held"),
         lambda: sealed.set_alias("prod", "base", "held"),

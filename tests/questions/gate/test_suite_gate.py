@@ -128,4 +128,4 @@ def test_datasets_have_floors() -> None:
     assert with_datasets(whole, large, 0.1, is_strict=True).decision == "pass"
     small = with_datasets(whole, {name: delta[:24] for name, delta in large.items()}, 0.1, is_strict=True)
     assert small.decision == "inconclusive"
-    assert reason(small).endswith("; no dataset has 25 groups, so none was judged, and strict datasets need one")
+    assert reason(small).endswith("; no dataset has 25 groups, so none was judged, but strict datasets need one")

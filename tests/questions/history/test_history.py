@@ -79,9 +79,9 @@ def test_json_and_csv_carry_the_rows_as_they_are() -> None:
 
 def test_what_was_asked_for_is_said_where_it_is_another_name() -> None:
     as_map: list[HistoryRow] = [{**one, "metric": "AP", "requested_as": "map"} for one in ROWS[:2]]
-    assert history_said(as_map).in_format("text").splitlines()[0].endswith("  (asked for as map)")
+    assert history_said(as_map).in_format("text").splitlines()[0].endswith("  (requested as map)")
     mixed: list[HistoryRow] = [as_map[0], {**as_map[1], "requested_as": "AP"}]
-    assert history_said(mixed).in_format("markdown").splitlines()[0].endswith(" (asked for as map, AP)")
+    assert history_said(mixed).in_format("markdown").splitlines()[0].endswith(" (requested as map, AP)")
     same: list[HistoryRow] = [{**one, "requested_as": "AP"} for one in as_map]
     assert "asked for" not in history_said(same).in_format("text")
 
@@ -122,17 +122,17 @@ STEP: HistoryRow = {
         ),
         (
             {"step_between": ("r15", "r20"), "step_parameters": {}, "parameters": {}, "git_commit": None},
-            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbours do not show it: it lies "
-            "somewhere from r15 to r20",
+            "stepped down at r17 (run 3): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbouring runs do not show it, so "
+            "it lies somewhere from r15 to r20",
         ),
         (
             {"step_between": ("r15", "r20"), "step_parameters": {}, "git_commit": None, "step_or_drift": True},
-            "stepped down at r17 (run 3, parameters as in r16): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbours do not "
-            "show it: it lies somewhere from r15 to r20; a slow drift explains it at least as well",
+            "stepped down at r17 (run 3, parameters as in r16): -0.0123 [-0.0156, -0.0090], p <1e-4; neighbouring runs "
+            "do not show it, so it lies somewhere from r15 to r20; a slow drift explains it at least as well",
         ),
         (
             {"step": False, "step_possible": True, "step_ci": None, "git_commit": None, "step_parameters": None},
-            "perhaps stepped down at r17 (run 3): -0.0123; there are too few groups, or too few that moved, to be sure",
+            "perhaps stepped down at r17 (run 3): -0.0123; too few groups, or too few that moved, to be sure",
         ),
         (
             {"step_parameters": {f"p{n}": ("x" * 99, None) for n in range(9)}, "step_ci": None},
@@ -168,14 +168,14 @@ def test_a_long_history_shows_its_newest_runs_and_every_step() -> None:
     rows[17] = {**STEP, "run": "r17"}
     lines = history_said(rows, spelled=as_option).in_format("text").split("\n")
     blocks, width = means_of_blocks([one["mean"] for one in rows], 60)
-    assert lines[0] == f"ndcg@10  {sparkline(blocks)}  500 runs, each block {width}"
+    assert lines[0] == f"ndcg@10  {sparkline(blocks)}  500 runs, {width} per block"
     assert [line.split(" ")[0] for line in lines[3:43]] == [f"r{n}" for n in range(460, 500)]
     assert lines[3].endswith("  +0.0010")
-    assert lines[43:45] == ["", "the newest 40 of 500 runs; --format csv has all, --last N shows as many"]
+    assert lines[43:45] == ["", "the latest 40 of 500 runs; --last N shows N, --format csv all"]
     assert lines[46].startswith("stepped down at r17 (")
     assert len(history_said(rows, n_shown=500).in_format("text").splitlines()) == 506
     markdown = history_said(rows).in_format("markdown")
-    assert "\n- the newest 40 of 500 runs; format='csv' has all, last=N shows as many\n" in markdown
+    assert "\n- the latest 40 of 500 runs; last=N shows N, format='csv' all\n" in markdown
     assert markdown.count("\n| r") == 41
     assert (
         len(json.loads(history_said(rows).in_format("json")))
@@ -228,14 +228,14 @@ def test_the_largest_steps_come_first_and_ten_are_told() -> None:
         *(f"stepped {way} at r{place}" for place, way in zip(range(10, 3, -1), ["down", "up"] * 4, strict=False)),
         "rises by 0.0310 [0.0275, 0.0345] over 400 runs, from r1 to r9, slowly rather than in steps",
     ]
-    assert told()[10:] == ["2 more; --format json has all"]
+    assert told()[10:] == ["2 more; --format json shows all"]
     assert [line.split(" (")[0] for line in told(newest_first=True)[:3]] == [
         "perhaps stepped up at r11",
         "stepped down at r10",
         "stepped up at r9",
     ]
-    assert told(newest_first=True)[10:] == ["2 more; --format json has all"]
-    assert "2 more; format='json' has all" in history_said(rows).in_format("markdown")
+    assert told(newest_first=True)[10:] == ["2 more; --format json shows all"]
+    assert "2 more; format='json' shows all" in history_said(rows).in_format("markdown")
     assert len(json.loads(history_said(rows).in_format("json"))) == 12
     rows[:] = rows[:10]
     assert len(told()) == 10

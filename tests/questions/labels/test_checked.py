@@ -49,21 +49,24 @@ def test_from_a_judge_to_a_checked_verdict(judged: CommandLine, folder: Path) ->
     assert alone.startswith("stylish against dense on shop (judge 'llama'): ndcg@10 improved by 0.1732")
     said = judged.said(*SAMPLE, "--budget", "150", "--seed", "s", "-o", "ask.csv")
     assert said == (
-        "wrote 138 items of design 1; with their grades filled in: ndcg-track labels add ask.csv --judge NAME --design "
+        "wrote 138 items of design 1; fill in the grades, then type: ndcg-track labels add ask.csv --judge NAME "
+        "--design "
         "1 --dataset shop\n"
     )
     assert judged.refused(*COMPARE) == (
         "design 1 has no answers yet; add them with: ndcg-track labels add FILE --judge NAME --design 1 --dataset shop"
     )
     add = ("labels", "add", fill_in(folder / "ask.csv", 100), "--judge", "human", "--design", "1", "--dataset", "shop")
-    assert judged.said(*add) == "stored 100 answers of 'human' to design 1 of dataset 'shop'; 38 still without\n"
+    assert (
+        judged.said(*add) == "stored 100 answers of 'human' to design 1 of dataset 'shop'; 38 still without an answer\n"
+    )
     assert judged.refused(*COMPARE) == (
         "38 of the 138 items that design 1 drew have no answer; add them with: ndcg-track labels add FILE --judge "
         "human --design 1 --dataset shop"
     )
     fill_in(folder / "ask.csv")
     assert judged.said(*add) == (
-        "stored 38 answers of 'human' to design 1 of dataset 'shop', 100 known already; all items have one\n"
+        "stored 38 answers of 'human' to design 1 of dataset 'shop', 100 already known; all items have an answer\n"
     )
     lines = judged.done(*COMPARE).splitlines()
     assert lines[0] == (
@@ -76,10 +79,10 @@ def test_answers_make_no_version_and_take_no_option_of_one(judged: CommandLine, 
     add = ("labels", "add", answers, "--judge", "human", "--design", "1", "--dataset", "shop")
     for words in (["--extend"], ["--rescore"], ["--added-by", "me"], ["--from-runs", "dense"]):
         assert judged.refused(*add, *words) == (
-            f"{words[0]} makes a version of labels, and answers to a design are none; leave it out"
+            f"{words[0]} is for versions of labels, and answers to a design do not make a version; leave it out"
         )
     assert judged.refused("labels", "add", answers, "--design", "1", "--dataset", "shop") == (
-        "answers to a design have a name; say whose they are with --judge NAME"
+        "answers to a design need a judge; say who gave them with --judge NAME"
     )
     assert [version["judge"] for version in judged.rows("labels", "list", "--dataset", "shop")] == ["llama"]
 

@@ -369,7 +369,7 @@ def test_a_first_batch_for_a_new_judge_goes_back(judges: CommandLine, folder: Pa
     judges.done("ingest", "a.csv", "b.csv", "--judge", "gpt")
     said = judges.said("labels", "needed", "a", "b", "--judge", "ada", "--format", "csv", "-o", "batch.csv")
     assert said == (
-        "wrote 2 items to judge; with their grades filled in: ndcg-track labels add batch.csv --rescore --dataset "
+        "wrote 2 items to judge; fill in the grades, then type: ndcg-track labels add batch.csv --rescore --dataset "
         "default --judge ada\n"
     )
     assert (folder / "batch.csv").read_text().splitlines()[0] == "group,item,label,could_move"

@@ -44,7 +44,8 @@ def test_look_after_look(judged: CommandLine, folder: Path) -> None:
     said = judged.said(*SAMPLE, "--budget", "100", "--looks", "2", "--seed", "s", "-o", "ask.csv")
     n = len(rows_of((folder / "ask.csv").read_text(encoding="utf-8")))
     assert said == (
-        f"wrote {n} items of design 1, look 1 of 2; with their grades filled in: ndcg-track labels add ask.csv --judge "
+        f"wrote {n} items of design 1, look 1 of 2; fill in the grades, then type: ndcg-track labels add ask.csv "
+        f"--judge "
         "NAME --design 1 --dataset shop\n"
     )
     text = judged.done(*SAMPLE, "--budget", "100")
@@ -54,7 +55,7 @@ def test_look_after_look(judged: CommandLine, folder: Path) -> None:
     assert n_unsure
     assert judged.said(*ADD) == (
         f"stored {n - n_unsure} answers of 'human' to design 1 of dataset 'shop'; look 1 of 2: {n_unsure} still "
-        "without\n"
+        "without an answer\n"
     )
     assert judged.refused(*SAMPLE, "--budget", "100") == (
         f"design 1 waits for {n_unsure} answers before look 2 of 2; add them with: ndcg-track labels add FILE --judge "
@@ -63,7 +64,7 @@ def test_look_after_look(judged: CommandLine, folder: Path) -> None:
     judged.said(*SAMPLE, "--budget", "50", "-o", "ask.csv")
     assert fill_in(folder) == 0
     assert judged.said(*ADD) == (
-        f"stored {n_unsure} answers of 'human' to design 1 of dataset 'shop'; look 1 of 2: all items have one\n"
+        f"stored {n_unsure} answers of 'human' to design 1 of dataset 'shop'; look 1 of 2: all items have an answer\n"
     )
     found = judged.rows(*SAMPLE, "--budget", "100")
     assert (found["look"], found["n_looks"], found["budget"], found["planned_budget"]) == (2, 2, 100, 100)
@@ -99,7 +100,8 @@ def test_files_carry_texts_and_are_read_back(judged: CommandLine, folder: Path, 
     n_unsure = 1 if format == "elasticsearch" else sum(item["group"] == items[0]["group"] for item in items)
     said = judged.said("labels", "add", name, *ADD[3:])
     assert said == (
-        f"stored {len(items) - n_unsure} answers of 'human' to design 1 of dataset 'shop'; {n_unsure} still without\n"
+        f"stored {len(items) - n_unsure} answers of 'human' to design 1 of dataset 'shop'; {n_unsure} still without "
+        f"an answer\n"
     )
 
 
@@ -127,8 +129,8 @@ def test_answers_of_others_are_kept_apart_and_counted(judged: CommandLine, folde
         "answer would bias it; leave it out, or keep it apart with --keep-others"
     )
     assert judged.said(*ADD, "--keep-others") == (
-        f"stored {len(pairs)} answers of 'human' to design 1 of dataset 'shop', 1 more kept apart, to items that it "
-        "did not draw; all items have one\n"
+        f"stored {len(pairs)} answers of 'human' to design 1 of dataset 'shop', 1 more stored apart, for items that "
+        "it did not draw; all items have an answer\n"
     )
     assert judged.refused(*ADD[:5], "--dataset", "shop", "--keep-others") == (
         "--keep-others is for answers to a design; give --design N, or leave it out"
@@ -199,7 +201,7 @@ def test_answers_to_two_designs_are_counted_once(judged: CommandLine, folder: Pa
     judged.said(*ADD)
     n_shared = len(first & second)
     assert judged.said(*plan) == (
-        f"wrote {len(second) - n_shared} items of design 2; with their grades filled in: ndcg-track labels add "
+        f"wrote {len(second) - n_shared} items of design 2; fill in the grades, then type: ndcg-track labels add "
         f"more.csv --judge NAME --design 2 --dataset shop\nnote: people answered {n_shared} drawn items for other "
         "designs; nobody is asked again\n"
     )
@@ -208,6 +210,7 @@ def test_answers_to_two_designs_are_counted_once(judged: CommandLine, folder: Pa
     add = (*ADD[:6], "2", *ADD[7:])
     stored = "of 'human' to design 2 of dataset 'shop'"
     assert judged.said(*add) == (
-        f"stored {len(second) - n_shared} answers {stored}, {n_shared} more from other designs; all items have one\n"
+        f"stored {len(second) - n_shared} answers {stored}, {n_shared} more from other designs; all items have an "
+        f"answer\n"
     )
-    assert judged.said(*add) == f"stored 0 answers {stored}, {len(second)} known already; all items have one\n"
+    assert judged.said(*add) == f"stored 0 answers {stored}, {len(second)} already known; all items have an answer\n"

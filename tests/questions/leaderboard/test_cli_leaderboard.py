@@ -34,9 +34,9 @@ def test_what_people_see(shop: CommandLine) -> None:
         "   run    ndcg@10      95% interval  ranks  better than  judged@10",
         *shop.done("leaderboard").splitlines()[3:5],
         "",
-        "ranks: 1 + how many runs are significantly better, to all less those significantly worse; 95% for",
-        "all at once",
-        "better than: the letters of the runs that it is significantly better than",
+        "ranks: from 1 + the runs significantly better to all minus those significantly worse; 95% for all at",
+        "once",
+        "better than: the letters of the runs that this run is significantly better than",
         "",
         *shop.done("leaderboard").splitlines()[10:13],
         "",
@@ -109,7 +109,7 @@ def test_what_is_refused(shop: CommandLine) -> None:
 def test_the_table_of_a_paper_compiles(shop: CommandLine, folder: Path) -> None:
     assert shop("runs", "rename", "dense", "dense_50%&#~^\\{}").code == 0
     table = shop("leaderboard", "--format", "latex").out
-    assert "Queries that a run lacks count as 0." in table
+    assert "Queries missing from a run count as 0." in table
     assert r"(b) dense\_50\%\&\#\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}" in table
     program = shutil.which("pdflatex") or shutil.which("tectonic")
     if program is None:
@@ -138,7 +138,7 @@ def test_means_that_look_alike_share_the_mark() -> None:
     assert marked == [r"\textbf{0.4025}", r"\textbf{0.4025}", r"\underline{0.4000}", "0.3000"]
     page = leaderboard_said(board).in_format("html")
     assert page.count(">0.4025</span>") == 2
-    told = "bold: the best run by ndcg@10, and those that are not shown to differ from it; coloured: the best mean"
+    told = "bold: the best run by ndcg@10, and runs not shown to differ from it; coloured: the best mean"
     assert f"<li>{told}</li>" in page
     assert "bold" not in leaderboard_said(board_of([0.5, 0.4])).in_format("text")
     assert "bold: the best run" in leaderboard_said(board_of([0.5, 0.4])).in_format("text", color=True)
@@ -176,7 +176,7 @@ def test_a_paper_names_many_runs_by_numbers_with_commas() -> None:
     with pytest.raises(InputError) as refused:
         leaderboard_said(sliced).in_format("latex")
     assert str(refused.value) == (
-        "a table for a paper has no slices, and by='kind' asks for them; leave it out, or take another format"
+        "a table for a paper has no slices, but by='kind' asks for them; leave it out, or take another format"
     )
 
 

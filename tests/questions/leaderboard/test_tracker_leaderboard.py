@@ -341,8 +341,8 @@ def test_equal_runs_are_told_apart_from_tested_pairs(ten: nt.Tracker) -> None:
     assert "over all pairs of runs of a metric; p < 0.05" in " ".join(str(ten.leaderboard()).split())
     ten.ingest(frame_of(3), name="again", dataset="shop", metrics=["ndcg@10"])
     found = ten.leaderboard()
-    assert "of a metric that do not equal" in " ".join(str(found).split())
-    assert "over all pairs of runs of a metric that do not equal each other, $p < 0.05$" in found.to_latex()
+    assert "of a metric, without pairs of equal" in " ".join(str(found).split())
+    assert "over all pairs of runs of a metric, without pairs of equal results, $p < 0.05$" in found.to_latex()
 
 
 def test_metrics_over_other_numbers_of_queries(ten: nt.Tracker) -> None:

@@ -53,7 +53,7 @@ def test_all_goes_by_names_and_not_by_ids(shop: CommandLine, folder: Path) -> No
 def test_bad_input(shop: CommandLine, folder: Path) -> None:
     assert shop.refused("report", "bm25") == "a report needs a candidate: name one after the baseline, or give --all"
     assert shop.refused("report", "bm25", "dense", "--all") == (
-        "--all compares with all other runs; leave out the candidates, or --all"
+        "--all already compares with all other runs; leave out the candidates, or --all"
     )
     assert shop.refused("report", "bm25", "dense", "-o", "none/x.html") == (
         "--output: cannot write 'none/x.html': No such file or directory; give another file"

@@ -211,11 +211,12 @@ def test_frames_and_reports(tracker: nt.Tracker) -> None:
         ),
         (
             lambda tracker: tracker.reproduce("original", "reproduced", published=0.5),
-            "a published mean stands in the place of the original run; leave one of them out",
+            "a published mean replaces the original run; leave one of them out",
         ),
         (
             lambda tracker: tracker.reproduce("original", "reproduced", baseline_original="base"),
-            "one baseline makes no effect to compare; give baseline_original= and baseline_reproduced=, or none",
+            "a single baseline gives no effect to compare; give baseline_original= and baseline_reproduced=, or "
+            "neither",
         ),
         (
             lambda tracker: tracker.reproduce("original", published=0.5, **BASELINES),
@@ -223,7 +224,7 @@ def test_frames_and_reports(tracker: nt.Tracker) -> None:
         ),
         (
             lambda tracker: tracker.reproduce("original", metrics=["P@5", "RR"], published=0.5),
-            "a published mean is of one metric, not 2; name one",
+            "a published mean needs one metric, not 2; name one",
         ),
         (
             lambda tracker: tracker.reproduce("original", published=41.23),

@@ -92,9 +92,7 @@ def test_a_gate_has_exit_codes_and_files(two: CommandLine, folder: Path) -> None
     assert overridden.code == 0
     row = next(csv.DictReader(io.StringIO(two(*asked, "--format", "csv").out)))
     assert (row["suite"], row["decision"]) == ("both", found.decision)
-    told = (
-        "--strict-datasets needs --dataset-margin: how large a drop a dataset is allowed, in absolute points, such as "
-    )
+    told = "--strict-datasets needs --dataset-margin: the allowed drop of a dataset, in absolute points, such as "
     assert two.refused(*asked, "--strict-datasets") == f"{told}--dataset-margin 0.05"
     lacking = (
         "'third' or 'bm25' has no run on shop, and a gate decides on every dataset of suite 'both'; see what there "
@@ -146,7 +144,7 @@ def test_what_a_page_and_a_picture_of_a_suite_do_not_take(two: CommandLine) -> N
         (("plot", "compare", *pair, "--by", "kind"), "--by does not go with --suite; leave out one of them"),
         (
             ("plot", "compare", *pair, "--kind", "scatter"),
-            "--kind scatter shows the groups of one dataset; name it with --dataset in the place of --suite, or choose "
+            "--kind scatter shows the groups of one dataset; name it with --dataset instead of --suite, or choose "
             "forest",
         ),
     ):
@@ -183,7 +181,7 @@ def test_a_missing_run_is_seen(two: CommandLine, folder: Path) -> None:
     two.said("suite", "create", "both", "shop", "books")
     text = two.done("suite", "show", "both", "--format", "markdown")
     assert "| third | - | " in text
-    assert "no run there, so no mean over the suite (1 system)" in text
+    assert "no run on this dataset, so no mean over the suite (1 system)" in text
     text = two.done("suite", "compare", "both", "bm25", "third")
     assert text.startswith("third against bm25 on 1 of the 2 datasets of suite both: ")
     assert "no run of both on  shop\n" in text
@@ -232,7 +230,7 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
         ),
         (
             ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", "auto"),
-            "--suite needs --margin X: the drop that the macro mean is allowed",
+            "--suite needs --margin X: the allowed drop of the macro mean",
         ),
         (
             ("gate", "dense", "--baseline", "bm25", "--suite", "both", "--margin", ".1", "--by", "device"),
@@ -244,7 +242,7 @@ def test_suite_is_an_option_of_the_questions(two: CommandLine, folder: Path) -> 
         ),
         (
             ("suite", "gate", "both", "dense", "--baseline", "bm25", "--margin", ".1", "--strict-datasets"),
-            "--strict-datasets needs --dataset-margin: how large a drop a dataset is allowed",
+            "--strict-datasets needs --dataset-margin: the allowed drop of a dataset",
         ),
         (("leaderboard", "--suite", "both", "--by", "device"), "--by does not go with --suite; leave out one of them"),
         (("report", "bm25", "--suite", "both", "--all"), "--all does not go with --suite; leave out one of them"),
