@@ -44,25 +44,20 @@ class ParameterTables(griffe.Extension):
         """Change the docstring of a function."""
         if func.docstring is None or func.name.startswith("_"):
             return
-        first, *others = re.split(r"\n\s*\n", func.docstring.value)
-        told = dict[str, str]()
-        for place, paragraph in enumerate(others):
-            before, *sections = _SECTION.split(" ".join(paragraph.split())) if ">>>" not in paragraph else [paragraph]
-            kept = [before] if before.strip() else []
+        told, parts = dict[str, str](), list[str]()
+        for paragraph in re.split(r"\n\s*\n", func.docstring.value):
+            before, *sections = [paragraph] if ">>>" in paragraph else _SECTION.split(paragraph)
+            parts.append(before)
             for title, text in zip(sections[::2], sections[1::2], strict=True):
-                if title == "Parameters" and (entries := list(_entries(text, func))):
-                    for name, meaning in entries:
-                        told[name] = f"{told[name]}; {meaning}" if name in told else meaning
-                else:
-                    kept.append(f"**{title}:** {text}")
-            if sections:
-                others[place] = "\n\n".join(kept)
+                entries = list(_entries(" ".join(text.split()), func)) if title == "Parameters" else []
+                for name, meaning in entries:
+                    told[name] = f"{told[name]}; {meaning}" if name in told else meaning
+                parts += [] if entries else [f"**{title}:** {text}"]
         rows = list(_rows(func, told))
         if any(meaning for *_, meaning in rows):
-            head = "| parameter | type | default | meaning |\n|---|---|---|---|\n"
-            table = head + "\n".join("| " + " | ".join(row) + " |" for row in rows)
-            others.insert(0, table)
-        func.docstring.value = "\n\n".join(part for part in (first, *others) if part)
+            table = ["| parameter | type | default | meaning |", "|---|---|---|---|"]
+            parts.insert(1, "\n".join([*table, *("| " + " | ".join(row) + " |" for row in rows)]))
+        func.docstring.value = "\n\n".join(part for part in parts if part.strip())
 
 
 def _entries(text: str, func: griffe.Function) -> Iterator[tuple[str, str]]:
