@@ -25,11 +25,11 @@ BOOSTS |= dict.fromkeys(LANDING, 0.2)
 """How much search prefers a page, or the pages of a folder, to the guides, which have 1."""
 
 SEARCHED = {
-    "compare.md": ["bootstrap", "slices", "confidence interval", "significance", "p-value", "compare"],
+    "compare.md": ["bootstrap", "slices", "confidence interval", "significance", "compare"],
     "database.md": ["delete", "backup", "export", "vacuum"],
     "explain.md": ["explain"],
-    "gate.md": ["non-inferiority", "exit code"],
-    "github-actions.md": ["CI", "pull request"],
+    "gate.md": ["non-inferiority", "exit"],
+    "github-actions.md": ["CI"],
     "groups.md": ["weights"],
 }
 """What people search for that the title of a guide lacks. A word here beats every title, so it has to be a rare one."""

@@ -66,7 +66,7 @@ def _entries(text: str, func: griffe.Function) -> Iterator[tuple[str, str]]:
         head, colon, meaning = entry.partition(": ")
         names = [name for name in _NAME.findall(head) if name in {parameter.name for parameter in func.parameters}]
         for name in names if colon else ():
-            yield name, meaning.strip() if name == names[0] or len(meaning) < 60 else f"see ``{names[0]}``"
+            yield name, meaning.strip(" ;") if name == names[0] or len(meaning) < 60 else f"see ``{names[0]}``"
 
 
 def _rows(func: griffe.Function, told: dict[str, str]) -> Iterator[tuple[str, str, str, str]]:
