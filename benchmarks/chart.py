@@ -1,4 +1,4 @@
-"""The chart of the README, drawn from a run: how long tools take from a file to the NDCG of every group.
+"""The chart of docs/performance.md, drawn from a run: how long tools take from a file to the NDCG of every group.
 
 python benchmarks/run.py --from run.json --chart
 """

@@ -34,7 +34,8 @@ from processes import DATA, ROOT, TaskError
 from tables import markdown, rewrite
 
 SECTIONS = ("files", "kernel", "frames", "commands", "housekeeping", "fleet", "growth", "tricks")
-PAGE, CHART = ROOT / "docs" / "performance.md", ROOT / "docs" / "images" / "benchmark.svg"
+PAGES = (ROOT / "docs" / "performance.md", ROOT / "benchmarks" / "RESULTS.md")
+CHART = ROOT / "docs" / "images" / "benchmark.svg"
 
 
 def parsed() -> argparse.Namespace:
@@ -52,7 +53,7 @@ def parsed() -> argparse.Namespace:
     add("--python", nargs="+", default=[], metavar="NAME=PATH", help="the Python of a contender, if not this one")
     add("--json", type=Path, metavar="FILE", help="write every figure and sample (after each phase)")
     add("--markdown", type=Path, metavar="FILE", help="write the tables; else they are printed")
-    add("--docs", type=Path, nargs="?", const=PAGE, metavar="PAGE", help="rewrite the tables of docs/performance.md")
+    add("--docs", type=Path, nargs="*", metavar="PAGE", help="rewrite the tables of docs/performance.md and RESULTS.md")
     add("--chart", type=Path, nargs="?", const=CHART, metavar="FILE", help="draw docs/images/benchmark.svg")
     add("--from", type=Path, dest="kept", metavar="FILE", help="take a run that --json kept instead of measuring")
     arguments = parser.parse_args()
@@ -141,9 +142,10 @@ def main() -> None:
         arguments.markdown.write_text(markdown(results), encoding="utf-8")
     else:
         sys.stdout.write(markdown(results))
-    if arguments.docs:
-        rewrite(arguments.docs, results)
-        note(f"wrote {arguments.docs}")
+    if arguments.docs is not None:
+        for page in arguments.docs or PAGES:
+            rewrite(page, results)
+            note(f"wrote {page}")
     if arguments.chart:
         arguments.chart.parent.mkdir(parents=True, exist_ok=True)
         arguments.chart.write_text(svg(results), encoding="utf-8")

@@ -11,6 +11,30 @@ from goals import duration, goals, medians, megabytes, short
 Phase = Mapping[str, Any]
 _BEGIN, _END = "<!-- benchmark: {} -->", "<!-- /benchmark -->"
 PEERS = ("trec_eval", "pytrec_eval", "pytrec_eval, in order")
+_EVALUATE, _IN_MEMORY, _SAME = "evaluate --per-group", "ndcg_tracker, any order", "the same"
+_SUMMARY = (
+    # what; data; section, workload, row; other tools
+    ("`evaluate --per-group`: from a TREC file to every group's numbers", "W1", "files", "w1", _EVALUATE, "polars"),
+    (_SAME, "W2", "files", "w2", _EVALUATE, "polars"),
+    (_SAME, "W3", "files", "w3", _EVALUATE),
+    (_SAME, "W4", "files", "w4", _EVALUATE),
+    ("`ingest`: the same, and everything stored in SQLite", "W1", "files", "w1", "ingest, SQLite"),
+    ("`ingest` into Postgres", "W1", "files", "w1", "ingest, Postgres"),
+    ("`ingest` of 70 million items, SQLite", "10x W1", "growth", "w1", "10x ingest, SQLite"),
+    ("`ingest` of 100 files, SQLite", "100 x 100,000 items", "fleet", "", "ingest, SQLite"),
+    (
+        *("`nt.evaluate` of a pandas frame in the order of its groups, NDCG@10", "W2", "frames", "w2 int64 ordered"),
+        *("ndcg_tracker", "polars", "duckdb", "pandas"),
+    ),
+    ("the metrics alone, in memory, labels joined beforehand", "W1", "kernel", "w1", _IN_MEMORY, "ranx"),
+    (_SAME, "W2", "kernel", "w2", _IN_MEMORY, "ranx"),
+    (_SAME, "W4", "kernel", "w4", _IN_MEMORY),
+    ("`compare`", "7,000 groups", "commands", "", "compare, 7,000 groups"),
+    ("`compare`", "1,000,000 groups", "commands", "", "compare, 1,000,000 groups"),
+    ("permutation test, 10,000 sign flips", "6,980 groups", "commands", "", "permutation", "permutation: scipy"),
+    ("`history`", "1,000 runs", "commands", "", "history, 1,000 runs"),
+    ("`rescore --all` under a new metric", "400 runs", "fleet", "", "rescore 400 runs"),
+)
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -37,6 +61,20 @@ def peer_table(phase: Phase) -> str:
         line += [f"{means['ndcg@10']:.4f}" if means else "", row["check"], row["what"]]
         lines.append(line)
     return table(headings, lines) + _left_out(phase)
+
+
+def summary_table(results: Mapping[str, Any]) -> str:
+    """Return the main jobs, each with its time, how many times as long other tools take, and its peak memory."""
+    phases = {(phase["section"], phase["workload"]): phase for phase in results["phases"]}
+    lines = []
+    for what, data, section, workload, ours, *others in _SUMMARY:
+        rows = {row["name"]: row for row in phases.get((section, workload), {"rows": ()})["rows"] if "seconds" in row}
+        if ours in rows:
+            row, peers = rows[ours], [name for name in (*PEERS[:2], *others) if name in rows]
+            takes = [f"{name.rpartition(' ')[2]} {short(rows[name]['seconds'] / row['seconds'])}x" for name in peers]
+            peak = megabytes(row["peak_mb"]) if "peak_mb" in row and section not in ("frames", "kernel") else ""
+            lines.append([what, data, duration(row["seconds"]), ", ".join(takes), peak])
+    return table(["what", "data", "time ", "others take", "peak memory "], lines)
 
 
 def plain_table(phase: Phase) -> str:
@@ -153,7 +191,7 @@ def machine_text(results: Mapping[str, Any]) -> str:
 
 def blocks(results: Mapping[str, Any]) -> dict[str, str]:
     """Return the parts of the page by name."""
-    found = {"machine": machine_text(results), "goals": goal_table(results)}
+    found = {"machine": machine_text(results), "summary": summary_table(results), "goals": goal_table(results)}
     for phase in results["phases"]:
         section, workload = phase["section"], phase["workload"]
         if section in ("files", "kernel"):
@@ -177,7 +215,7 @@ def markdown(results: Mapping[str, Any]) -> str:
     titles["growth"] = next((phase["title"] for phase in results["phases"] if phase["section"] == "growth"), "")
     parts = []
     for name, text in blocks(results).items():
-        title = {"machine": "Benchmark", "goals": "Goals"}.get(name) or titles.get(name) or name
+        title = {"machine": "Benchmark"}.get(name) or titles.get(name) or name
         parts.append(f"## {title[0].upper()}{title[1:]}\n\n{text}\n")
     return "\n".join(parts)
 

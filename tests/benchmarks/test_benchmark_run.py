@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +17,7 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 BENCHMARKS = REPOSITORY / "benchmarks"
-PAGE = REPOSITORY / "docs" / "performance.md"
+SITE, RESULTS = REPOSITORY / "docs" / "performance.md", BENCHMARKS / "RESULTS.md"
 
 
 @pytest.fixture
@@ -204,12 +205,26 @@ def test_only_what_stands_between_the_marks_of_a_page_is_rewritten(module: Any, 
     assert page.read_text(encoding="utf-8") == once
 
 
-def test_the_page_has_a_place_for_every_part_of_a_run() -> None:
+def test_the_pages_have_a_place_for_every_part_of_a_run() -> None:
     parts = [f"files w{number}" for number in (1, 2, 3, 4)] + [f"kernel w{number}" for number in (1, 2, 4)]
-    text = PAGE.read_text(encoding="utf-8")
-    for part in [*parts, "machine", "goals", "frames", "commands", "fleet", "growth", "housekeeping", "tricks"]:
-        assert text.count(f"<!-- benchmark: {part} -->") == 1
-    assert text.count("<!-- /benchmark -->") == 15
+    parts += ["machine", "goals", "frames", "commands", "fleet", "growth", "housekeeping", "tricks"]
+    for page, expected in ((SITE, ["machine", "summary"]), (RESULTS, parts)):
+        text = page.read_text(encoding="utf-8")
+        assert sorted(re.findall(r"<!-- benchmark: (.*) -->", text)) == sorted(expected)
+        assert text.count("<!-- /benchmark -->") == len(expected)
+
+
+def test_the_summary_has_the_times_of_others_as_ratios(module: Any) -> None:
+    names = {"evaluate --per-group": 1.0, "trec_eval": 5.0, "polars": 1.25, "ranx": 9.0}
+    rows = [{"name": name, "seconds": seconds, "peak_mb": 391.0} for name, seconds in names.items()]
+    text = module("tables").summary_table(results_with("files", "w1", *rows))
+    (line,) = text.splitlines()[2:]
+    assert line.endswith("| W1 | 1.00 s | trec_eval 5.00x, polars 1.25x | 391 MB |")
+
+
+def test_the_page_shows_every_job_of_the_summary(module: Any) -> None:
+    shown = re.findall(r"^\| (.*?) \| (.*?) \| [\d.]+ m?s \|", SITE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert shown == [job[:2] for job in module("tables")._SUMMARY]
 
 
 def test_repeated_files_have_groups_of_their_own(module: Any, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The site: screen readers and weak eyes can read it, and it asks nobody else; how console blocks are copied."""
+"""The site: screen readers and weak eyes can read it, and it asks nobody else; what searches find; what is copied."""
 
 import functools
 import subprocess
@@ -7,8 +7,10 @@ import threading
 from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
+from layout import layout_faults, looks
 from playwright.sync_api import Browser
 from web_reader import Reader
 
@@ -65,3 +67,55 @@ def test_every_page_passes_axe_and_asks_nobody_else(browser: Browser, site: tupl
     context.close()
     assert {page: found for page, found in faults.items() if found} == {}
     assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "guide"),
+    [
+        ("bootstrap", "compare/"),
+        ("slices", "compare/"),
+        ("delete a run", "database/"),
+        ("CI pull request", "github-actions/"),
+        ("confidence interval", "compare/"),
+        ("significance test", "compare/"),
+        ("export", "database/"),
+        ("unjudged", "unjudged/"),
+        ("postgres", "postgres/"),
+        ("history", "history/"),
+        ("explain", "explain/"),
+        ("gate", "gate/"),
+        ("exit code", "gate/"),
+        ("install", "install/"),
+    ],
+)
+def test_a_search_finds_the_guide_first(browser: Browser, site: tuple[str, list[str]], query: str, guide: str) -> None:
+    address, _ = site
+    page = browser.new_page()
+    page.goto(f"{address}?q={quote(query)}")
+    found = page.locator(".md-search-result__item a").first.get_attribute("href", timeout=20_000)
+    page.close()
+    assert str(found).removeprefix(address).partition("?")[0].partition("#")[0] == guide
+
+
+def test_signatures_fit_their_boxes_and_have_values(browser: Browser, site: tuple[str, list[str]]) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"{site[0]}python/")
+    boxes = page.locator(".md-content pre > code")
+    wide = boxes.evaluate_all("boxes => boxes.filter(box => box.scrollWidth > box.clientWidth + 1).length")
+    text = page.locator(".md-content").inner_text()
+    page.close()
+    assert wide <= 2
+    assert 'metrics="ndcg@10"' in text
+    assert "DEFAULT_METRIC" not in text
+    assert "parameter\ttype\tdefault\tmeaning" in text
+
+
+def test_the_home_page_is_a_screen_and_a_half(browser: Browser, site: tuple[str, list[str]]) -> None:
+    page = browser.new_page()
+    for look in looks(page):
+        page.goto(site[0])
+        assert layout_faults(page) == [], look
+    page.set_viewport_size({"width": 1280, "height": 900})
+    height = page.locator(".md-content").evaluate("content => content.getBoundingClientRect().bottom")
+    page.close()
+    assert height <= 1350

@@ -93,8 +93,17 @@ def test_readme_has_the_two_commands_that_the_gate_looks_for(name: str, end: str
     found = re.findall(rf"^<!-- command: {name} -->\n```\w*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     assert len(found) == 1
     (command,) = found[0].splitlines()
-    assert re.match(r"python3 -m venv \.venv && \.venv/bin/pip install -q (--no-compile )?-e ", command)
+    installed = r"\. && " if name == "demo" else r"--no-compile -e '\.\[test\]' && "  # what users start is compiled
+    assert re.match(rf"python3 -m venv \.venv && \.venv/bin/pip install -q {installed}", command)
     assert command.endswith(end)
+
+
+def test_readme_is_short_and_begins_with_the_verdict_the_picture_and_the_commands() -> None:
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert text.count("\n") <= 150
+    first_screen = "\n".join(text.splitlines()[:45])
+    for part in ("PASS: ", "<picture>", "git clone https://", "<!-- command: demo -->", "<!-- command: test -->"):
+        assert part in first_screen
 
 
 def test_steps_of_a_block() -> None:
