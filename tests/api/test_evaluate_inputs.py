@@ -195,7 +195,9 @@ def test_ranks_of_rectools_and_ms_marco_stand_for_scores() -> None:
 
 RUN_WITHOUT_ITEMS = {"qid": ["q", "q", "q"], "score": [3.0, 2.0, 1.0]}
 LABELS_WITHOUT_ITEMS = {"qid": ["q", "q", "q"], "label": [3, 1, 0]}
-NO_ITEM = "name the item column with item=; row numbers stand for items only where one table holds scores and labels"
+NO_ITEM = (
+    "name the item column with item=; row numbers can identify items only if one table holds both scores and labels"
+)
 
 
 def test_a_table_of_ranks_without_header(tmp_path: Path) -> None:
@@ -237,8 +239,8 @@ def test_label_qid_data_meets_no_labels_of_another_table(tmp_path: Path) -> None
     scores.write_text("1\n2\n", encoding="utf-8")
     assert mean(data, scores=scores) == pytest.approx(0.6309297535714574)
     said = (
-        "the run knows items by row numbers, and row numbers stand for items only where one table holds scores and "
-        "labels; give a run with item ids, or leave out labels="
+        "the run knows items by row numbers, and row numbers can identify items only if one table holds both scores "
+        "and labels; give a run with item ids, or leave out labels="
     )
     other = tmp_path / "rank.train"
     other.write_text("3 qid:q 1:1\n0 qid:q 1:2\n1 qid:q 1:2\n", encoding="utf-8")
@@ -266,7 +268,7 @@ LABEL_FRAME = pd.DataFrame({"qid": [1, 1, 2], "docno": [11, 12, 11], "label": [0
 
 @pytest.mark.parametrize("orient", ["dict", "index"])
 def test_a_frame_as_nested_dict_is_no_run(orient: Any, tmp_path: Path) -> None:
-    said = "this is a table written as nested objects, by its columns or its rows, and no {group: {item: number}}; "
+    said = "this is a table written as nested objects, by column or by row, not {group: {item: number}}; "
     advice = "give the frame itself, or its to_dict('list')"
     assert refusal(RUN_FRAME.to_dict(orient), LABEL_FRAME) == said + advice
     assert refusal(RUN_FRAME, LABEL_FRAME.to_dict(orient)) == f"labels: {said}{advice}"
@@ -315,7 +317,10 @@ def test_items_without_score_are_noted_where_the_labels_stand_apart(tmp_path: Pa
 
 def test_an_item_id_that_only_a_convention_finds_is_told_once_and_can_be_left_out() -> None:
     frame = {"qid": ["q", "q"], "docno": ["b", "a"], "score": [2.0, 1.0], "rel": [0, 1]}
-    said = "column 'docno' is read as the items, by convention; say item='docno', or item=False to know items by row"
+    said = (
+        "column 'docno' is read as the items, by convention; to confirm this, give item='docno', or "
+        "item=False to identify items by row"
+    )
     with pytest.warns(UserWarning, match=said) as caught:
         expected = mean(frame, group="qid", label="rel")
     assert [one.filename for one in caught] == [__file__]

@@ -135,7 +135,8 @@ def test_two_files_without_item_ids_are_refused(command: CommandLine, folder: Pa
     write_csv(folder / "grades.csv", {"qid": ["q", "q"], "label": [1, 0]})
     write_csv(folder / "one.csv", {"qid": ["q", "q"], "score": [2, 1], "label": [1, 0]})
     needed = (
-        "name the item column with --item; row numbers stand for items only where one table holds scores and labels"
+        "name the item column with --item; row numbers can identify items only if one table holds both "
+        "scores and labels"
     )
     for command_name in ("evaluate", "ingest"):
         assert command.refused(command_name, "run.csv", "--labels", "grades.csv") == (
@@ -154,8 +155,8 @@ def test_columns_are_known_by_convention_and_told_where_they_are_read_anew(comma
     told = command("evaluate", "run.csv", "--group", "qid", "--label", "rel")
     assert (told.code, told.out) == (0, plain.out)
     assert told.err == (
-        "note: column 'docno' is read as the items, by convention; say --item docno, or --item '' to know items by row "
-        "numbers as before\n"
+        "note: column 'docno' is read as the items, by convention; to confirm this, give --item docno, or --item '' "
+        "to identify items by row numbers as before\n"
     )
     numbered = command("evaluate", "run.csv", "--group", "qid", "--label", "rel", "--item", "")
     assert (numbered.code, numbered.out, numbered.err) == (0, plain.out, "")
@@ -176,7 +177,7 @@ def test_named_columns_may_be_those_of_the_labels(command: CommandLine, folder: 
         "qrels.txt: a trec file has no named columns; drop --label"
     )
     assert command.refused("evaluate", "dense.run", "--labels", "ir_datasets:x", "--label", "c") == (
-        "ir_datasets:x: a known set has no named columns; drop --label"
+        "ir_datasets:x: labels from ir_datasets have no named columns; drop --label"
     )
     assert command.refused("labels", "add", "qrels.txt", "--label", "c") == (
         "qrels.txt: a trec file has no named columns; drop --label, or choose another --reader"

@@ -240,8 +240,16 @@ def test_bad_input_is_one_line(shop_of_agents: tuple[CommandLine, Agent]) -> Non
         ("history", {"dataset": "shop", "metric": "RR"}, "no run of dataset 'shop' has RR; compute it with: "),
         ("evaluate", {"file": "-"}, "file= '-' is standard input, which this protocol uses; name a file"),
         ("evaluate", {"file": "bm25.csv", "group": "@-"}, "group= '-' is standard input, which this protocol uses; "),
-        ("evaluate", {"file": "bm25.csv", "items": "hits"}, "bm25.csv: items= is for responses in JSON, and this is "),
-        ("evaluate", {"file": "bm25.csv", "item_to_document": "x", "collapse": "sum"}, "bm25.csv:1: no column 'x' "),
+        (
+            "evaluate",
+            {"file": "bm25.csv", "items": "hits"},
+            "bm25.csv: items= is for responses in JSON, but this file is ",
+        ),
+        (
+            "evaluate",
+            {"file": "bm25.csv", "item_to_document": "x", "collapse": "sum"},
+            "bm25.csv:1: there is no column 'x' ",
+        ),
         ("evaluate", {"file": "none.csv"}, "none.csv: "),
         ("sql", {"query": "DELETE FROM runs"}, "sql only reads: it takes one SELECT, not 'DELETE'"),
     ]:

@@ -358,7 +358,7 @@ def test_facts_that_cannot_be_read(
 def test_a_table_that_is_broken(other: nt.Tracker, logged: Callable[[Callable[[Path], object]], str]) -> None:
     twice = pa.table({"group": ["q", "q"], "item": ["a", "a"], "score": [1.0, 2.0], "label": [1, 1]})
     for write, message in (
-        (lambda path: path.write_bytes(b"PAR1 and no more"), "no readable Parquet file ("),
+        (lambda path: path.write_bytes(b"PAR1 and no more"), "not a readable Parquet file ("),
         (
             lambda path: pq.write_table(twice.drop_columns("item"), path),
             "has no column 'item'; a run needs group, item, score, label",

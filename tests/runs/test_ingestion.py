@@ -417,8 +417,8 @@ def test_row_numbers_do_not_stand_for_items_across_tables(tracker: nt.Tracker, r
     assert tracker.ingest(alone, name="first").metrics[0].mean == pytest.approx(1 / math.log2(3))
     text = refused_whole(tracker, ready_url, nt.InputError, numbered, name="second")
     assert text == (
-        "the run has no item column and no labels of its own; row numbers stand for items only where one table holds "
-        "scores and labels: name the item column with item="
+        "the run has no item column and no labels of its own; row numbers can identify items only if one table holds "
+        "both scores and labels: name the item column with item="
     )
     text = refused_whole(tracker, ready_url, nt.InputError, numbered, name="second", labels=labels_frame())
     assert text.startswith("no column 'item'; the columns are 'group', 'score': name the item column with item=; row ")
@@ -439,7 +439,7 @@ def test_a_stream_of_row_numbers_needs_labels_of_its_own(tracker: nt.Tracker, re
 def test_nan_scores_are_refused_unless_the_caller_says_what_they_mean(tracker: nt.Tracker, ready_url: str) -> None:
     frame = {"group": ["q", "q"], "item": ["a", "b"], "score": [1.0, math.nan], "label": [0, 1]}
     text = refused_whole(tracker, ready_url, nt.InputError, frame, name="diverged")
-    assert text.startswith("row 2: the score is nan, the only one; fix the scores, or, if NaN means not retrieved, ")
+    assert text.startswith("row 2: the score is nan (the only one); fix the scores, or, if NaN means not retrieved, ")
     found = tracker.ingest(frame, name="joined", null_scores="not_retrieved")
     assert (found.n_items, found.metrics[0].mean) == (1, 0.0)
 
