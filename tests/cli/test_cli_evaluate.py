@@ -126,7 +126,7 @@ def test_no_group_in_common_is_an_error(command: CommandLine, folder: Path) -> N
     for stream in ("--stream", "--no-stream"):
         assert command.refused("evaluate", "bm25.csv", "--labels", "other.txt", stream) == (
             "no group of the run has labels: the run has 'q1', 'q2', 'q3' and others, the labels have 'Q1'; give "
-            "labels of the same groups, with ids written alike"
+            "labels of the same groups, with ids written the same way"
         )
 
 
@@ -230,10 +230,10 @@ def test_slices_of_files(command: CommandLine, folder: Path) -> None:
     for words, line in {
         ("--by", "device"): "--by needs --groups FILE; give both",
         ("--groups", "groups.csv"): "--groups needs --by ATTRIBUTE; give both",
-        ("--by", "x", "--groups", "groups.csv"): "groups.csv: no attribute 'x'; there is device",
+        ("--by", "x", "--groups", "groups.csv"): "groups.csv: there is no attribute 'x'; choose one of device",
         ("--by", "device", "--groups", "groups.csv", "--per-group"): "--by does not go with --per-group; leave one out",
     }.items():
         assert command.refused(*asked, *words) == line
     write_csv(folder / "others.csv", {"group": ["x"], "device": ["tv"]})
-    line = "no group of the run has 'device'; are the groups spelled as in the run? One is 'q1'"
+    line = "no group of the run has 'device'; are the groups written as in the run? One is 'q1'"
     assert command.refused(*asked, "--by", "device", "--groups", "others.csv").startswith(line[:30])

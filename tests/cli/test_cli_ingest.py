@@ -79,7 +79,7 @@ def test_other_content_under_a_name_is_refused_or_replaces(command: CommandLine,
     before = row_counts(command.url)
     assert command.refused("ingest", "bm25.run") == (
         "run 'bm25' of dataset 'default' is already stored with other content; keep both with --name bm25-2, "
-        "or put this one in its place with --replace"
+        "or replace it with --replace"
     )
     assert row_counts(command.url) == before
     assert command("ingest", "bm25.run", "--name", "bm25-2").code == 0

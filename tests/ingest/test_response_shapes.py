@@ -87,8 +87,8 @@ def test_a_list_that_no_path_leads_to_is_named() -> None:
         ({"group": "ts.id"}, "the response has no 'ts.id'; 'ts' is a JSON number; "),
         (
             {"item": "product"},
-            "the item id in response.docs[0] is a JSON object; name the id in it, such as item='product.id'; there is "
-            "'product.id' and 'product.name'",
+            "the item id in response.docs[0] is a JSON object; name the id in it, such as item='product.id'; choose "
+            "one of 'product.id' and 'product.name'",
         ),
         (
             {"group": "request"},
@@ -182,14 +182,14 @@ def test_responses_by_query_are_read() -> None:
         (
             {"responses": [found("a")]},
             {"group": ["q1"]},
-            "group= is the name of a column, and ['q1'] is not text; where these are the ids of lists or responses, "
+            "group= is the name of a column, and ['q1'] is not text; if these are the ids of lists or responses, "
             "give a dict: dict(zip(ids, responses))",
         ),
         (
             [[{"id": "a"}], [{"id": "b"}]],
             {},
             "no group of the run has labels: the run has '0', '1', the labels have 'q1'; give labels of the same "
-            "groups, with ids written alike; lists without ids are numbered from 0: give a dict, {id: list}",
+            "groups, with ids written the same way; lists without ids are numbered from 0: give a dict, {id: list}",
         ),
     ],
 )  # fmt: skip

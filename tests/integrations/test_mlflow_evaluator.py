@@ -216,8 +216,8 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
     [
         (
             {"metrics": ["ndcg@10"]},
-            "evaluator_config lacks 'group', the name of the column that says which rows are one ranked list; write "
-            "evaluator_config={'group': 'qid'}",
+            "evaluator_config lacks 'group', the name of the column that says which rows belong to one ranked list; "
+            "write evaluator_config={'group': 'qid'}",
         ),
         (
             {"group": "qid", "metric": "ndcg@10"},
@@ -242,12 +242,12 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         ),
         (
             {"group": "query"},
-            "evaluator_config['group'] is 'query', and the data has no such column besides targets and predictions; "
+            "evaluator_config['group'] is 'query', but the data has no such column besides targets and predictions; "
             "the columns are qid, doc, feature",
         ),
         (
             {"group": "qid", "item": "label"},
-            "evaluator_config['item'] is 'label', and the data has no such column besides targets and predictions; "
+            "evaluator_config['item'] is 'label', but the data has no such column besides targets and predictions; "
             "the columns are qid, doc, feature",
         ),
         (
