@@ -1,4 +1,4 @@
-"""ndcg_tracker: keeps every ranking run in SQL, group by group, and reports what changed between two runs.
+"""ndcg_tracker stores every ranking run in SQL, group by group, and reports what changed between two runs.
 
 >>> import ndcg_tracker as nt
 >>> str(nt.parse_metric("ndcg(gain=linear)@10"))
@@ -57,7 +57,7 @@ _MODULE_OF = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used: every pytest session imports this package, for the plugin's sake."""
+    """Import a public name when it is first used, because every pytest session imports this package for the plugin."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f"{__name__}.{_MODULE_OF.get(name, 'errors')}"), name)

@@ -1,1 +1,1 @@
-"""The public face: the tracker, and what needs no database."""
+"""The public interface: the tracker, and functions that need no database."""

@@ -1,4 +1,4 @@
-"""Metrics of a ranking without any database: what ``nt.evaluate`` and the command ``evaluate`` return."""
+"""Compute metrics of a ranking without a database, for ``nt.evaluate`` and the command ``evaluate``."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Evaluation:
     """The values of some metrics for every group of a ranking and its labels.
 
     ``texts``: the metrics as they were given. ``results``: one ``GroupResults`` per text, all over the same groups.
-    ``notes``: what else to know, in words, such as that no item has a label.
+    ``notes``: other facts in words, for example that no item has a label.
     """
 
     texts: tuple[str, ...]
@@ -77,7 +77,7 @@ class Evaluation:
     def per_group(self) -> pd.DataFrame:
         """One row per group (the index, named ``group``), one float column per metric text, NaN where undefined.
 
-        The index is text, also of ids that were whole numbers: join other tables by their ids as text.
+        The index is text, even if the ids were whole numbers: to join other tables, convert their ids to text.
         """
         import pandas as pd
 
@@ -88,14 +88,14 @@ class Evaluation:
 
     @cached_property
     def mean(self) -> pd.Series[float]:
-        """The mean of each metric over the groups that it is defined for, by metric text, NaN where there is none."""
+        """The mean of each metric by its text, over the groups where it is defined; NaN if there are none."""
         import pandas as pd
 
         means = [result.mean for result in self.results]
         return pd.Series(means, index=pd.Index(self.texts, dtype=object), dtype="float64", name="mean")
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row per metric text (the index, named ``metric``): its mean and how many groups it rests on."""
+        """Return one row per metric text (the index, named ``metric``): its mean and over how many groups."""
         import pandas as pd
 
         names = ("mean", "n_groups", "n_missing", "n_undefined")
@@ -106,11 +106,12 @@ class Evaluation:
     def by(self, attribute: str, groups: object, *, group: str | None = None) -> pd.DataFrame:
         """Return the mean of each metric on the groups of each value of an attribute: one row per metric and value.
 
-        Columns: ``metric``, ``slice`` (None: of groups without a value), ``n_groups``, ``mean``, ``ci_low`` and
-        ``ci_high`` (95%, NaN below two groups). Parameters: ``groups``: what ``Tracker.set_groups`` takes, one row per
-        group with the attribute as a column, a path to such a file, or a dict or pandas Series of a value per group.
-        ``group``: the table's column of the groups, by default ``group`` or what a convention calls it. Raises:
-        InputError where no group of the run has the attribute, and for a metric whose mean is not that of its groups.
+        Columns: ``metric``, ``slice`` (None: groups without a value), ``n_groups``, ``mean``, ``ci_low`` and
+        ``ci_high`` (95%, NaN for fewer than two groups). Parameters: ``groups``: a table as for
+        ``Tracker.set_groups``, with one row per group and the attribute as a column, a path to such a file, or a dict
+        or pandas Series with a value per group. ``group``: the table's column of the groups, by default ``group`` or
+        the name of a convention. Raises: InputError if no group of the run has the attribute, and for a metric whose
+        mean is not the mean of its groups.
 
         >>> found = evaluate({"q": {"a": 1.0}, "r": {"b": 1.0}}, "P@1", labels={"q": {"a": 1}, "r": {"a": 1}})
         >>> found.by("device", {"q": "tv", "r": "phone"})[["slice", "mean"]].values.tolist()
@@ -123,17 +124,17 @@ class Evaluation:
         return frame.astype(dict.fromkeys(names[3:], "float64"))
 
     def __getitem__(self, text: str) -> float | None:
-        """Return the mean of a metric by its text, None where there is none; KeyError for one that was not computed.
+        """Return the mean of a metric by its text, None if there is none; KeyError for one that was not computed.
 
         >>> evaluate({"q": {"a": 2.0, "b": 1.0}}, ["P@1", "RR"], labels={"q": {"b": 1}})["RR"]
         0.5
         """
         if text not in self.texts:
-            raise KeyError(f"no metric {text!r} was asked for; there is {', '.join(self.texts)}")
+            raise KeyError(f"metric {text!r} was not computed; choose one of {', '.join(self.texts)}")
         return self.results[self.texts.index(text)].mean
 
     def to_dict(self) -> dict[str, float | None]:
-        """Return the mean of each metric by its text, None where there is none."""
+        """Return the mean of each metric by its text, None if there is none."""
         return {text: result.mean for text, result in zip(self.texts, self.results, strict=True)}
 
     def to_html(self) -> str:
@@ -165,33 +166,35 @@ def evaluate(
     item_to_document: object | None = None,
     collapse: Collapse | None = None,
 ) -> Evaluation:
-    """Return some metrics of a ranking, per group and on average; no database takes part.
+    """Return metrics of a ranking, per group and on average, without a database.
 
     Parameters: ``frame``: a path to a file that the command reads, or a table with one row per (group, item), in any
-    order: a pandas or polars DataFrame, anything else that speaks Arrow's C stream interface or the DataFrame
-    interchange protocol, a dict of arrays, a nested dict ``{group: {item: score}}``, ranx's ``Run``, ir_measures'
-    ``ScoredDoc`` tuples, a data set of Hugging Face, or a list per group: of ids, of ids with scores, or of what
-    retrievers return (see "What you hold" on this page).
-    A row whose score is null was judged but not retrieved, one whose label is null is unjudged.
-    ``metrics``: one text or several, a list with commas too (``"ndcg@10,map"``); results have the names that were
-    given. ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns; a column that is not named may also
-    have the name that a convention gives it, such as ``qid`` and ``docno``; of both, one must be named.
-    ``score="-position"``: a column in which the lowest is the best. ``group="uid,user"``: ``uid`` in the run and
-    ``user`` in the labels; so may ``item``. In objects they are paths: ``item="metadata.source"``.
-    ``items``: of responses in JSON (a file, a dict, a list of dicts) where each has its list, as ``"response.docs"``;
-    the other names are then dotted paths, such as ``"document.id"``. ``item``: without such a column an item is
-    known by its row's number within the group, if scores and labels are in one table; False asks for that.
-    ``labels``: a second table or path, with the labels (group, item, label); the label column of ``frame`` is then
-    not read; or the relevant items of each group, ``{group: {items}}``.
-    ``item_to_document``: items are chunks of documents, and which: a pattern of what
-    their ids have behind the document's, such as ``"#.*"``, a column, a file with a row per item and its document, or a
-    dict; the label of a document is the highest of its chunks'. ``collapse``: its score is the ``"max"`` of theirs (the
-    default), that of the ``"first"`` row, or the ``"sum"``. ``null_scores``: what a NaN score of a table means,
-    an error or "not_retrieved". ``reader``: of the file, if its name and content do not tell. ``columns``: the names of
-    the columns of a CSV or TSV file that has no header, such as ``"qid,pid,rank"``. ``scores``: the predictions of a
-    label/qid file, one per line. Returns: an ``Evaluation``. Raises: InputError for what cannot be taken, naming the
-    row, and where no group of the run has labels; MetricError for an unknown metric. Warns where no item has a
-    label, of lists without scores, and of columns that a convention newly reads. The input is never changed.
+    order. The table may be a pandas or polars DataFrame, any other object that speaks Arrow's C stream interface or the
+    DataFrame interchange protocol, a dict of arrays, a nested dict ``{group: {item: score}}``, ranx's ``Run``,
+    ir_measures' ``ScoredDoc`` tuples, or a data set of Hugging Face. It may also be a list per group: of ids, of ids
+    with scores, or of the objects that retrievers return (see "What you hold" on this page). A row whose score is null
+    was judged but not retrieved; a row whose label is null is unjudged.
+    ``metrics``: one text or several, or a text with commas (``"ndcg@10,map"``); results keep the names that you give.
+    ``group``, ``item``, ``score``, ``label``, ``weight``: names of columns. A column that is not named may also have a
+    name from a convention, such as ``qid`` and ``docno``; if a table has both, name one of them.
+    ``score="-position"`` is a column in which the lowest is the best. ``group="uid,user"`` means ``uid`` in the run and
+    ``user`` in the labels; ``item`` may be such a pair too. In objects the names are paths: ``item="metadata.source"``.
+    Without an item column, an item is identified by its row's number within the group, if scores and labels are in one
+    table; ``item=False`` asks for that.
+    ``items``: the path of the list in each JSON response (a file, a dict or a list of dicts), such as
+    ``"response.docs"``; the other names are then dotted paths, such as ``"document.id"``.
+    ``labels``: a second table or path with the labels (group, item, label), or the relevant items of each group,
+    ``{group: {items}}``; the label column of ``frame`` is then not read.
+    ``item_to_document``: says that items are chunks, and of which documents. It is a pattern for what follows the
+    document's id in an item's id, such as ``"#.*"``, a column, a file with one row per item and its document, or a
+    dict. The label of a document is the highest label of its chunks. ``collapse``: the score of a document is the
+    ``"max"`` of its chunks' scores (the default), the score of its ``"first"`` row, or their ``"sum"``.
+    ``null_scores``: what a NaN score of a table means: "error" or "not_retrieved". ``reader``: the reader of the file,
+    if its name and content do not show it. ``columns``: the column names of a CSV or TSV file without a header, such as
+    ``"qid,pid,rank"``. ``scores``: the predictions of a label/qid file, one per line.
+    Returns: an ``Evaluation``. Raises: InputError for input that cannot be read, naming the row, and if no group of
+    the run has labels; MetricError for an unknown metric. Warns if no item has a label, of lists without scores, and of
+    columns that are read by convention. The input is never changed.
 
     >>> import ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
@@ -218,7 +221,7 @@ def evaluate(
 
 @dataclass(frozen=True)
 class Names:
-    """The names of columns as ``evaluate`` takes them: an ``OwnName`` stands for none given."""
+    """The names of columns as ``evaluate`` takes them: an ``OwnName`` means that no name was given."""
 
     group: str = GROUP
     item: str | Literal[False] | None = None
@@ -236,7 +239,7 @@ class Names:
             if not isinstance(name, str | None) and not (role == "item" and name is False):
                 advice = "give its name"
                 if role == "group" and isinstance(name, list | tuple):
-                    advice = "where these are the ids of lists or responses, give a dict: dict(zip(ids, responses))"
+                    advice = "if these are the ids of lists or responses, give a dict: dict(zip(ids, responses))"
                 raise InputError(f"{argument(role)} is the name of a column, and {name!r} is not text", advice=advice)
             if role in roles and not isinstance(name, OwnName):
                 given[role] = name
@@ -257,7 +260,7 @@ class Input:
     by_rank: bool = False
 
     def used_by(self, use: Callable[[Iterable[RankedTable], LabelLists | None], T]) -> T:
-        """Return what a function makes of the run's blocks and its labels; it is called again if it must be."""
+        """Return the result of a function of the run's blocks and its labels, which may be called twice."""
         labels, names = self._read_labels(), self.names
         of_run = ("group", "item", "score", "weight", "items", *(("label",) if labels is None else ()))
         path = path_of(self.frame)
@@ -265,13 +268,13 @@ class Input:
             of_files = {"reader": self.reader, "columns": self.columns, "scores": self.scores}
             for name in (name for name, value in of_files.items() if value is not None):
                 kind = type(self.frame).__name__
-                raise InputError(f"{argument(name)} is for files, and this is a {kind}", advice="leave it out")
+                raise InputError(f"{argument(name)} is for files, but this is a {kind}", advice="leave it out")
             columns = replace(names.columns(*of_run), is_shared=labels is not None, by_rank=self.by_rank)
             blocks = frame_blocks(self.frame, columns, labels_apart=labels is not None, null_scores=self.null_scores)
             return use(blocks, labels)
         if self.null_scores != "error":
             raise InputError(
-                f"{argument('null_scores')} is for frames: in a file null is not retrieved and NaN is an error"
+                f"{argument('null_scores')} is for frames: in a file null means not retrieved and NaN is an error"
             )
         given = path_of(self.labels)
         is_shared = self.labels is not None and (given is None or may_have_columns(given))
@@ -291,7 +294,7 @@ class Input:
             return None
         if self.names.item is False or self.names.item == "":
             raise InputError(
-                f"{argument('item', False)} knows items by row numbers, which do not fit the second table of "
+                f"{argument('item', False)} identifies items by row numbers, which do not fit the second table of "
                 f"{argument('labels')}",
                 advice=f"name the item column with {argument('item')}",
             )
@@ -299,9 +302,9 @@ class Input:
 
 
 def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
-    """Return the labels that a path, a table or a nested dict holds; ``LabelLists`` are returned as they are.
+    """Return the labels that a path, a table or a nested dict holds; ``LabelLists`` are returned unchanged.
 
-    ``are_answers``: whether people were to fill in a table.
+    ``are_answers``: whether people had to fill in a table.
     """
     if isinstance(labels, LabelLists):
         return labels
@@ -314,10 +317,10 @@ def labels_given(labels: object, columns: Columns = DEFAULT_COLUMNS, *, are_answ
 def labels_of_judges(
     by_judge: Mapping[str, LabelLists], judge: str | None, path: str, where: Mapping[str, str] | None = None
 ) -> dict[str, LabelLists]:
-    """Return the labels of a file by judge: all where no ``judge`` is named, else that one's.
+    """Return the labels of a file by judge: those of ``judge``, or of all judges if none is named.
 
-    A file that names nobody has those of ``judge``, as have rows that ``where`` chose by their judge. Raises:
-    InputError for a judge whom a file does not name.
+    If a file names no judge, its labels are those of ``judge``; so are rows that ``where`` chose by their judge.
+    Raises: InputError for a judge whom a file does not name.
     """
     if not judge or judge in by_judge:
         return dict(by_judge) if not judge else {judge: by_judge[judge]}
@@ -332,10 +335,10 @@ def labels_of_judges(
 
 
 def labels_of_one_judge(by_judge: Mapping[str, LabelLists], judge: str | None, path: str) -> tuple[str, LabelLists]:
-    """Return whose labels a file has and these, where they are one judge's (see ``labels_of_judges``; InputError)."""
+    """Return the judge and the labels of a file, if it has only one judge (see ``labels_of_judges``; InputError)."""
     of_judges = labels_of_judges(by_judge, judge, path)
     if len(of_judges) > 1:
-        names = ", ".join(repr(name) if name else "nobody" for name in of_judges)
+        names = ", ".join(repr(name) if name else "no judge" for name in of_judges)
         raise InputError(
             f"the column {JUDGE!r} names {names}",
             where=shown_name(path),
@@ -362,7 +365,7 @@ def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: st
         table = read_group_frame(groups, columns) if path is None else read_groups(path, columns=columns)
     if attribute not in table.attributes:
         attributes = ", ".join(table.attributes) or "none"
-        raise InputError(f"no attribute {attribute!r}", where=path, advice=f"there is {attributes}")
+        raise InputError(f"there is no attribute {attribute!r}", where=path, advice=f"choose one of {attributes}")
     value_of = dict(zip(table.group_keys.to_list(), table.attributes[attribute], strict=True))
     rows: list[SliceRow] = []
     for text, results in zip(evaluation.texts, evaluation.results, strict=True):
@@ -370,14 +373,14 @@ def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: st
         is_weighed = of_items and results.weights is not None and bool((results.weights != 1).any())
         if is_weighed or results.metric.summary != "mean":
             raise InputError(
-                f"the mean of {text} is not that of its groups, so slices have none", advice="leave it out"
+                f"the mean of {text} is not the mean of its groups, so slices have no mean", advice="leave it out"
             )
         keys, defined = results.group_keys.to_list(), results.reasons == DEFINED
         values = [None if (value := value_of.get(key)) is None else str(value) for key in keys]
         if all(value is None for value in values):
             raise InputError(
                 f"no group of the run has {attribute!r}",
-                advice="are the groups spelled as in the run? One is " + shown(keys[0]),
+                advice="are the groups written as in the run? One is " + shown(keys[0]),
             )
         names = [value for value, is_defined in zip(values, defined.tolist(), strict=True) if is_defined]
         weights = None if results.weights is None else results.weights[defined]
@@ -387,7 +390,7 @@ def slice_rows(evaluation: Evaluation, attribute: str, groups: object, group: st
 
 
 def path_of(given: object) -> str | None:
-    """Return the path that something is, None where it is not a path."""
+    """Return the path that was given, None for anything else."""
     if isinstance(given, os.PathLike):
         given = os.fspath(given)
     return given if isinstance(given, str) else None
@@ -396,9 +399,9 @@ def path_of(given: object) -> str | None:
 def evaluate_blocks(
     blocks: Iterable[RankedTable], labels: LabelLists | None, metrics: str | Sequence[str]
 ) -> Evaluation:
-    """Return some metrics of a run in blocks of whole groups; one that is read whole is one block.
+    """Return metrics of a run in blocks of whole groups; a run that is read at once is one block.
 
-    ``labels`` given take the place of those that come with the blocks.
+    ``labels`` replace those that come with the blocks.
     """
     texts = tuple(metric_texts(metrics))
     parsed = parsed_metrics(texts)
@@ -418,7 +421,7 @@ def evaluate_blocks(
                 weights.append(block.weights)
             notes.extend(block.notes)
             yield block.run, (block.labels or NO_LABELS) if held is None else held.of(block.run.group_keys)
-            del block  # not to be held while the next one is read
+            del block  # frees memory while the next block is read
         if held is None and not has_labels:
             raise NoLabelsError
         yield from () if held is None else ((NO_ITEMS, rest) for rest in held.rest())
@@ -444,21 +447,21 @@ def evaluate_blocks(
 
 
 def refuse_row_numbers(table: RankedTable, labels: LabelLists | None) -> None:
-    """Refuse labels that stand apart from the run where either knows items by row numbers.
+    """Refuse separate labels if they or the run identify items by row numbers.
 
-    Label/qid files of the same rows may be given as both.
+    Label/qid files with the same rows may be both run and labels.
     """
     if labels is None or not (labels.by_row_number or table.by_row_number):
         return
     if not table.by_row_number:
         raise InputError(
-            "the labels come from a label/qid file, which knows items by row numbers, and the run has item ids",
+            "the labels come from a label/qid file, which identifies items by row numbers, but the run has item ids",
             advice="give labels with item ids",
         )
     if labels.by_row_number and _have_the_same_rows(table, labels):
         return
     raise InputError(
-        f"the run knows items by row numbers, and {ONE_TABLE}",
+        f"the run identifies items by row numbers, but {ONE_TABLE}",
         advice=f"give a run with item ids, or leave out {argument('labels')}",
     )
 
@@ -471,17 +474,17 @@ def _have_the_same_rows(table: RankedTable, labels: LabelLists) -> bool:
 
 
 def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterator[RankedTable]:
-    """Yield the blocks of a run, each checked by ``refuse_row_numbers``; refuse one of row numbers without labels."""
+    """Yield the blocks of a run, checked by ``refuse_row_numbers``; refuse row numbers without labels."""
     is_numbered = any_labels = False
     for block in blocks:
         refuse_row_numbers(block, labels)
         is_numbered |= block.by_row_number
         any_labels |= block.labels is not None
         yield block
-        del block  # not to be held while the next one is read
+        del block  # frees memory while the next block is read
     if is_numbered and labels is None and not any_labels:
         raise InputError(
-            f"the run has no item column and no labels of its own; {ONE_TABLE}",
+            f"the run has no item column and no labels in its table; {ONE_TABLE}",
             advice=f"name the item column with {argument('item')}",
             joint=": ",
         )
@@ -489,7 +492,7 @@ def fitting(blocks: Iterable[RankedTable], labels: LabelLists | None) -> Iterato
 
 @dataclass(slots=True)
 class _Match:
-    """How far some groups of a run and their labels meet.
+    """How well some groups of a run match their labels.
 
     ``meeting``: numbers of groups, as ``meeting_notes`` takes them. ``of_run`` and ``of_labels``: a few of the groups.
     """
@@ -530,7 +533,7 @@ class _Match:
         )
 
     def add(self, other: _Match) -> None:
-        """Take groups that were not taken before."""
+        """Add groups that were not added before."""
         self.any_group |= other.any_group
         self.any_item |= other.any_item
         self.whole_grades &= other.whole_grades
@@ -544,7 +547,7 @@ class _Match:
             kept += some[: _N_SHOWN + 1 - len(kept)]
 
     def notes(self, metrics: Sequence[Metric]) -> list[Note]:
-        """Return what the labels and scores look like under metrics. Raises: InputError where no group has labels."""
+        """Return notes on labels and scores for these metrics. Raises: InputError if no group has labels."""
         swapped = [Note("swapped")] if self.whole_scores and not self.whole_grades else []
         if self.any_item:
             meeting = meeting_notes(*self.meeting.tolist(), metrics=metrics)
@@ -554,7 +557,7 @@ class _Match:
             raise InputError(
                 f"no group of the run has labels: the run has {_some(self.of_run)}, the labels have "
                 f"{_some(self.of_labels)}",
-                advice="give labels of the same groups, with ids written alike" + if_numbered(self.of_run),
+                advice="give labels of the same groups, with ids written the same way" + if_numbered(self.of_run),
             )
         return [self.spelling.none_met(), *swapped]
 
@@ -563,7 +566,7 @@ _N_SHOWN = 3
 
 
 def if_numbered(groups: Sequence[str]) -> str:
-    """Return what to do where groups are known by their place, because lists came without their ids.
+    """Return advice if groups are identified by their place, because lists came without ids.
 
     >>> if_numbered(["0", "1"]), if_numbered(["7", "8"])
     ('; lists without ids are numbered from 0: give a dict, {id: list}', '')
@@ -578,7 +581,7 @@ def _some(ids: Sequence[str]) -> str:
 
 
 def parsed_metrics(texts: str | Sequence[str]) -> list[Metric]:
-    """Return the metrics that some texts name (InputError where there is none, MetricError for an unknown one)."""
+    """Return the metrics that texts name (InputError if there are none, MetricError for an unknown one)."""
     if not texts:
-        raise InputError("no metric was asked for", advice="name at least one, such as ndcg@10")
+        raise InputError("no metric was given", advice="name at least one, such as ndcg@10")
     return parse_metrics(texts)

@@ -1,4 +1,4 @@
-"""Systems on the same queries, compared: rankings, which become stored runs, or results at hand, without a database."""
+"""Compare systems on the same queries: rankings, which become stored runs, or results, without a database."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _QUERY_IDS = ("qid", "query_id", "query-id", "group")
 
 @dataclass(frozen=True)
 class ExperimentResult:
-    """What several systems reached on the same queries; notebooks show it as a table, and ``print`` prints it.
+    """The results of several systems on the same queries; notebooks and ``print`` show it as a table.
 
-    ``runs``: what became of each, in the order in which they were given. ``comparison``: of the baseline with all
-    others, None without a baseline. ``tracker``: where the runs are stored, for everything else to ask of them.
+    ``runs``: the result of storing each run, in the order in which they were given. ``comparison``: of the baseline
+    with all others, None without a baseline. ``tracker``: where the runs are stored, for further questions.
     """
 
     runs: tuple[IngestResult, ...]
@@ -55,9 +55,9 @@ class ExperimentResult:
     def to_frame(self) -> pd.DataFrame:
         """Return one row per system: ``name``, the mean of each metric and, with a baseline, how each compares.
 
-        For each metric ``METRIC +`` and ``METRIC -`` count the queries that are better and worse than the baseline,
-        ``METRIC p-value`` is of the test, and ``METRIC p-value corrected`` Holm-corrected over all candidates and
-        metrics; the baseline's are missing.
+        For each metric, ``METRIC +`` and ``METRIC -`` count the queries that are better and worse than the baseline.
+        ``METRIC p-value`` comes from the test, and ``METRIC p-value corrected`` is Holm-corrected over all candidates
+        and metrics. For the baseline these are missing.
         """
         import pandas as pd
 
@@ -113,16 +113,18 @@ def experiment(
 ) -> ExperimentResult:
     """Rank the same queries with several systems, store each ranking as a run, and compare them with a baseline.
 
-    Parameters: ``systems``: by name, or in a sequence with ``names``: rankings (whatever ``Tracker.ingest`` takes: a
-    frame, a dict, a path), PyTerrier transformers, or functions that take ``queries`` and return a ranking.
-    ``queries``: what systems get, such as a frame with ``qid`` and ``query``, or ``{id: text}``. ``labels``: see
-    ``Tracker.ingest``; None where each ranking brings its own. ``metrics``: texts, or measures of ir_measures.
-    ``baseline``: the name of a system, or its place from 0. ``filter_by_topics``: only labels of these queries count,
-    where their ids are known. ``filter_by_qrels``: systems get only queries that have labels. ``test``: see
-    ``Tracker.compare``. ``dataset``, ``database``, ``tags``, ``replace``: of all runs. The first five, ``baseline`` and
-    the two filters mean what they mean in ``pyterrier.Experiment``. Each run is stored as soon as it is there.
-    Returns: the means and comparisons. Raises: InputError for what does not fit together, before any system is asked;
-    what ``Tracker.ingest`` and ``Tracker.compare`` raise.
+    Each run is stored as soon as it is ready. The first five parameters, ``baseline`` and the two filters mean the same
+    as in ``pyterrier.Experiment``.
+
+    Parameters: ``systems``: by name, or a sequence with ``names``. A system is a ranking (anything that
+    ``Tracker.ingest`` takes: a frame, a dict, a path), a PyTerrier transformer, or a function that takes ``queries``
+    and returns a ranking. ``queries``: the input of the systems, such as a frame with ``qid`` and ``query``, or
+    ``{id: text}``. ``labels``: see ``Tracker.ingest``; None if each ranking has its own. ``metrics``: texts, or
+    measures of ir_measures. ``baseline``: the name of a system, or its place from 0. ``filter_by_topics``: count only
+    labels of these queries, if their ids are known. ``filter_by_qrels``: give systems only queries that have labels.
+    ``test``: see ``Tracker.compare``. ``dataset``, ``database``, ``tags``, ``replace``: for all runs. Returns: the
+    means and comparisons. Raises: InputError for arguments that do not fit together, before any system runs; the
+    errors of ``Tracker.ingest`` and ``Tracker.compare``.
 
     >>> import ndcg_tracker as nt, tempfile
     >>> queries, labels = {"q1": "tent", "q2": "lamp"}, {"q1": {"a": 1}, "q2": {"b": 1}}
@@ -141,7 +143,7 @@ def experiment(
     reference = _reference(list(named), baseline)
     asked = [name for name, system in named.items() if _is_asked(system)]
     if asked and queries is None:
-        raise InputError(f"system {asked[0]!r} ranks queries, and there are none", advice=f"give {argument('queries')}")
+        raise InputError(f"system {asked[0]!r} ranks queries, but there are none", advice=f"give {argument('queries')}")
     label_lists = None if labels is None else labels_given(labels)
     ids = _ids_of(queries)
     if filter_by_qrels:
@@ -171,20 +173,20 @@ def experiment(
 
 
 def _named(systems: Mapping[str, object] | Sequence[object], names: Sequence[str] | None) -> dict[str, object]:
-    """Return the systems by name; refuse names that are missing, taken twice, or none."""
+    """Return the systems by name; refuse names that are missing, used twice, or not names."""
     if isinstance(systems, Mapping):
         if names is not None:
-            raise InputError("the systems have names already", advice=f"leave out {argument('names', list(names))}")
+            raise InputError("the systems already have names", advice=f"leave out {argument('names', list(names))}")
         by_name = dict(systems)
     else:
         listed = list(systems)
         if names is None:
             raise InputError("the systems have no names", advice="give {name: system}, or names=[...]")
         if len(names) != len(listed):
-            raise InputError(f"there are {len(listed)} systems and {len(names)} names", advice="give one for each")
+            raise InputError(f"there are {len(listed)} systems but {len(names)} names", advice="give one per system")
         if len(set(names)) < len(names):
             twice = next(name for at, name in enumerate(names) if name in names[:at])
-            raise InputError(f"two systems are called {twice!r}", advice="give each a name of its own")
+            raise InputError(f"two systems are called {twice!r}", advice="give each system its own name")
         by_name = dict(zip(names, listed, strict=True))
     if not by_name:
         raise InputError("there is no system", advice="give at least one")
@@ -206,13 +208,13 @@ def _reference(names: list[str], baseline: str | int | None) -> str | None:
 
 
 def _is_asked(system: object) -> bool:
-    """Return whether a system ranks queries; a frame is a ranking, and may have a ``transform`` all the same."""
+    """Return whether a system ranks queries; a frame is a ranking, although it may have a ``transform`` method."""
     is_frame = hasattr(system, "__arrow_c_stream__") or hasattr(system, "__dataframe__")
     return not is_frame and (callable(getattr(system, "transform", None)) or callable(system))
 
 
 def _asked(system: Any, queries: object) -> object:
-    """Return the ranking of a system: what it makes of the queries, or the system itself where it is one."""
+    """Return the ranking of a system: its result for the queries, or the system itself if it is a ranking."""
     if path_of(system) is not None or not _is_asked(system):
         return system
     ask: Callable[[object], object] = getattr(system, "transform", None) or system
@@ -220,7 +222,7 @@ def _asked(system: Any, queries: object) -> object:
 
 
 def _ids_of(queries: Any) -> list[str] | None:
-    """Return the ids of the queries, None where they are not known."""
+    """Return the ids of the queries, None if they are not known."""
     if isinstance(queries, Mapping):
         return [str(query) for query in queries]
     columns = getattr(queries, "columns", None)
@@ -244,14 +246,14 @@ def _labelled(queries: Any, ids: list[str] | None, labels: LabelLists | None) ->
 
 
 def _only(labels: object, lists: LabelLists, ids: Iterable[str]) -> object:
-    """Return the labels of some queries alone, or ``labels`` themselves where there are no others."""
+    """Return only the labels of some queries, or ``labels`` unchanged if there are no others."""
     asked = set(ids)
     groups = np.array(lists.group_keys.to_list(), dtype=object)
     kept = np.repeat(np.array([group in asked for group in groups], dtype=bool), np.diff(lists.offsets))
     if kept.all():
         return labels
     if not kept.any():
-        raise InputError("no query has labels", advice="check that queries and labels write their ids alike")
+        raise InputError("no query has labels", advice="check that queries and labels write their ids the same way")
     items = np.array(lists.item_keys.to_list(), dtype=object)
     owners = np.repeat(groups, np.diff(lists.offsets))
     return {"group": owners[kept], "item": items[kept], "label": lists.grades[kept]}
@@ -270,13 +272,14 @@ def paired(
     missing: Missing = "error",
     top: int = 10,
 ) -> ComparisonResult:
-    """Return the comparison of two runs whose results of groups are at hand, as ``Tracker.compare`` does.
+    """Return the comparison of two runs from their group results, as ``Tracker.compare`` does for stored runs.
 
-    Parameters: ``baseline``, ``candidate``: arrays of one length, paired by place, NaN where undefined; or dicts of a
-    value per group, or pandas Series with the groups as index, paired by group. ``metric``: what the values are called.
-    ``direction``: "higher" or "lower", whichever is better. ``range``: between which numbers all values lie.
-    ``names``: of both runs. ``test``, ``ci``, ``missing``, ``top``: see ``Tracker.compare``. Returns: the result, with
-    ``to_dict``, ``to_frame`` and ``to_html``, and ``str`` as a report. Raises: InputError for values that are none.
+    Parameters: ``baseline``, ``candidate``: arrays of the same length, paired by place, NaN where undefined; or dicts
+    with a value per group, or pandas Series with the groups as index, paired by group. ``metric``: the name of the
+    values. ``direction``: "higher" or "lower", whichever is better. ``range``: the lowest and the highest possible
+    value. ``names``: of both runs. ``test``, ``ci``, ``missing``, ``top``: see ``Tracker.compare``. Returns: the
+    result, with ``to_dict``, ``to_frame`` and ``to_html``; ``str`` gives a report. Raises: InputError for values that
+    are not numbers.
 
     >>> import ndcg_tracker as nt
     >>> result = nt.paired([0.50, 0.25, 0.75, 0.50], [0.75, 0.50, 0.75, 0.75], range=(0, 1))
@@ -292,7 +295,7 @@ def paired(
     for values in (of_baseline[1], of_candidate[1]):
         defined = values[~np.isnan(values)]
         if np.isinf(defined).any() or (defined < limits[0]).any() or (defined > limits[1]).any():
-            raise InputError(f"a value lies outside of the range {limits[0]:g} to {limits[1]:g}")
+            raise InputError(f"a value is outside the range {limits[0]:g} to {limits[1]:g}")
     results = PairedResults(
         str(parsed),
         pair(*of_baseline, *of_candidate, missing=missing, metric=parsed.measure),
@@ -309,7 +312,7 @@ def paired(
 
 
 def _aligned(baseline: Any, candidate: Any) -> tuple[list[str], tuple[Index, Floats], tuple[Index, Floats]]:
-    """Return the names of the groups, and of both sides the places of their groups among these, with the values."""
+    """Return the names of the groups and, for each side, the places of its groups among them and its values."""
     sides = [_by_group(given) for given in (baseline, candidate)]
     of_baseline, of_candidate = sides
     if of_baseline is not None and of_candidate is not None:
@@ -322,7 +325,7 @@ def _aligned(baseline: Any, candidate: Any) -> tuple[list[str], tuple[Index, Flo
             aligned.append((places[order], _values(list(side.values()))[order]))
         return names, aligned[0], aligned[1]
     if of_baseline is not None or of_candidate is not None:
-        raise InputError("one side has groups and the other has not", advice="give two arrays, or two dicts")
+        raise InputError("one side has groups but the other has none", advice="give two arrays, or two dicts")
     values, others = _values(baseline), _values(candidate)
     if values.size != others.size:
         raise InputError(

@@ -1,4 +1,4 @@
-"""What metrics of files are printed as: their means, or the values of every group, in a format."""
+"""Print metrics of files in a format: their means, or the values of every group."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def evaluations_as(
     format: Format, evaluations: Sequence[tuple[str, Evaluation]], *, per_group: bool = False, **paper: Unpack[Paper]
 ) -> str:
-    """Return the means of runs by name, or with ``per_group`` their values, in a format."""
+    """Return the means of runs by name in a format, or with ``per_group`` their values."""
     values: list[list[Any]]
     common: Iterable[Mapping[str, object]]
     columns: list[tuple[str, int | None]] = [("run", None)]
@@ -51,9 +51,9 @@ def columns_of_runs(
     common: Iterable[Mapping[str, object]],
     **paper: Unpack[Paper],
 ) -> str:
-    """Return columns of values in a format, in JSON with the keys that every row has, whatever it is about.
+    """Return columns of values in a format; in JSON with the keys that all kinds of rows have.
 
-    ``columns``: their names and digits. ``common``: those of each row, but for the keys that are null in it.
+    ``columns``: their names and digits. ``common``: the common values of each row, without the keys that are null.
     """
     from ndcg_tracker.render.formats import columns_as
     from ndcg_tracker.render.report import read_by_people

@@ -1,4 +1,4 @@
-"""What puts runs, results, sums, labels, groups and texts into the store: methods of ``Tracker``."""
+"""Methods of ``Tracker`` that store runs, results, sums, labels, groups and texts."""
 
 from __future__ import annotations
 
@@ -62,17 +62,17 @@ def ingest(
     """Store a run, with its labels, metrics and the result of every group, in one transaction.
 
     Parameters: ``frame`` (a path or a table), ``labels``, the columns, ``null_scores``, ``reader``,
-    ``columns``, ``scores``, ``item_to_document`` and ``collapse``: see ``evaluate``. ``sampled``: of runs that rank
-    the relevant items among sampled negatives, how many of how many, such as "100/50000": their metrics are marked,
-    and compared with those of the same sample alone. ``name``: unique within ``dataset``; by default that of the file.
-    ``metrics``: one text form or several. ``tags`` and ``parameters``: kept with the run; of a file the
-    entries of an ir_metadata header are tags, too, and those of ``metadata``, a file of ir_metadata beside the
-    run, as tirex-tracker writes it. ``created_at``: when the run was made, by default now: a
-    datetime, or ISO 8601 text; UTC where it names no zone. ``replace``: take the place of other content under this
-    name. ``judge``: who gave ``labels``, or those that the run has; without such labels whose stored ones count,
-    one judge's, several, or "*" for all: by default those of no named judge, else those of the only one. Returns: what
-    became of it. Raises: InputError for a frame that
-    cannot be taken; ConflictError where the name is taken by other content or a label contradicts a stored one.
+    ``columns``, ``scores``, ``item_to_document`` and ``collapse``: see ``evaluate``. ``sampled``: for runs that rank
+    the relevant items among sampled negatives: how many of how many, such as "100/50000". Their metrics are marked and
+    are compared only with metrics of the same sample. ``name``: unique within ``dataset``; by default the name of the
+    file. ``metrics``: one text form or several. ``tags`` and ``parameters``: stored with the run. The entries of an
+    ir_metadata header in a file become tags too, and so do those of ``metadata``: a file of ir_metadata next to the
+    run, as tirex-tracker writes it. ``created_at``: when the run was made, by default now: a datetime, or ISO 8601
+    text, in UTC if it names no zone. ``replace``: replace other content under this name. ``judge``: who gave
+    ``labels``, or the labels in the run. Without such labels: whose stored labels count, those of one judge, of
+    several, or "*" for all; by default those of no named judge, or else those of the only judge. Returns: what was
+    done. Raises: InputError for a frame that cannot be read; ConflictError if the name is taken by other content or a
+    label contradicts a stored one.
     """
     from ndcg_tracker.api.evaluation import Input, Names, path_of
     from ndcg_tracker.ingest.detection import default_run_name
@@ -130,17 +130,17 @@ def log_results(
     created_at: str | datetime | None = None,
     replace: bool = False,
 ) -> IngestResult:
-    """Store results of groups that another engine computed, to compare, gate and plot them like others.
+    """Store group results that another engine computed, to compare, gate and plot them like others.
 
-    They are paired with results of the same name only, whatever labels there are, and cannot be computed again or
-    explained. Parameters: ``results``: a dict of a value per group; a table with a row per group, such as
-    PyTerrier's ``perquery``; or a file (CSV, TSV, JSON, JSON lines, Parquet, or what ``trec_eval -q`` prints).
-    ``metric``: its name, such as "latency"; the metric is then ``external:latency``. ``direction``: "higher" or
-    "lower", whichever is better. ``range``: between which numbers all values lie; a side may be infinite.
-    ``name``: of the run, a stored one or a new one. ``group``, ``value``: the columns; a column that is the only
-    other needs no name. ``measure``: which one to take where there are several. ``replace``: other results of this
-    run and name. The rest as ``ingest``. Raises:
-    InputError for what is no such table; ConflictError where run or dataset know the name otherwise.
+    They are paired only with results of the same name, under any labels. They cannot be recomputed or explained.
+    Parameters: ``results``: a dict with a value per group; a table with one row per group, such as PyTerrier's
+    ``perquery``; or a file (CSV, TSV, JSON, JSON lines, Parquet, or the output of ``trec_eval -q``). ``metric``: its
+    name, such as "latency"; the metric is then ``external:latency``. ``direction``: "higher" or "lower", whichever is
+    better. ``range``: the lowest and the highest possible value; either may be infinite. ``name``: the name of the
+    run, stored or new. ``group``, ``value``: the columns; ``value`` is optional if there is only one other column.
+    ``measure``: which one to take if there are several. ``replace``: replace other results of this run and name. The
+    rest as for ``ingest``. Raises: InputError for any other table; ConflictError if the run or the dataset has another
+    definition of the name.
 
     >>> import tempfile, ndcg_tracker as nt
     >>> with tempfile.TemporaryDirectory() as folder, nt.Tracker(f"{folder}/runs.db") as tracker:
@@ -162,7 +162,7 @@ def log_results(
     columns, path = ResultColumns(group, value, measure), path_of(results)
     if name is None:
         if path is None:
-            raise InputError("results have no name", advice=f"name their run with {argument('name')}")
+            raise InputError("the run of the results has no name", advice=f"name it with {argument('name')}")
         name = default_run_name(path)
     details = RunDetails.given(
         name,
@@ -196,14 +196,14 @@ def log_summaries(
     created_at: str | datetime | None = None,
     replace: bool = False,
 ) -> IngestResult:
-    """Store a run of which only sums over its groups are known, as ``integrations.spark.summarize`` returns them.
+    """Store a run from sums over its groups alone, as ``integrations.spark.summarize`` returns them.
 
-    ``compare``, ``gate``, ``history`` and lists of runs then answer from the sums; what needs groups says so.
-    Parameters: ``summaries``: the sums, a file of ``write_summaries``, or several files, such as those of several
-    days, which are merged: each group in one of them. ``baseline``: the stored run that the differences are to; a
-    run may be stored again with another one. ``disjoint_clusters``: the promise that no cluster has groups in
-    several files. The rest as ``ingest``. Raises: InputError for what are no sums, or cannot be merged;
-    NameTakenError for a run with other content.
+    ``compare``, ``gate``, ``history`` and lists of runs then use the sums; questions that need groups say so.
+    Parameters: ``summaries``: the sums, a file of ``write_summaries``, or several files, such as one per day, which
+    are merged; each group may be in only one of them. ``baseline``: the stored run that the differences refer to; a
+    run may be stored again with another baseline. ``disjoint_clusters``: the promise that no cluster has groups in
+    several files. The rest as for ``ingest``. Raises: InputError for anything but sums, and for sums that cannot be
+    merged; NameTakenError for a run with other content.
     """
     from ndcg_tracker.ingest.detection import default_run_name
     from ndcg_tracker.ingest.results import merged_summaries, read_summaries
@@ -217,7 +217,7 @@ def log_summaries(
     if not given or bool(sums) == bool(paths):
         raise InputError("there are no sums", advice="give what summarize returned, or files of it")
     if name is None and not paths:
-        raise InputError("sums have no name", advice=f"name their run with {argument('name')}")
+        raise InputError("the run of the sums has no name", advice=f"name it with {argument('name')}")
     parts = [sums] if sums else [read_summaries(path) for path in paths]
     merged = merged_summaries(parts, disjoint_clusters=disjoint_clusters)
     details = RunDetails.given(
@@ -244,9 +244,9 @@ def ingest_stream(
     scores: Scores | None = None,
     judge: str | Sequence[str] | None = None,
 ) -> IngestResult:
-    """Store a run that a reader has read whole, as one block, or reads block by block (see ``ingest``).
+    """Store a run that a reader has read at once, as one block, or reads block by block (see ``ingest``).
 
-    ``scores``: what is known of it (see ``tracker.ingest.store_run``).
+    ``scores``: its metrics, if they are computed already (see ``runs.ingest.store_run``).
     """
     from ndcg_tracker.api.evaluation import fitting, parsed_metrics
     from ndcg_tracker.concurrency import reading_ahead
@@ -254,10 +254,10 @@ def ingest_stream(
 
     parsed = parsed_metrics(metrics)
     coming = fitting(blocks, labels)
-    if isinstance(blocks, list):  # a run that was read whole is refused before a database is created for it
+    if isinstance(blocks, list):  # refuse a run that was read at once before creating a database for it
         whole = list(coming)
         coming = iter(whole)
-        if scores is None and len(whole) == 1:  # and it is scored before others have to wait for it
+        if scores is None and len(whole) == 1:  # and score it before others have to wait for it
             scores = ready_run(whole[0], labels, parsed).scores
     with reading_ahead(digested(coming)) as read:  # the first blocks are read while the store opens
         store = self.store(create=True)
@@ -273,7 +273,7 @@ def ingest_table(
     *,
     replace: bool = False,
 ) -> IngestResult:
-    """Store a run that a reader has read whole: a stream of one block (see ``ingest``)."""
+    """Store a run that a reader has read at once: a stream of one block (see ``ingest``)."""
     return ingest_stream(self, [table], labels, details, metrics, replace=replace)
 
 
@@ -286,12 +286,12 @@ def rescore(
     labels: int | None = None,
     judge: str | Sequence[str] | None = None,
 ) -> list[RescoredRun]:
-    """Evaluate stored runs (none named: all) under the newest labels, from their stored items.
+    """Evaluate stored runs (none named: all) under the latest labels, from their stored items.
 
     ``metrics``: text forms; by default the metrics that each run has. ``labels``: another version of the labels.
-    ``judge``: the newest labels of a judge, or of each of several, "*" of all. Raises: ReferenceNotFoundError for a run
-    or a version that is not there; InputError for a judge without labels, and for a named run that was pruned (of all
-    runs, those are left out, with the time in ``pruned_at_utc``).
+    ``judge``: the latest labels of a judge, or of each of several judges, "*" for all. Without names, pruned runs are
+    left out, with the time in ``pruned_at_utc``. Raises: ReferenceNotFoundError for a run or a version that does not
+    exist; InputError for a judge without labels, and for a named run that was pruned.
     """
     from ndcg_tracker.runs.rescore import rescore_stored
 
@@ -318,18 +318,19 @@ def add_labels(
     from_runs: Sequence[str] = (),
     where: Mapping[str, str] | None = None,
 ) -> LabelsAdded:
-    """Make labels the newest version of a dataset; return the version and whether it is new.
+    """Make labels the latest version of a dataset; return the version and whether it is new.
 
-    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them; ``group``, ``item``, ``label`` and
-    ``items``: names of its columns; ``item_to_document``: see ``evaluate``. ``source``: where they come from, by
-    default the path. ``judge``: who gave them, such as a model's name; beside labels of no named judge they count
-    only where it is named. ``extend``: they are added to those of the judge's newest version, instead of taking their
-    place. ``rescore``: evaluate the dataset's stored runs under them in the same transaction; what became of each is
-    in ``rescored`` of the result, and pruned runs are left out. ``added_by``: who gave these labels, where that is
-    not the judge whose version they extend. ``from_runs``: names of the runs that users were shown, whose logs these
-    labels come from. ``where``: of a file only the rows with these values in these columns. A file with a column
-    ``judge`` gives each judge a version, one after the other, those beside the first in ``further`` of the result;
-    with ``judge`` only its rows.
+    A file with a column ``judge`` gives each judge a version, one after the other. The result holds the first;
+    its ``further`` holds the others. With ``judge`` only the rows of that judge are read.
+
+    ``labels``: a path, a table or a nested dict, as ``evaluate`` takes them. ``group``, ``item``, ``label`` and
+    ``items``: names of its columns. ``item_to_document``: see ``evaluate``. ``source``: where they come from, by
+    default the path. ``judge``: who gave them, such as a model's name; if there are also labels of no named judge,
+    those of a judge count only if you name the judge. ``extend``: add them to the judge's latest version instead of
+    replacing it. ``rescore``: evaluate the dataset's stored runs under them in the same transaction; ``rescored`` of
+    the result has the outcome for each, without pruned runs. ``added_by``: who gave these labels, if not the judge
+    whose version they extend. ``from_runs``: names of the runs that users were shown, whose logs these labels come
+    from. ``where``: only the rows of a file with these values in these columns.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_judges, path_of
     from ndcg_tracker.ingest.columns import Columns
@@ -342,7 +343,7 @@ def add_labels(
     columns = Columns(group=group, item=item, label=label, items=items, documents=documents)
     path = path_of(labels)
     if path is None and where:
-        raise InputError(f"{argument('where')} chooses rows of a file", advice="give those rows alone")
+        raise InputError(f"{argument('where')} chooses rows of a file, not of a table", advice="give only those rows")
     if path is None:
         of_judges = {judge: labels_given(labels, columns)}
     else:
@@ -380,15 +381,16 @@ def add_answers(
     source: str | None = None,
     keep_others: bool = False,
 ) -> Answers:
-    """Store what people graded items that a design drew (see ``labels_sample``); all of it or nothing.
+    """Store the grades that people gave to the items of a design (see ``labels_sample``); all of them or none.
 
-    The answers are no version of the labels: they serve to check a judge alone. An item without a grade stays to be
-    answered, as does one of which a file says ``unsure``. Parameters: ``answers``: a path, a table or a nested dict, as
-    ``add_labels`` takes them; ``group``, ``item`` and ``label``: names of its columns. ``design``: its number in the
-    dataset. ``judge``: who gave them. ``source``: the file that a table was read from, to name the line of what is
-    refused. ``keep_others``: keep answers to items that were not drawn apart; they are no part of a verdict. Returns:
-    how many were new, and how many items still have no answer. Raises: InputError for an item that was not drawn and a
-    grade off the scale; ConflictError for another answer to the same item, and for answers by somebody else.
+    The answers are not a version of the labels: they only serve to check a judge. An item without a grade, or one that
+    a file marks as ``unsure``, remains to be answered. Parameters: ``answers``: a path, a table or a nested dict, as
+    ``add_labels`` takes them. ``group``, ``item`` and ``label``: names of its columns. ``design``: its number in the
+    dataset. ``judge``: who gave them. ``source``: the file that a table was read from, so that errors can name the
+    line. ``keep_others``: store answers to items that were not drawn, separately; they do not count in a verdict.
+    Returns: how many were new, and how many items still have no answer. Raises: InputError for an item that was not
+    drawn and a grade off the scale; ConflictError for another answer to the same item, and for answers by somebody
+    else.
     """
     from ndcg_tracker.api.evaluation import labels_given, labels_of_one_judge, path_of
     from ndcg_tracker.ingest.columns import Columns
@@ -415,13 +417,13 @@ def set_groups(
     weight: str | None = None,
     attributes: Sequence[str] | None = None,
 ) -> GroupsSet:
-    """Give groups of a dataset attributes and weights, from a frame with one row per group, in one transaction.
+    """Set attributes and weights of a dataset's groups from a frame with one row per group, in one transaction.
 
-    Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table that a reader made
-    (``ndcg_tracker.ingest.read_groups``). ``group``, ``weight``: names of columns, by default ``group`` and, if
-    there is one, ``weight``. ``attributes``: names of columns, by default all others. A null takes the attribute or
-    the weight away; what the frame does not name stays. Means that rest on a weight that changes are computed
-    again. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
+    A null removes the attribute or the weight; anything that the frame does not name stays. If a weight changes, the
+    means that use it are recomputed. Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or
+    the table from a reader (``ndcg_tracker.ingest.groups.read_groups``). ``group``, ``weight``: names of columns, by
+    default ``group`` and, if there is one, ``weight``. ``attributes``: names of columns, by default all others. Raises:
+    InputError for a frame that cannot be read, and if the dataset has none of its groups.
     """
     from ndcg_tracker.ingest.groups import GroupColumns, GroupTable, read_group_frame
     from ndcg_tracker.runs.groups import store_group_facts
@@ -443,13 +445,14 @@ def add_texts(
     title: str | None = None,
     url: str | None = None,
 ) -> TextsAdded:
-    """Give groups and items of a dataset texts that people read in place of ids, in one transaction.
+    """Give groups and items of a dataset texts that people read instead of ids, in one transaction.
 
-    A row with a group is about the query, one with an item about the item in every group, one with both about the
-    item in this group. Parameters: ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table
-    that a reader made (``ndcg_tracker.ingest.read_texts``). ``group``, ``item``, ``text``, ``title``, ``url``:
-    names of columns, by default these, as far as they are there. A null takes a text away; what the frame does not
-    name stays. Raises: InputError for a frame that cannot be taken, and where the dataset has none of its groups.
+    A row with a group is about the query, a row with an item is about the item in every group, and a row with both is
+    about the item in this group. A null removes a text; anything that the frame does not name stays. Parameters:
+    ``frame``: a pandas DataFrame, a pyarrow Table, a dict of columns, or the table from a reader
+    (``ndcg_tracker.ingest.groups.read_texts``). ``group``, ``item``, ``text``, ``title``, ``url``: names of columns, by
+    default these names if they are there. Raises: InputError for a frame that cannot be read, and if the dataset has
+    none of its groups.
     """
     from ndcg_tracker.ingest.groups import TextColumns, TextTable, read_text_frame
     from ndcg_tracker.runs.groups import store_texts
@@ -468,10 +471,10 @@ def import_runs(
     record: bool = True,
     progress: Callable[[int, int | None], None] | None = None,
 ) -> Imported:
-    """Store what ``export_runs`` wrote, all of it or nothing; what is stored already stays as it is.
+    """Store an export of ``export_runs``, all of it or nothing; existing content stays unchanged.
 
-    ``dataset``: another name for the dataset of an export that holds one. ``record``: also aliases, decisions of
-    gates, suites and designs; an alias that went another way here stays, with a note, and so do the designs of a
+    ``dataset``: another name for the dataset of an export that holds one. ``record``: also import aliases, decisions of
+    gates, suites and designs. An alias that points elsewhere here stays, with a note, and so do the designs of a
     dataset. ``progress``: called with how many runs are stored, and how many there are. Raises: InputError,
     ConflictError.
     """

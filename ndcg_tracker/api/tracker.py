@@ -1,4 +1,4 @@
-"""The tracker: every run of a team in one database, and the questions one asks of them."""
+"""The tracker: every run of a team in one database, and the methods that answer questions about them."""
 
 from __future__ import annotations
 
@@ -69,19 +69,21 @@ if TYPE_CHECKING:
     from ndcg_tracker.storage.records import AliasRecord, EvaluationRecord, RunRecord, SealRecord
     from ndcg_tracker.storage.store import Store
 
-# What answers a question is imported where it is asked: most of a small command's time is its start.
+# Modules are imported where a method needs them, because most of a small command's time is its start.
 
 
 class Tracker:
     """Runs, labels, metrics and group results in one database.
 
     ``location``: a SQLAlchemy URL (``sqlite:///...``, ``postgresql+psycopg://...``) or the path of a SQLite file; by
-    default ``NDCG_TRACK_DB``, else ``ndcg-track.db`` in the current folder. The first ``ingest`` creates
-    a SQLite file; on Postgres, ``ndcg-track db upgrade`` makes the schema. Opened when first used; close it, or
-    use it in a ``with`` statement. ``read_only``: nothing can be stored or changed. Where a method has ``dataset`` with
-    the default ``default``, and that does not exist, the only dataset there is is meant; what makes datasets
-    (``ingest``, ``add_labels`` without ``extend``) makes one of that name. Every method raises DatabaseError for a
-    database that cannot be used as it is.
+    default ``NDCG_TRACK_DB``, else ``ndcg-track.db`` in the current folder. ``read_only``: nothing can be stored or
+    changed.
+
+    The first ``ingest`` creates a SQLite file; on Postgres, ``ndcg-track db upgrade`` creates the schema. The database
+    is opened at its first use; close it, or use the tracker in a ``with`` statement. If you do not name a ``dataset``
+    and there is none called ``default``, a method takes the only dataset there is; methods that create datasets
+    (``ingest``, ``add_labels`` without ``extend``) create ``default``. Every method raises DatabaseError for a database
+    that cannot be used.
 
     >>> import tempfile, ndcg_tracker as nt
     >>> shop = {"group": ["q", "q"], "item": ["a", "b"], "score": [2.0, 1.0], "label": [0, 1]}
@@ -108,13 +110,13 @@ class Tracker:
             self.close()
 
     def close(self) -> None:
-        """Close the database; the tracker opens it again when it is used again."""
+        """Close the database; the tracker opens it again at its next use."""
         if self._store is not None:
             self._store.close()
             self._store = None
 
     def store(self, *, create: bool = False) -> Store:
-        """Return the open store; ``create`` makes a SQLite file that is not there yet."""
+        """Return the open store; ``create`` creates the SQLite file if it does not exist."""
         if self._store is None:
             from ndcg_tracker.storage.store import Store
 
@@ -126,21 +128,21 @@ class Tracker:
     ) -> QueryResult:
         """Run a read-only SQL query on the public views (see ``sql``) and return columns and rows.
 
-        ``explain``: return the engine's plan instead, one line per row, and do not run the query.
+        ``explain``: return the engine's plan, one line per row, without running the query.
         """
         return self.store().query(query, timeout_seconds=timeout_seconds, explain=explain)
 
     def sql(self, query: str, *, timeout_seconds: float = SQL_TIMEOUT_SECONDS) -> pd.DataFrame:
         """Run a read-only SQL query on the public views: run_summary, group_history, group_diff, items, labels, ...
 
-        Raises: InputError for a query that is wrong, writes, or runs out of time.
+        Raises: InputError for a query that is invalid, writes, or exceeds the time limit.
         """
         import pandas as pd
 
         result = self.query(query, timeout_seconds=timeout_seconds)
         return pd.DataFrame(result.rows, columns=result.columns)
 
-    # A question stands in its room, what is stored in ``storing``: a method here is the function there.
+    # Each method below is a function of the module for its question; those that store are in ``storing``.
 
     ingest = storing.ingest
     ingest_stream = storing.ingest_stream
@@ -208,26 +210,26 @@ class Tracker:
         check_with: CheckWith = None,
         unanswered: OfUnanswered = "refuse",
     ) -> ComparisonResult:
-        """Compare a baseline with one candidate or several, group by group, under the newest labels that they share.
+        """Compare a baseline with one or more candidates, group by group, under the latest labels that they share.
 
         Parameters: ``baseline`` and ``candidates``: run references (name, id, ``@alias``, ``latest``, ``latest~2``,
-        unique prefix), the candidates one by one or in lists. ``metrics``: text forms; by default all that both have.
-        ``missing``: what to do with groups that have a result in one run only: "error" refuses, "zero" counts 0 there,
-        "intersect" leaves them out, "skip" leaves out labelled groups that neither run has as well. ``top``: how many
-        worst and best groups to keep. ``tie_bounds``: list the groups that ties in scores leave open.
-        ``unjudged_bounds``: find the least and the greatest difference over all grades of the unjudged items in the
-        first ranks of either run, and the difference without them. ``test``: where p-values come from, "t" (paired
-        t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: where the 95%
-        intervals come from, "t", "bootstrap" or "betting". ``equivalence``: a margin, within which delta is to be shown
-        to lie (two one-sided t-tests). ``by``: a group attribute (``set_groups``): compare slice by slice as well.
-        ``cluster``: a group attribute whose values mark groups that depend on each other, such as those of one user or
-        session. ``tag:KEY=VALUE`` in the place of a run is an arm: all runs with that tag, as repeats of one system.
+        unique prefix), the candidates one by one or in lists. ``tag:KEY=VALUE`` instead of a run is an arm: all runs
+        with that tag, as repeats of one system. ``metrics``: text forms; by default all that both have. ``missing``:
+        what to do with groups that have a result in only one run: "error" refuses them, "zero" counts the missing
+        result as 0, "intersect" leaves them out, "skip" also leaves out labelled groups that neither run has. ``top``:
+        how many worst and best groups to keep. ``tie_bounds``: list the groups whose result depends on the order of
+        tied scores. ``unjudged_bounds``: find the smallest and the largest difference over all grades of the unjudged
+        items in the first ranks of either run, and the difference without them. ``test``: the source of p-values: "t"
+        (paired t-test), "permutation" (sign flips) or "wilcoxon" (tests symmetry, not the mean). ``ci``: the source of
+        the 95% intervals: "t", "bootstrap" or "betting". ``equivalence``: a margin; test whether delta is within it
+        (two one-sided t-tests). ``by``: a group attribute (``set_groups``): also compare slice by slice. ``cluster``: a
+        group attribute whose values mark groups that depend on each other, such as those of one user or session.
         ``labels``: a version of the labels, or "newest" (see also ``compare_versions``). ``judge``: whose labels, by
-        default those of no named judge, else those of the only one. ``check_with``: who answered a sample of the items
-        that tell the runs apart (``labels_sample``, ``add_answers``): the difference by the judge's labels is corrected
-        by these answers, and the verdict does not depend on how good the judge is. ``unanswered``: "judge" takes the
-        judge's word for drawn items without an answer. Raises: ReferenceNotFoundError; InputError for methods that do
-        not apply and an unknown attribute; NotComparableError, with the command that fixes it.
+        default those of no named judge, or else those of the only judge. ``check_with``: who answered a sample of the
+        items that make the runs differ (``labels_sample``, ``add_answers``). These answers correct the difference by
+        the judge's labels, so that the verdict does not depend on how good the judge is. ``unanswered``: "judge"
+        uses the judge's labels for drawn items without an answer. Raises: ReferenceNotFoundError; InputError for
+        methods that do not apply and an unknown attribute; NotComparableError, with the command that fixes it.
         """
         from ndcg_tracker.compare.gather import CompareOptions, ComparisonResult, compared
         from ndcg_tracker.compare.inference import Methods
@@ -254,7 +256,7 @@ class Tracker:
     def _pair_reports(
         self, baseline: str, candidates: Sequence[str | Sequence[str]], options: CompareOptions, kind: ComparisonChart
     ) -> PairReports:
-        """Return what a chart of a comparison shows."""
+        """Return the data for a chart of a comparison."""
         from ndcg_tracker.compare.gather import compared
         from ndcg_tracker.questions.report.gather import pair_reports
 
@@ -267,7 +269,7 @@ class Tracker:
     def conventions(
         self, reference: str, *, cutoff: int = 10, dataset: str | None = None, judge: str | None = None
     ) -> list[Convention]:
-        """Return a run's NDCG as every tool computes it, each with the axes that move it.
+        """Return a run's NDCG as each tool computes it, with the axes that change the value.
 
         ``judge``: see ``compare``.
         """
@@ -282,7 +284,7 @@ class Tracker:
             return tx.runs.chosen((), dataset)
 
     def runs_named(self, references: Sequence[str], dataset: str | None = None) -> list[RunRecord]:
-        """Return the runs of these references, and all that fit a pattern such as ``"bm25*"``; without any, all."""
+        """Return the runs of these references, and all that match a pattern such as ``"bm25*"``; by default all."""
         with self.store().read() as tx:
             return tx.runs.chosen(references, dataset)
 
@@ -297,7 +299,7 @@ class Tracker:
         labels: LabelsVersion = None,
         judge: Judge = None,
     ) -> tuple[list[RunRecord], list[tuple[RunRecord, NdcgTrackerError]]]:
-        """Return the other runs of a run's dataset that ``compare`` takes, oldest first, and why it refuses the rest.
+        """Return the other runs of a run's dataset that ``compare`` accepts, oldest first, and why it refuses the rest.
 
         Parameters and raises: see ``compare``.
         """
@@ -316,7 +318,7 @@ class Tracker:
             return run, tx.evaluations.of_run(run.id)
 
     def rename_run(self, reference: str, name: str, dataset: str | None = None) -> RunRecord:
-        """Give a run another name and return it as it was before."""
+        """Rename a run and return it as it was before."""
         with self.store().write() as tx:
             run = tx.runs.resolve(reference, dataset)
             tx.write.runs.rename(run.id, name)
@@ -325,7 +327,7 @@ class Tracker:
     def tag_run(
         self, reference: str, tags: Mapping[str, str], *, remove: Sequence[str] = (), dataset: str | None = None
     ) -> dict[str, str]:
-        """Add tags to a run, remove others, and return all it has."""
+        """Add tags to a run, remove others, and return all its tags."""
         with self.store().write("marks") as tx:
             run = tx.runs.resolve(reference, dataset)
             kept = {key: value for key, value in {**run.tags, **tags}.items() if key not in remove}
@@ -333,11 +335,11 @@ class Tracker:
             return kept
 
     def delete_run(self, reference: str | int, dataset: str | None = None) -> RunRecord:
-        """Delete a run (an int is its id) with its items, evaluations and group results, and return what it was."""
+        """Delete a run (an int is its id) with its items, evaluations and group results, and return it."""
         return self.delete_runs([reference], dataset)[0]
 
     def delete_runs(self, references: Sequence[str | int], dataset: str | None = None) -> list[RunRecord]:
-        """Delete runs, all or none (see ``delete_run``), and return what they were, each once."""
+        """Delete runs, all or none (see ``delete_run``), and return each of them once."""
         with self.store().write() as tx:
             records = [
                 tx.runs.with_id(reference) if isinstance(reference, int) else tx.runs.resolve(reference, dataset)
@@ -360,14 +362,14 @@ class Tracker:
     ) -> Pruned:
         """Delete the items of old runs; their means and the results of their groups stay.
 
-        Runs that an alias points to, a gate decided on or a design is of are always kept whole. What needs the items of
-        a pruned run, such as ``rescore`` and ``explain``, says so; to restore them, ingest the file again under the
-        same name.
+        Runs that an alias points to, that a gate decided on, or that belong to a design are never pruned. Methods that
+        need the items of a pruned run, such as ``rescore`` and ``explain``, say so. To restore the items, ingest the
+        file again under the same name.
 
         Parameters: ``older_than``: an age, such as "90d" or "12w", or a date. ``keep_tags``: keep runs with one of
-        these tags, a key or KEY=VALUE. ``keep_alias``: keep runs that an alias once pointed to. ``summaries_only``: the
-        results of groups go, too. ``apply``: do it, in one transaction; by default nothing is written. Returns: the
-        runs, and what of each goes. Raises: InputError; ReferenceNotFoundError for an unknown dataset.
+        these tags, a key or KEY=VALUE. ``keep_alias``: keep runs that an alias once pointed to. ``summaries_only``:
+        delete the results of groups too. ``apply``: do it, in one transaction; by default nothing is written. Returns:
+        the runs, and what is deleted of each. Raises: InputError; ReferenceNotFoundError for an unknown dataset.
         """
         from ndcg_tracker.runs.prune import PruneQuestion, moment_before, runs_to_prune
 
@@ -383,7 +385,7 @@ class Tracker:
             return replace(found, is_applied=True)
 
     def pruned_at(self, run: RunRecord) -> str | None:
-        """Return when a run was pruned last, None if it has its items."""
+        """Return when a run was last pruned, None if it has its items."""
         with self.store().read() as tx:
             found = tx.runs.pruning(run.id)
             return None if found is None else found.created_at_utc
@@ -406,7 +408,7 @@ class Tracker:
     ) -> RunRecord:
         """Point an alias, given with or without @, at a run and return the run.
 
-        ``budget``, ``looks``: of every gate against these lists from now on (see ``gate``); without one as it was.
+        ``budget``, ``looks``: for every gate against these lists from now on (see ``gate``); by default unchanged.
         """
         from ndcg_tracker.questions.gate.question import refuse_budget
 
@@ -418,14 +420,14 @@ class Tracker:
             return run
 
     def delete_alias(self, alias: str, dataset: str | None = None) -> AliasRecord:
-        """Delete an alias and return what it was."""
+        """Delete an alias and return it."""
         with self.store().write("marks") as tx:
             found = tx.aliases.known(alias.removeprefix("@"), dataset)
             tx.write.aliases.delete(found.dataset_id, found.name)
             return found
 
     def is_sealed(self, dataset: str) -> bool:
-        """Return whether a dataset of this name is sealed; False where the database is not there."""
+        """Return whether a dataset of this name is sealed; False if the database does not exist."""
         from ndcg_tracker.storage.database_url import parsed_location
 
         path = parsed_location(self.location).path
@@ -448,15 +450,15 @@ class Tracker:
     ) -> SplitDataset:
         """Move a share of the groups of a dataset, with their labels, to a new dataset that is sealed.
 
-        A keyed hash of its id chooses each group. The other groups stay; runs and labels that come later lose those of
-        the other part. Split it before its first run.
+        A keyed hash of its id decides for each group. The other groups stay. From runs and labels that come later, each
+        part leaves out the groups of the other part. Split a dataset before its first run.
 
-        Parameters: ``seal``: the share that is sealed, in (0, 1). ``cluster``: an attribute of the groups; those of one
-        value stay together. ``sealed``: the name of the sealed part, by default ``DATASET-sealed``. ``budget``,
-        ``looks``: see ``seal_dataset``. ``seed``: makes the key of the hash, by default a random one. ``held``: the
-        database of the sealed part, made where it is not there; None for this one. Raises: ReferenceNotFoundError;
-        ConflictError for a dataset with recorded results, or split before, and where the name is taken; InputError for
-        a share that leaves a part empty, and groups without the attribute.
+        Parameters: ``seal``: the share that is sealed, in (0, 1). ``cluster``: an attribute of the groups; groups with
+        the same value stay together. ``sealed``: the name of the sealed part, by default ``DATASET-sealed``.
+        ``budget``, ``looks``: see ``seal_dataset``. ``seed``: for the key of the hash, which is random by default.
+        ``held``: the database of the sealed part, created if it does not exist; None for this one. Raises:
+        ReferenceNotFoundError; ConflictError for a dataset with recorded results, or one that was split before, and if
+        the name is taken; InputError for a share that leaves a part empty, and for groups without the attribute.
         """
         from ndcg_tracker.questions.gate.decide_bounds import look_level
         from ndcg_tracker.runs.parts import SplitOptions, split_dataset
@@ -469,18 +471,18 @@ class Tracker:
             return split_dataset(self.store(), dataset, asked)
         with type(self)(held) as other:
             done = split_dataset(self.store(), dataset, asked, other.store(create=True))
-        vacuum(self.location)  # the free pages of a file still have what was moved
+        vacuum(self.location)  # the free pages of the file still hold the moved rows
         return done
 
     def seal_dataset(self, dataset: str, *, budget: float = 0.05, looks: int | None = None) -> SealRecord:
-        """Seal a dataset, for ever: from now on only ``gate`` and ``ingest`` take it.
+        """Seal a dataset forever: from now on only ``gate`` and ``ingest`` accept it.
 
-        Nothing else reads it or tells of it, and a gate on it says PASS or NOT PASSED and no more. Seal it before its
-        first run; it may have labels, groups and texts. On SQLite the file is the seal: who can read it can read the
+        Nothing else reads it or shows it, and a gate on it says only PASS or NOT PASSED. Seal it before its first run;
+        it may have labels, groups and texts. On SQLite the file is the seal: anyone who can read the file can read the
         labels.
 
-        Parameters: ``budget``: the chance that any candidate that is worse by the margin PASSes, over all looks, in
-        (0, .5). ``looks``: how many looks share it; by default there is no end. Raises: ReferenceNotFoundError;
+        Parameters: ``budget``: the chance, over all looks, that any candidate that is worse by the margin PASSes, in
+        (0, .5). ``looks``: how many looks share it; by default there is no limit. Raises: ReferenceNotFoundError;
         ConflictError for a dataset with recorded results, of a suite, or sealed before; InputError for a wrong budget.
         """
         from ndcg_tracker.questions.gate.decide_bounds import look_level
@@ -497,14 +499,14 @@ class Tracker:
             return group_records(tx, dataset)
 
     def texts(self, dataset: str = DEFAULT_DATASET, *, group: str | None = None) -> list[StoredText]:
-        """Return the texts of a dataset (see ``add_texts``), or those of one of its groups alone."""
+        """Return the texts of a dataset (see ``add_texts``), or only those of one of its groups."""
         from ndcg_tracker.runs.groups import stored_texts
 
         with self.store().read() as tx:
             return stored_texts(tx, dataset, group)
 
     def delete_texts(self, dataset: str = DEFAULT_DATASET, *, group: str | None = None) -> int:
-        """Delete the texts of a dataset, or those of one of its groups alone, and return how many there were."""
+        """Delete the texts of a dataset, or only those of one of its groups, and return how many there were."""
         from ndcg_tracker.runs.groups import delete_texts
 
         with self.store().write("content") as tx:
@@ -520,14 +522,13 @@ class Tracker:
         record: bool = True,
         progress: Callable[[int, int | None], None] | None = None,
     ) -> Exported:
-        """Write runs (none named: all, of ``dataset`` if given) with all that belongs to them as Parquet files.
+        """Write runs (none named: all, of ``dataset`` if given) with everything that belongs to them as Parquet files.
 
-        ``texts``: also what ``add_texts`` stored for their datasets. ``record``: also aliases with where they pointed,
-        decisions of gates and suites, as far as they concern these runs alone, and where no runs are named the designs
-        of ``labels_sample`` with their answers. ``progress``: called with how many runs are written, and how many
-        there are. The folder must not be there yet; what was written is counted. Raises: ReferenceNotFoundError;
-        InputError where it cannot be written, and for a named run that was pruned (of all runs, those are written as
-        they are).
+        The folder must not exist yet. Without names, pruned runs are written as they are. ``texts``: also the texts of
+        their datasets (``add_texts``). ``record``: also aliases with their history, decisions of gates, and suites, if
+        they concern only these runs; without names also the designs of ``labels_sample`` with their answers.
+        ``progress``: called with how many runs are written, and how many there are. Returns: how much was written.
+        Raises: ReferenceNotFoundError; InputError if it cannot be written, and for a named run that was pruned.
         """
         from ndcg_tracker.runs.exchange import export
 
@@ -539,9 +540,9 @@ class Tracker:
 
 
 def holder_of(dataset: str | None, location: str | None, *, read_only: bool = False) -> Tracker:
-    """Return the tracker on a database, or on that of ``NDCG_TRACK_SEALED_DB`` where a dataset is sealed there.
+    """Return the tracker on a database, or on that of ``NDCG_TRACK_SEALED_DB`` if the dataset is sealed there.
 
-    ``dataset``: None where sealed ones are not taken.
+    ``dataset``: None if sealed datasets are not accepted.
     """
     held = os.environ.get(SEALED_DATABASE)
     if dataset is not None and held:

@@ -41,9 +41,9 @@ _ONE_FOR_ALL = ("group", "weight")
 class Collected:
     """Grows a table chunk by chunk from Arrow arrays.
 
-    ``places`` says what a wrong value's row is called; ``nan_is_null``: the roles in which NaN means null instead of
-    being one of the wrong values. ``dictionaries_are_distinct``: whether the values of Arrow dictionaries are known to
-    be distinct, so that this is not checked.
+    ``places`` names the row of a wrong value in errors; ``nan_is_null``: the roles in which NaN means null; in all
+    other roles NaN is an error. ``dictionaries_are_distinct``: whether the values of Arrow dictionaries are known to
+    be distinct, so that this need not be checked.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Collected:
         """Add rows: per role an Arrow array of equal length, ids as string, binary or int64 or in a dictionary, numbers
         as float64 or int64, ranks of any of these types.
 
-        Raises: what ``places`` makes of an id that is null and of a number that is NaN or infinite.
+        Raises: the error of ``places`` for an id that is null and for a number that is NaN or infinite.
         """
         groups = columns["group"]
         if not len(groups):
@@ -83,7 +83,7 @@ class Collected:
         self.n_rows += len(groups)
 
     def rows(self) -> Rows:
-        """Return the table; the collection is empty afterwards, so that nothing is held twice."""
+        """Return the table; this empties the collection, so that nothing is held twice."""
         lengths = _joined(self._lengths) if self._lengths else np.zeros(0, dtype=np.int64)
         numbers = {role: _joined(self._numbers.pop(role)) for role in list(self._numbers)}
         return Rows(
@@ -116,7 +116,7 @@ class Collected:
 
 
 def _ranks(array: Any) -> Ranks:
-    """Return the ranks of an Arrow array of numbers, ``NO_RANK`` where it holds none that is whole."""
+    """Return the ranks of an Arrow array of numbers, ``NO_RANK`` where a value is not a whole number."""
     if str(array.type) == "int32" and not array.null_count:
         return cast("Ranks", _view(array, np.int32))
     return whole_ranks(array.to_numpy(zero_copy_only=False).astype(np.float64))
@@ -141,7 +141,7 @@ def _is_text(array: Any) -> bool:
 
 
 def _text_spans(array: Any) -> tuple[Keys, Index]:
-    """Return what ``_spans`` does for an Arrow array of text; values in no order go into a dictionary."""
+    """Return the result of ``_spans`` for an Arrow array of text; unsorted values go into a dictionary."""
     import pyarrow.compute as pc  # slow to import, and CSV does without it
 
     n_rows = len(array)
@@ -163,7 +163,7 @@ def _spans(keys: Keys) -> tuple[Keys, Index]:
         starts = np.append(True, ~keys.equal(later, keys, later - 1))
     else:
         starts = np.append(True, numbers[1:] != numbers[:-1])
-    if 2 * np.count_nonzero(starts) > n_rows:  # in no order: a row is a span, which takes no memory
+    if 2 * np.count_nonzero(starts) > n_rows:  # unsorted: each row is a span, which takes no memory
         return keys, np.broadcast_to(np.int64(1), n_rows)
     firsts = np.flatnonzero(starts)
     return keys.take(firsts), np.diff(firsts, append=n_rows)
@@ -191,14 +191,14 @@ def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Place
     """Return the next columns of a table as ``Collected`` takes them: one value per item, ids as text, doubles.
 
     Parameters: ``arrays``: an Arrow array per role, of any type or of lists of it; ``names``: their columns; ``places``
-    of the table's rows, which records how long lists are; ``n_before``: how many rows came before. Raises: see
+    of the table's rows, which records the lengths of lists; ``n_before``: how many rows came before. Raises: see
     ``id_array``, ``number_array`` and ``ndcg_tracker.ingest.arrow.unfolded``.
     """
     columns = dict(arrays)
     if "rank" in columns and has_lists(array.type for role, array in arrays.items() if role != "rank") is not has_lists(
         [columns["rank"].type]
     ):
-        del columns["rank"]  # some other thing that is called so
+        del columns["rank"]  # another column with this name
     if isinstance(places, RowPlaces) and has_lists(array.type for array in columns.values()):
         of_lists = places.of_lists()
         columns["group"] = id_array(arrays["group"], names["group"], of_lists, 0)
@@ -211,7 +211,7 @@ def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Place
             columns[role] = id_array(columns[role], names[role], places, n_before)
         elif role == "rank":
             if not _is_number(columns[role].type):
-                del columns[role]  # some other thing that is called so
+                del columns[role]  # another column with this name
         else:
             columns[role] = number_array(columns[role], names[role], role, places)
     return columns
@@ -220,8 +220,8 @@ def converted(arrays: Mapping[str, Any], names: Mapping[str, str], places: Place
 def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
     """Return an Arrow array of ids as valid UTF-8 strings, alone or in a dictionary, or as 64-bit whole numbers.
 
-    Parameters: ``array``, an Arrow array; ``name``, its column's name; ``first_row``, the row its first value stands
-    in. Raises: what ``places`` makes of a type that holds no ids and of bytes that are no UTF-8.
+    Parameters: ``array``, an Arrow array; ``name``, its column's name; ``first_row``, the row of its first value.
+    Raises: the error of ``places`` for a type that cannot hold ids and for bytes that are not UTF-8.
     """
     import pyarrow as pa
 
@@ -258,12 +258,12 @@ def id_array(array: Any, name: str, places: Places, first_row: int) -> Any:
 
 
 def _whole_numbers(array: Any, name: str, places: Places, first_row: int) -> Any:
-    """Return ids that came as doubles, as whole numbers do that were joined with nulls, as 64-bit whole numbers."""
+    """Return ids that came as doubles (such as whole numbers after a join with nulls) as 64-bit whole numbers."""
     import pyarrow as pa
 
     is_there = array.is_valid().to_numpy(zero_copy_only=False)
     values = array.fill_null(0).to_numpy(zero_copy_only=False)
-    gap = 2.0 ** (np.finfo(values.dtype).nmant + 1)  # from here on such numbers are skipped
+    gap = 2.0 ** (np.finfo(values.dtype).nmant + 1)  # from here on doubles skip whole numbers
     wrong = is_there & ~((values == np.floor(values)) & (np.abs(values) < gap))
     if not wrong.any():
         return pa.array(values.astype(np.int64), mask=~is_there)
@@ -291,7 +291,7 @@ _UUID_BYTES, _UUID_LETTERS = 16, 36
 
 
 def _uuid_texts(array: Any) -> Any:
-    """Return UUIDs, 16 bytes each, as they are written."""
+    """Return UUIDs, 16 bytes each, as text."""
     import pyarrow as pa
 
     n = len(array)
@@ -308,9 +308,9 @@ def _uuid_texts(array: Any) -> Any:
 
 
 def number_array(array: Any, name: str, role: str, places: Places) -> Any:
-    """Return an Arrow array of numbers as float64, or as int64 where it is that.
+    """Return an Arrow array of numbers as float64, or as int64 if it already is.
 
-    Raises: what ``places`` makes of a type that holds no numbers. Labels may be true or false.
+    Raises: the error of ``places`` for a type that cannot hold numbers. Labels may be true or false.
     """
     import pyarrow as pa
 
@@ -324,9 +324,9 @@ def number_array(array: Any, name: str, role: str, places: Places) -> Any:
             f"column {shown(name)} holds {kind}; the {role} column needs numbers", advice="convert it", joint=": "
         )
     if pa.types.is_decimal(kind):
-        array = array.cast(pa.string())  # Arrow's own way to double may miss the nearest one
+        array = array.cast(pa.string())  # Arrow's own cast may miss the nearest double
     if kind == pa.int64() and not array.null_count and role != "weight":
-        return array  # doubles are made of it block by block
+        return array  # converted to doubles block by block
     return array.cast(pa.float64(), safe=False)
 
 
@@ -341,7 +341,7 @@ def _decoded(array: Any) -> Any:
     import pyarrow as pa
 
     values = array.dictionary
-    if str(values.type) in ("string_view", "binary_view"):  # Arrow takes no rows of these
+    if str(values.type) in ("string_view", "binary_view"):  # Arrow cannot take rows of these
         plain = pa.large_string() if str(values.type) == "string_view" else pa.large_binary()
         array = pa.DictionaryArray.from_arrays(array.indices, values.cast(plain))
     return array.dictionary_decode()
@@ -361,7 +361,7 @@ def _check_utf8(array: Any, places: Places, first_row: int) -> None:
 
 
 def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: bytes) -> Iterator[tuple[object, ...]]:
-    """Return the rows of one record with lists: its values in the order of ``values``, of which None is null.
+    """Return the rows of one record with lists: its values in the order of ``values``, None for null.
 
     Parameters: ``values``: by role, some of them lists; a weight may be one for all. ``names``: the columns' names.
     Raises: WrongValueError naming the group for lists of unequal lengths.
@@ -386,9 +386,9 @@ def list_rows(values: Mapping[str, object], names: Mapping[str, str], group: byt
 
 
 def list_array(values: Any) -> Any | None:
-    """Return a column of Python lists or NumPy arrays as an Arrow array of lists, None if it is no such column.
+    """Return a column of Python lists or NumPy arrays as an Arrow array of lists, None for any other column.
 
-    Null for what is not a list; NaN among the numbers of a list stays. Raises: what pyarrow does of mixed types.
+    Values that are not lists become null; NaN inside a list stays. Raises: pyarrow's errors for mixed types.
     """
     import pyarrow as pa
 
@@ -420,7 +420,7 @@ def has_lists(kinds: Iterable[Any]) -> bool:
 
 
 def values_of_lists(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns with the values of lists in their place, where every list of each has one: shape (n, 1)."""
+    """Return columns with each list replaced by its only value, where every list has one: shape (n, 1)."""
     import pyarrow.compute as pc
 
     of_lists = {role: array for role, array in arrays.items() if role != "rank" and _is_list(array.type)}
@@ -435,11 +435,11 @@ def values_of_lists(arrays: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places) -> tuple[dict[str, Any], Index]:
-    """Return Arrow arrays of one value per item, made of arrays that hold lists, and each row's number of items.
+    """Return Arrow arrays of one value per item, unfolded from arrays of lists, and each row's number of items.
 
     Parameters: ``arrays``: by role, of equal length, some with lists; ``group`` holds ids as ``id_array`` gives them. A
-    list of numbers that is null is as many nulls. Groups of text come back in a dictionary. Raises: what ``places``
-    makes of a row whose lists are not of one length, naming its group, and of a column that cannot be unfolded.
+    list of numbers that is null is as many nulls. Groups of text come back in a dictionary. Raises: the error of
+    ``places`` for a row whose lists differ in length, naming its group, and for a column that cannot be unfolded.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -479,7 +479,7 @@ def unfolded(arrays: Mapping[str, Any], names: Mapping[str, str], places: Places
 
 
 def _elements(array: Any, lengths: Index, rows: Index) -> Any:
-    """Return the elements of lists, nulls in the place of a list that is null."""
+    """Return the elements of lists, and nulls for a list that is null."""
     import pyarrow as pa
 
     values = array.flatten()
@@ -504,11 +504,11 @@ def _unequal(
     group = str(group) if isinstance(group, int) else group
     listed = ", ".join(f"{shown(names[role])} {length if length >= 0 else 'null'}" for role, length in lengths.items())
     what = f"the lists of group {shown(group)} differ in length ({listed})"
-    return refused(what, advice="give one value per item in each")
+    return refused(what, advice="give one value per item in each list")
 
 
 def _no_list(role: str, listed: str, names: Mapping[str, str], refused: Refused) -> Exception:
-    what = f"{shown(names[role])} holds single values beside the lists of {shown(names[listed])}"
+    what = f"{shown(names[role])} holds single values, but {shown(names[listed])} holds lists"
     return refused(what, advice="give lists in both")
 
 
@@ -516,10 +516,9 @@ class ArrowCsv:
     """Turns blocks of lines into rows.
 
     Parameters: ``delimiter``, one byte. ``n_columns``: how many each line has. ``columns``: the place of each role.
-    ``quoting``: whether cells may stand in quotes and empty cells mean null. ``checked``: what makes a block fit for
-    Arrow, raising DoubtfulError where it is not. It has to close the gaps between Arrow's grammar and the exact one
-    (see ``blocks``): Arrow takes a carriage return for a line end, skips a BOM, and does not mind what follows a
-    closing quote.
+    ``quoting``: whether cells may be quoted and empty cells mean null. ``checked``: prepares a block for Arrow and
+    raises DoubtfulError where it cannot. It has to close the gaps between Arrow's grammar and the exact one (see
+    ``blocks``): Arrow takes a carriage return for a line end, skips a BOM, and ignores what follows a closing quote.
     """
 
     def __init__(
@@ -573,7 +572,7 @@ class ArrowCsv:
         except pa.ArrowInvalid as error:
             if self._rank is None:
                 raise DoubtfulError(str(error)) from None
-        try:  # perhaps it is a rank that is not a number, which is no error
+        try:  # it may be a rank that is not a number, which is allowed
             table = csv.read_csv(pa.BufferReader(text), self._reading, self._parsing, self._as_it_stands)
         except pa.ArrowInvalid as error:
             raise DoubtfulError(str(error)) from None

@@ -1,4 +1,4 @@
-"""Cells of a file: where each stands, so that every error can say it, and the numbers that they may hold."""
+"""Cells of a file: the place of each, so that every error can name it, and the numbers that they may hold."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ KEEP_ONE = "keep one of the two"
 
 
 class DoubtfulError(Exception):
-    """The fast path met something that the exact path has to judge; never leaves the ingest layer."""
+    """The fast path met something that the exact path has to decide; never leaves the ingest layer."""
 
 
 class WrongValueError(InputError, ValueError):
-    """A wrong value; code that knows its place raises the error again, ``at`` the place."""
+    """A wrong value; code that knows its place raises the error again with ``at``."""
 
 
 class Places(Protocol):
@@ -34,7 +34,7 @@ class Places(Protocol):
 
     @property
     def if_twice(self) -> str:
-        """What to do about two rows that are alike."""
+        """What to do about two rows for the same pair."""
 
     def error(self, row: int, what: str, **parts: str) -> Exception:
         """Return the error that says ``what`` is wrong with a row (from 0); ``parts``: its advice."""
@@ -99,8 +99,8 @@ class RecordPlaces:
 class RowPlaces:
     """Rows of a frame or of a Parquet file, counted from 1; of one with list columns, elements of such rows.
 
-    ``name`` is the file's name, None for a frame; ``first_row`` how many rows stand before these in the file.
-    ``lengths``: how many elements each row has, in parts, where there are list columns; it may still grow.
+    ``name`` is the file's name, None for a frame; ``first_row``: how many rows come before these in the file.
+    ``lengths``: how many elements each row has, in parts, if there are list columns; it may still grow.
     """
 
     if_twice = KEEP_ONE
@@ -149,7 +149,7 @@ class RowPlaces:
 
 
 class NoPlaces:
-    """Rows that the fast path read: it knows no line numbers, so it leaves every complaint to the exact path."""
+    """Rows that the fast path read: it has no line numbers, so it leaves every error to the exact path."""
 
     if_twice = KEEP_ONE
 
@@ -173,7 +173,7 @@ Ranks = NDArray[np.int32]
 NO_RANK = int(np.iinfo(np.int32).min)
 LARGEST_RANK = int(np.iinfo(np.int32).max)
 _WHOLE = re.compile(rb"-?[0-9]{1,4000}")
-_HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow takes it for a number, so every way of reading does
+_HEXADECIMAL = re.compile(rb"0[xX][0-9a-fA-F]{1,8}")  # Arrow reads it as a number, so every path does
 _MOST_DIGITS = 9  # this many always fit
 _ZERO = 0x30
 _NINE = 9
@@ -199,7 +199,7 @@ def number(text: bytes, role: str = "") -> float:
 
 
 def rank_of(text: bytes) -> int:
-    """Return the rank that a field holds, ``NO_RANK`` where it holds none.
+    """Return the rank that a field holds, ``NO_RANK`` if it holds none.
 
     >>> rank_of(b"12"), rank_of(b"-") == rank_of(b"1.5") == NO_RANK
     (12, True)
@@ -216,7 +216,7 @@ def rank_of(text: bytes) -> int:
 
 
 def whole_ranks(numbers: Floats) -> Ranks:
-    """Return some numbers as ranks, ``NO_RANK`` for those that are none.
+    """Return numbers as ranks, ``NO_RANK`` for those that are not ranks.
 
     >>> whole_ranks(np.array([1.0, 1.5, np.nan])).tolist() == [1, NO_RANK, NO_RANK]
     True

@@ -1,4 +1,4 @@
-"""Which column of a table holds what: by the name that was given, our own name, or a convention of other tools."""
+"""Find the role of each column: by the name that was given, our own name, or a convention of other tools."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ NUMBERS = ("score", "label", "weight")
 Deciding = Literal["scores", "ranks"]
 
 RANK = "rank"
-"""The column that is read beside scores, to see whether it contradicts them."""
+"""The column that is read together with scores, to see whether it contradicts them."""
 _RANK_NAMES = ("rank", "position", "pos", "rk")  # columns whose lowest value is the best
 OF_A_FILE = "@"
-"""Before the name of a file with an id per line: the groups of responses in JSON, in their order."""
+"""Prefix of the name of a file with one id per line: the groups of JSON responses, in their order."""
 _NEGATED = "-"  # before the name of a score column in which the lowest is the best
 
 _OFTEN: dict[str, tuple[str, ...]] = {
@@ -50,25 +50,25 @@ _OFTEN: dict[str, tuple[str, ...]] = {
         "bought",
     ),
 }
-"""What columns are often called, without "_" and "-": named in errors, never read unasked."""
+"""Frequent names of columns, without "_" and "-": errors suggest them, but they are never read unasked."""
 
-ONE_TABLE = "row numbers stand for items only where one table holds scores and labels"
+ONE_TABLE = "row numbers can identify items only if one table holds both scores and labels"
 
 
 class ColumnWarning(NdcgTrackerWarning):
-    """A warning that a column is read, or read in a way, that the caller may not expect."""
+    """A warning that a column is read, or is read in a way, that the caller may not expect."""
 
 
 @dataclass(frozen=True, slots=True)
 class Convention:
-    """What other tools call the columns of a table.
+    """The names that other tools give to the columns of a table.
 
-    ``label``: what a label is called wherever it stands; ``label_apart``: what it is called in a table of labels,
-    where the name means something else beside scores. ``beside_relevant``: the columns that a table of labels may have
-    beside group and item, and no label, because every row is a relevant item; the first of them holds numbers.
+    ``label``: the name of a label in any table; ``label_apart``: its name in a table of labels only, because next to
+    scores the name means something else. ``beside_relevant``: the columns that a table of labels may have besides
+    group and item if it has no label, because every row is a relevant item; the first of them holds numbers.
     ``has_ranks``: whether runs may have a column ``rank``, from 1 for the best, and no scores. ``is_by_rank``: whether
-    its lists go by that column where they have scores, too. ``is_whole``: whether the names hold only where group, item
-    and a label or score are all there, because each of them alone is often something else.
+    that column decides even if there are scores. ``is_whole``: whether the names count only if group, item and a label
+    or score are all there, because each of them alone often means something else.
     """
 
     tools: str
@@ -102,7 +102,7 @@ CONVENTIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The roles that a reader looks for in a table, and those it cannot do without."""
+    """The roles that a reader looks for in a table, and those that it requires."""
 
     roles: tuple[str, ...]
     required: tuple[str, ...]
@@ -110,26 +110,26 @@ class Wanted:
 
 RUN_TABLE = Wanted(("group", "item", "score", "label", "weight"), ("group", "score"))
 RUN_APART = Wanted(("group", "item", "score", "weight"), ("group", "item", "score"))
-"""A run whose labels stand in another table: two tables do not know each other's row numbers."""
+"""A run whose labels are in another table: two tables do not know each other's row numbers."""
 LABEL_TABLE = Wanted(("group", "item", "label"), ("group", "item", "label"))
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The names of the columns of a table; None is the role's own name, else what a convention calls it.
+    """The names of the columns of a table; None stands for the role's own name, or else the name of a convention.
 
-    A column that was named here must be there. Where both names are there and none was named, the table is refused.
-    Without one named, ``label`` and ``weight`` may be absent; so may
-    ``item`` in a table of both scores and labels: items are then known by the row's number within its group, from 1.
-    ``item=False`` (or "") asks for row numbers whatever columns there are. ``is_shared``: whether group and item are
-    names of a second table too, of the labels or the run, so that either may be in a format without columns.
-    A ``score`` with a minus before the name is one in which the lowest is the best, such as a position; ``group`` and
-    ``item`` may be two names with a comma, of the run's column and the labels', also where only one of them is there.
-    ``header``: the names of all columns of a delimited file, in order, where its first line is a row; None where that
-    line names them. ``items``: of responses in JSON, where each has its list; the other names are then dotted paths,
-    in the response that of the group and the weight, in an element of the list those of item, score and label.
-    ``by_rank``: whether a column ``rank`` decides where scores contradict it (see ``deciding``).
-    ``documents``: what the items are chunks of; where it names a column, that is read in place of the items.
+    A column that is named here must exist. If none is named and a table has both names, the table is refused. If they
+    are not named, ``label`` and ``weight`` are optional; so is ``item`` in a table with both scores and labels, whose
+    items are then identified by the row's number within its group, from 1. ``item=False`` (or "") asks for row numbers
+    in any case. ``is_shared``: whether group and item also name columns of a second table, that of the labels or the
+    run, so that either table may be in a format without columns. A minus before the name of a ``score`` means that
+    the lowest is the best, as for a position. ``group`` and ``item`` may be two names with a comma between them: the
+    run's column and the labels'. This also works if only one of the tables is read. ``header``: the names of all
+    columns of a delimited file, in order, if its first line is a row; None if that line names them. ``items``: the
+    path of the list in each JSON response. All other names are then dotted paths: those of group and weight start in
+    the response, those of item, score and label in an element of the list. ``by_rank``: whether a column ``rank``
+    decides if scores contradict it (see ``deciding``). ``documents``: what the items are chunks of; if it names a
+    column, that column is read in place of the items.
 
     >>> Columns(group="qid").name_of("group"), Columns().name_of("item")
     ('qid', 'item')
@@ -148,7 +148,7 @@ class Columns:
 
     @property
     def by_row_number(self) -> bool:
-        """Whether items are to be known by row numbers, whatever columns there are."""
+        """Whether items are identified by row numbers, even if there is an item column."""
         return self.item is False or self.item == ""
 
     def name_of(self, role: str) -> str:
@@ -156,11 +156,11 @@ class Columns:
         return self.given(role) or role
 
     def given(self, role: str) -> str | None:
-        """Return the name that was given for this role, None where none was."""
+        """Return the name that was given for this role, None if there is none."""
         return getattr(self, role, None) or None
 
     def asked(self, role: str, header: Collection[str], wanted: Wanted) -> str | None:
-        """Return the column that was named for a role of a table, None where none was.
+        """Return the column that was named for a role of a table, None if there is none.
 
         Unless a column has exactly the given name, a minus before it is dropped, and of two names with a comma the
         run's or the labels' is taken.
@@ -183,7 +183,7 @@ class Columns:
         return (of_labels if wanted is LABEL_TABLE else of_run).strip()
 
     def if_twice(self, wanted: Wanted) -> str:
-        """Return what to do about an item that a search found twice: a document, perhaps, of which there are chunks."""
+        """Return what to do about an item that a search found twice: it may be a document with several chunks."""
         name = self.asked("item", (), wanted)
         if name is None or wanted is LABEL_TABLE or self.documents is not None or not ("." in name or "doc" in name):
             return KEEP_ONE
@@ -191,12 +191,12 @@ class Columns:
         return f"{KEEP_ONE}, or, where these are chunks of one document, give {rather}"
 
     def asked_beside(self, header: Collection[str], wanted: Wanted) -> list[str]:
-        """Return the columns that were named for wanted roles and that are not in ``header``."""
+        """Return the columns that were named for wanted roles but are not in ``header``."""
         names = [self.asked(role, header, wanted) for role in wanted.roles]
         return [name for name in names if name and name not in header]
 
     def any_given(self) -> str | None:
-        """Return the first role that was given a name which serves this table alone, None if none was."""
+        """Return the first role that was given a name for this table only, None if there is none."""
         roles = ("items", *(NUMBERS if self.is_shared else (*IDS, *NUMBERS)))
         return next((role for role in roles if self.given(role)), None)
 
@@ -205,18 +205,18 @@ class Columns:
         return {role: header.index(name) for role, name in self.names(header, wanted, refused).items()}
 
     def names(self, header: Sequence[str], wanted: Wanted, refused: Refused) -> dict[str, str]:
-        """Return the column of each wanted role that is there; ranks may stand for scores (see ``are_ranks``).
+        """Return the column of each wanted role that is there; ranks may replace scores (see ``are_ranks``).
 
-        Raises: what ``refused`` makes of an absent column that is required or was named, of one that appears twice,
-        and of several that a convention could mean; the message lists them. Warns (``ColumnWarning``) of a column
-        that is read by convention where the table could be read without.
+        Raises: the error of ``refused`` for a missing column that is required or was named, for one that appears
+        twice, and for several that a convention could mean; the message lists them. Warns (``ColumnWarning``) of a
+        column that is read by convention although the table could be read without it.
         """
         names = self.likely_names(header, wanted, refused)
         if self.are_relevant(names, header, wanted):
             _tell_of_relevant(header)
             return names
         if "item" in wanted.required and self.by_row_number:
-            what = f"items are to be known by row numbers; {ONE_TABLE}"
+            what = f"items cannot be identified by row numbers here; {ONE_TABLE}"
             raise refused(what, advice=f"name the item column with {argument('item')}", joint=": ")
         absent = [role for role in wanted.required if role not in names]
         if absent:
@@ -225,7 +225,7 @@ class Columns:
             likely = {role: names[0] for role, names in alike.items() if len(names) == 1}
             more = _hint(absent[0], header, others, wanted) if len(absent) == 1 and not likely else ""
             if absent == ["item", "label"] and FOUND_IN & {*others}:
-                more = f"; what a search found is a run: {EXCHANGED}"
+                more = f"; the results of a search are a run: {EXCHANGED}"
             elif self.is_shared and wanted is LABEL_TABLE:
                 both = [argument(role, f"RUN,{name}") for role, name in likely.items() if role in IDS]
                 more = f"; if the run calls it differently, name both, as {in_a_row(both)}" if both else more
@@ -270,7 +270,7 @@ class Columns:
         return names
 
     def _both(self, role: str, name: str, header: Collection[str], wanted: Wanted) -> str:
-        """Return both names of a column where run or labels have another one than was given for both, else ""."""
+        """Return both names of a column if run or labels do not have the one that was given for both, else ""."""
         if not self.is_shared or role not in IDS or name != self.given(role):
             return ""
         likely = [*conventional_names(role, header), *often_called(role, header), role]
@@ -278,7 +278,7 @@ class Columns:
         return f"{name},{other or 'LABELS'}" if wanted is LABEL_TABLE else f"{other or 'RUN'},{name}"
 
     def are_relevant(self, names: Mapping[str, str], header: Collection[str], wanted: Wanted) -> bool:
-        """Return whether every row of a table of labels is a relevant item, as interactions are, and none has a label.
+        """Return whether every row of a table without labels is a relevant item, as interactions are.
 
         >>> header = ["user_id", "item_id", "weight"]
         >>> [columns.are_relevant(columns.likely_names(header, LABEL_TABLE, ValueError), header, LABEL_TABLE)
@@ -296,7 +296,7 @@ class Columns:
         )
 
     def deciding(self, names: Mapping[str, str]) -> Deciding:
-        """Return which decides where scores and a column ``rank`` contradict each other; a named score column does.
+        """Return what decides if scores and a column ``rank`` contradict each other; a named score column does.
 
         >>> rectools = {"group": "user_id", "item": "item_id", "score": "score", "rank": "rank"}
         >>> Columns().deciding(rectools), Columns(score="score").deciding(rectools), Columns().deciding({})
@@ -321,7 +321,7 @@ class Columns:
     def _likely_name(
         self, role: str, own: bool, header: Collection[str], names: Mapping[str, str], wanted: Wanted, refused: Refused
     ) -> str | None:
-        """Return the column of a role that was not named, None where there is none; ``own``: one has its name."""
+        """Return the column of a role that was not named, None if there is none; ``own``: one has its name."""
         candidates = [*([role] if own else []), *(name for name in conventional_names(role, header) if name != role)]
         name = _only(role, candidates, refused)
         if name is not None or role != "label":
@@ -345,27 +345,27 @@ class Columns:
     def _column_of_documents(
         self, documents: Documents, header: Sequence[str], wanted: Wanted, refused: Refused
     ) -> str | None:
-        """Return the column of documents, None for labels that have none: theirs are of documents already."""
+        """Return the column of documents; None for labels without it, whose items are documents already."""
         if documents.rule in header:
             return documents.rule
         if wanted is LABEL_TABLE:
             return None
         given = argument("item_to_document", f"({documents.rule})")
         raise refused(
-            f"no column {shown(documents.rule)} has the documents; the columns are "
+            f"there is no column {shown(documents.rule)} with the documents; the columns are "
             f"{', '.join(map(shown, header))}{documents.no_file}",
-            advice=f"name another, a file of items and their documents, or, if it is a pattern, {given}",
+            advice=f"name another column or a file of items and documents, or, if it is a pattern, give {given}",
             joint=": ",
         )
 
     def warn_of_ranks(self) -> None:
-        """Warn where what was named as the score is called as positions are."""
+        """Warn if the column that was named as the score has a typical name of positions."""
         if self.score and self.score[0] != _NEGATED and self.score.rpartition(".")[2] in _RANK_NAMES:
-            what = f"column {shown(self.score)} is read as scores, of which the highest is best"
-            warn(ColumnWarning(what, advice=f"where the lowest is best, say {argument('score', f'-{self.score}')}"))
+            what = f"column {shown(self.score)} is read as scores: the highest is the best"
+            warn(ColumnWarning(what, advice=f"if the lowest is the best, give {argument('score', f'-{self.score}')}"))
 
     def _warn_of(self, names: Mapping[str, str], wanted: Wanted) -> None:
-        """Warn of what the caller may not expect (see ``names``), and of ranks that are given as scores."""
+        """Warn of columns that the caller may not expect (see ``names``), and of ranks given as scores."""
         if "score" in names:
             self.warn_of_ranks()
         told = {"rank"} if self.documents is None else {"rank", "item"}
@@ -373,14 +373,14 @@ class Columns:
             role for role, name in names.items() if name not in (self.given(role), self.asked(role, (), wanted), role)
         } - told
         if by_convention & {"group", "score"} or ("label" in wanted.required and "label" in by_convention):
-            return  # without the convention it could not be read at all
+            return  # the table can only be read by the convention
         for role in sorted(by_convention):
             name = names[role]
-            advice = f"say {argument(role, name)}"
+            advice = f"to confirm this, give {argument(role, name)}"
             if role == "item" and {"score", "label"} <= names.keys():
-                advice += f", or {argument('item', False)} to know items by row numbers as before"
+                advice += f", or {argument('item', False)} to identify items by row numbers as before"
             elif role == "label":
-                advice += ", or leave the column out"
+                advice += ", or remove the column"
             warn(ColumnWarning(f"column {shown(name)} is read as the {role}s, by convention", advice=advice))
 
 
@@ -389,17 +389,17 @@ def _tell_of_relevant(header: Collection[str]) -> None:
     number = next((each.beside_relevant[0] for each in CONVENTIONS if {*each.beside_relevant[:1]} & {*header}), None)
     relevant = "every row is read as a relevant item, with label 1, as RecTools reads interactions"
     if number is None:
-        warn(ColumnWarning(relevant, advice="where labels differ, add a column 'label'"))
+        warn(ColumnWarning(relevant, advice="if labels differ, add a column 'label'"))
     else:
-        what = f"{relevant}; column {shown(number)} is no label"
-        warn(ColumnWarning(what, advice=f"to read it as the labels, say {argument('label', number)}"))
+        what = f"{relevant}; column {shown(number)} is not read as the label"
+        warn(ColumnWarning(what, advice=f"to read it as the labels, give {argument('label', number)}"))
 
 
 DEFAULT_COLUMNS = Columns()
 
 
 def header_of(names: str | Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the names of the columns of a table without header: a list of them, or text with commas; None for none.
+    """Return the column names of a table without header, from a list or a text with commas; None for none.
 
     Raises: InputError for an empty name.
 
@@ -431,7 +431,7 @@ _NUMBERS = {"score", "rank", "label", "rating", "relevance", "rel"}
 
 
 def is_frame_as_dict(outer: Collection[object], inner: Collection[object]) -> bool:
-    """Return whether the keys of a nested dict are names of columns: a frame by columns or by rows, and no run.
+    """Return whether the keys of a nested dict are column names: then it is a frame, by column or by row, not a run.
 
     >>> is_frame_as_dict(["qid", "docno", "score"], ["0", "1"]), is_frame_as_dict(["0"], ["qid", "docno", "score"])
     (True, True)
@@ -445,13 +445,13 @@ _STRICT = {
     *(*IDS, *NUMBERS, *_RANK_NAMES),
     *(name for convention in CONVENTIONS for name in (convention.group, convention.item, *convention.label)),
 }
-_MOST_COLUMNS = 9  # of a table that may be taken for a dict of a list per query
+_MOST_COLUMNS = 9  # of a table that could look like a dict with a list per query
 
 
 def looks_like_columns(keys: Collection[object], columns: Columns, *, may_be: bool = False) -> bool:
-    """Return whether the keys of a dict of lists are names of columns, and not ids of groups.
+    """Return whether the keys of a dict of lists are column names and not group ids.
 
-    One name that columns often have may be that of a query; ``may_be``: whether the lists are of one length.
+    A single frequent column name may be the id of a query; ``may_be``: whether all lists have the same length.
 
     >>> looks_like_columns(["qid", "docs"], Columns()), looks_like_columns(["user", "doc"], Columns())
     (True, True)
@@ -466,11 +466,11 @@ def looks_like_columns(keys: Collection[object], columns: Columns, *, may_be: bo
     return n_often >= least or any(text in _STRICT or text in given for text in texts)
 
 
-FRAME_AS_DICT = "this is a table written as nested objects, by its columns or its rows, and no {group: {item: number}}"
+FRAME_AS_DICT = "this is a table written as nested objects, by column or by row, not {group: {item: number}}"
 
 
 def conventional_names(role: str, header: Collection[str]) -> list[str]:
-    """Return the columns that conventions have for a role, in the order of the conventions.
+    """Return the columns that conventions name for a role, in the order of the conventions.
 
     >>> conventional_names("item", ["qid", "docno", "docid", "query", "score"])
     ['docno']
@@ -490,9 +490,9 @@ def conventional_names(role: str, header: Collection[str]) -> list[str]:
 
 
 def by_order(header: Sequence[str], wanted: Wanted, names: Mapping[str, str], number: str) -> Wanted:
-    """Return what is wanted of a table with a list of items per row, which may do without the numbers of a role.
+    """Return the wanted roles of a table with a list of items per row, which may lack the numbers of a role.
 
-    ``names``: the columns whose roles are known. A column that may hold the numbers, by its name, has to be named.
+    ``names``: the columns whose roles are known. A column whose name suggests the numbers has to be named.
     """
     others = [name for name in header if name not in names.values()]
     if number in names or often_called(number, others) or (number == "score" and {*others} & {*_RANK_NAMES}):
@@ -501,9 +501,9 @@ def by_order(header: Sequence[str], wanted: Wanted, names: Mapping[str, str], nu
 
 
 def column_about(role: str, given: str | None, header: Collection[str], refused: Refused) -> str | None:
-    """Return the group or item column of a table about groups or items, None where there is none.
+    """Return the group or item column of a table about groups or items, None if there is none.
 
-    It is the one that was given, else the role's own, else what a convention calls it (what ``refused`` makes of two).
+    It is the column that was given, else the role's own, else the one of a convention (``refused`` if there are two).
 
     >>> column_about("group", None, ["query_id", "text"], ValueError), column_about("item", None, ["text"], ValueError)
     ('query_id', None)
@@ -514,7 +514,7 @@ def column_about(role: str, given: str | None, header: Collection[str], refused:
 
 
 def _only(role: str, names: Sequence[str], refused: Refused) -> str | None:
-    """Return the one name that a column may have, None where there is none (what ``refused`` makes of several)."""
+    """Return the only name that a column may have, None if there is none (the error of ``refused`` for several)."""
     if len(names) > 1:
         choice = " or ".join(argument(role, name) for name in names)
         raise refused(f"the {role} column could be {' or '.join(map(shown, names))}", advice=f"say which with {choice}")
@@ -522,36 +522,36 @@ def _only(role: str, names: Sequence[str], refused: Refused) -> str | None:
 
 
 def often_called(role: str, header: Iterable[str]) -> list[str]:
-    """Return the columns that are called as those of this role often are."""
+    """Return the columns with a frequent name of this role."""
     often = (role, *_OFTEN.get(role, ()))
     plain = {name: name.lower().replace("_", "").replace("-", "").partition(":")[0] for name in header}
     return [name for name, text in plain.items() if text in often]
 
 
 FOUND_IN = {"results", "hits", "documents", "response", "responses", "found", "predictions"}
-"""What the lists of a search are called: in a table of labels they tell that it is a run."""
-EXCHANGED = "are the run and the labels exchanged?"
+"""Names for the lists of a search: in a table of labels they show that it is a run."""
+EXCHANGED = "are the run and the labels swapped?"
 
 
 def _hint(role: str, header: Sequence[str], others: Sequence[str], wanted: Wanted) -> str:
-    """Return what to do, other than to name it, where the one column of a role is absent; ``others`` have no role."""
+    """Return more advice for a missing column of a role than to name it; ``others`` are the columns without a role."""
     if role == "label" and ({"score", RANK} & {*others} or often_called("score", others)):
         return f"; scores without labels are a run: {EXCHANGED}"
     labels = {name for convention in CONVENTIONS for name in ("label", *convention.label)}
     if role == "score" and wanted is RUN_APART and (labels & {*others} or often_called("label", others)):
-        return f"; labels without scores are no run: {EXCHANGED}"
+        return f"; labels without scores are not a run: {EXCHANGED}"
     if role == "item":
         return f"; {ONE_TABLE}"
     if role == "label":
-        return "; where each row is a relevant item, add one that is 1"
+        return "; if each row is a relevant item, add a column that is always 1"
     if role == "score" and (ranks := [name for name in _RANK_NAMES if name in header]):
         return "".join(
-            f"; where {shown(name)} is lowest for the best, say {argument('score', _NEGATED + name)}" for name in ranks
+            f"; if the lowest {shown(name)} is the best, give {argument('score', _NEGATED + name)}" for name in ranks
         )
     if others or not header:
         return ""
     if role == "score":
-        return "; where rows are in order, add a column of positions, or of scores that fall"
+        return "; if the rows are in order, add a column of positions or of falling scores"
     return "; each row needs its query, user or session"
 
 
@@ -562,7 +562,7 @@ def absent_columns(
     more: str = "",
     likely: Mapping[str, str] = MappingProxyType({}),
 ) -> Exception:
-    """Return what ``refused`` makes of columns that are not there; ``more`` goes on with the advice.
+    """Return the error of ``refused`` for columns that are not there; ``more`` continues the advice.
 
     ``roles``: the name of each and its role. ``likely``: the columns that may be meant, by role.
     """

@@ -1,4 +1,4 @@
-"""What a file is, by its name and its first bytes: how it is compressed, and which reader it needs.
+"""Detect from the name and the first bytes of a file how it is compressed and which reader it needs.
 
 Archives are refused.
 """
@@ -52,7 +52,7 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
     """Return the name of the reader for a file: by its ending (a compression's left aside), else by its content.
 
     A file named .tsv whose first line is a TREC line is a TREC file. Parameters: ``first_bytes``, the beginning of
-    the content, decompressed. Raises: InputError if neither tells, and for what trec_eval has printed.
+    the content, decompressed. Raises: InputError if neither helps, and for output of trec_eval.
 
     >>> detect_reader("bm25.run.gz", b""), detect_reader("-", b"1 qid:3 1:0.5"), detect_reader("-", b"group,score")
     ('trec', 'svmlight', 'csv')
@@ -76,7 +76,7 @@ def detect_reader(path: str, first_bytes: bytes) -> str:
 def detect_delimited(path: str, first_bytes: bytes) -> str:
     """Return the name of the reader for a table without header: by the file's ending, else by its first line.
 
-    Raises: InputError if neither tells.
+    Raises: InputError if neither helps.
 
     >>> detect_delimited("top1000.dev.tsv.gz", b""), detect_delimited("top1000", b"1048585\\t7187158\\t1\\n")
     ('tsv', 'tsv')
@@ -88,17 +88,17 @@ def detect_delimited(path: str, first_bytes: bytes) -> str:
     if b"\t" in line or b"," in line:
         return "tsv" if b"\t" in line else "csv"
     raise InputError(
-        f"{argument('columns')} names the columns of a csv or tsv file, and the first line of this one has neither a "
+        f"{argument('columns')} names the columns of a csv or tsv file, but the first line of this one has neither a "
         "comma nor a tab",
         where=_shown(path),
-        advice="write it with either",
+        advice="separate the columns with commas or tabs",
     )
 
 
 def default_run_name(path: str) -> str:
     """Return the name of a run whose name was not given: the file's, without the endings of compression and format.
 
-    Raises: InputError for standard input and for names that are no text.
+    Raises: InputError for standard input and for names that are not text.
 
     >>> default_run_name("runs/irc_pmc.run.gz"), default_run_name("input.runA"), default_run_name("bm25.k1=0.1")
     ('irc_pmc', 'input.runA', 'bm25.k1=0.1')
@@ -137,7 +137,7 @@ def _by_content(path: str, first_bytes: bytes) -> str | None:
         return "svmlight"
     if _OUTPUT.fullmatch(line):
         raise InputError(
-            "is what trec_eval has printed", where=_shown(path), advice="give the run or the labels that it has read"
+            "is output of trec_eval", where=_shown(path), advice="give the run or the labels that trec_eval read"
         )
     if _is_trec(line):
         return "trec"
@@ -147,9 +147,9 @@ def _by_content(path: str, first_bytes: bytes) -> str | None:
 
 
 def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
-    """Return whether a line is that of a TREC run or qrels, or of a kind that the reader refuses by name.
+    """Return whether a line belongs to a TREC run or qrels, or to a kind that the reader refuses by name.
 
-    Parameters: ``delimiter``: what stands between two fields, None for blanks and tabs.
+    Parameters: ``delimiter``: what separates two fields, None for blanks and tabs.
     """
     fields = [field for field in line.replace(b"\t", b" ").split(b" ") if field]
     if delimiter is not None and fields[:5] != line.split(delimiter)[:5]:
@@ -164,7 +164,7 @@ def _is_trec(line: bytes, delimiter: bytes | None = None) -> bool:
 
 
 def _json_reader(first_bytes: bytes) -> str:
-    """Return the reader of JSON: ``jsonl`` where the first line is a record, whole and flat, else ``json``."""
+    """Return the reader of JSON: ``jsonl`` if the first line is a complete flat record, else ``json``."""
     import json
 
     first, _, rest = first_bytes.removeprefix(b"\xef\xbb\xbf").lstrip(b" \t\r\n").partition(b"\n")
@@ -177,7 +177,7 @@ def _json_reader(first_bytes: bytes) -> str:
     if rest.strip():
         return "jsonl"
     if {"task_name", "scores"} <= record.keys():
-        return "json"  # what MTEB writes of a task
+        return "json"  # as MTEB writes it for a task
     if record and all(isinstance(value, list) for value in record.values()):
         return "json"  # a list per group
     nested = [value for value in record.values() if _is_nested(value)]
@@ -202,7 +202,7 @@ _AT_ONCE = 1 << 16  # compressed bytes read at a time
 _MOST_MEMORY = 1 << 28  # bytes that xz may ask for; its strongest usual setting takes 65 MiB
 
 N_TELLING = 10
-"""How many of the first bytes tell how a file is compressed."""
+"""How many of the first bytes show how a file is compressed."""
 
 
 class Readable(Protocol):
@@ -218,10 +218,10 @@ class BrokenDataError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """One way to compress: its name, the program that does it, its files' ending, and how each part of one begins.
+    """A compression: its name, the program that does it, the ending of its files, and how each part of one begins.
 
-    ``opened`` turns a stream of compressed bytes into one of the content. Reading that raises EOFError where the data
-    ends too early, BrokenDataError where it is wrong, and what reading the bytes raises.
+    ``opened`` turns a stream of compressed bytes into a stream of the content. Reading that raises EOFError if the
+    data ends too early, BrokenDataError if it is damaged, and whatever reading the bytes raises.
     """
 
     name: str
@@ -260,7 +260,7 @@ def without_compression(name: str) -> str:
 
 
 def archive_of(first_bytes: bytes) -> str | None:
-    """Return in words what kind of unreadable file begins with some bytes, None if it is none that is known.
+    """Return in words which kind of unreadable file begins with some bytes, None if the kind is unknown.
 
     >>> archive_of(b"PK\\x03\\x04")
     'a zip archive'

@@ -1,4 +1,4 @@
-"""Chunks of documents: which document each item is a part of, and what a document is worth in their place."""
+"""Chunks of documents: which document each item is a part of, and how the chunks' values become the document's."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from ndcg_tracker.words.texts import shown
 
 Collapse = Literal["max", "first", "sum"]
 
-_COLUMN = re.compile(r"[\w.-]+")  # a rule like this names a column; as a pattern it is written in brackets
+_COLUMN = re.compile(r"[\w.-]+")  # such a rule names a column; write it in parentheses to make it a pattern
 _FILE = re.compile(r"(\.{1,2}|~)/.*|[^\\*+?()\[\]{}|^$#]+\.(csv|tsv|txt|jsonl?|ndjson|parquet)(\.gz)?")
 _FIRST = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """What became of the chunks of some groups.
+    """How the chunks of some groups became documents.
 
     ``collapse``: how the score of a document follows from its chunks'. ``n_groups``: how many groups there are;
-    ``n_documents``: how many documents are among their first ten chunks, over all groups; ``n_changed``: how many ids
-    of items became others.
+    ``n_documents``: how many documents are among their first ten chunks, over all groups; ``n_changed``: how many item
+    ids changed.
     """
 
     collapse: Collapse
@@ -38,7 +38,7 @@ class Chunks:
     n_changed: int
 
     def __add__(self, other: Chunks) -> Chunks:
-        """Return what became of the chunks of both."""
+        """Return the counts of both together."""
         return replace(
             self,
             n_groups=self.n_groups + other.n_groups,
@@ -51,10 +51,10 @@ class Chunks:
 class Documents:
     """How items become documents.
 
-    ``rule``: as it was given: a pattern of what is cut off from an item's id, or the name of a column of documents.
-    ``collapse``: the score of a document is the highest of its chunks, that of the one that comes first, or their sum;
-    its label is always the highest. ``mapping``: from items to documents, in place of a rule. ``are_read``: whether the
-    items are the documents already, from their column.
+    ``rule``: as it was given: a pattern that matches what to cut off from an item's id, or the name of a column of
+    documents. ``collapse``: the score of a document is the highest of its chunks' scores, the first, or their sum; its
+    label is always the highest. ``mapping``: from items to documents, instead of a rule. ``are_read``: whether the
+    items are documents already, read from their column.
     """
 
     rule: str
@@ -73,13 +73,13 @@ class Documents:
 
     @property
     def no_file(self) -> str:
-        """What errors go on with where the rule looks like the name of a file, which is not there."""
+        """More text for errors if the rule looks like the name of a file that does not exist."""
         return f", and there is no file {shown(self.rule)}" if _FILE.fullmatch(self.rule) else ""
 
     def of(self, items: Keys, refused: Callable[..., Exception], *, are_labels: bool = False) -> tuple[Keys, int]:
-        """Return the document of every item, as numbers of distinct ids, and how many ids of items became others.
+        """Return the document of every item, as numbers of distinct ids, and how many item ids changed.
 
-        Raises: what ``refused`` makes of an item without a document. Labels may be those of documents already.
+        Raises: the error of ``refused`` for an item without a document. Labels may be of documents already.
         """
         codes, firsts = first_codes(items)
         names = items.take(firsts).to_bytes_list()
@@ -112,12 +112,12 @@ class Documents:
             places = [shown(name[start:end]) for start, end in cut[:2]]
             raise refused(
                 f"{given} matches {len(cut)} times in item {shown(item)}: {' and '.join(places)}",
-                advice=f"end it with $ if the last is meant: {argument('item_to_document', f'({self.rule})$')}",
+                advice=f"to match only the last, end it with $: {argument('item_to_document', f'({self.rule})$')}",
             )
         if document:
             raise refused(
-                f"{given} makes {shown(document)} of item {shown(item)}",
-                advice=f"match all that comes after the document's id, such as {shown(f'{self.rule}.*')}",
+                f"{given} turns item {shown(item)} into document {shown(document)}",
+                advice=f"match everything after the document's id, such as {shown(f'{self.rule}.*')}",
             )
         raise refused(
             f"{given} cuts off all of item {shown(item)}", advice="match only what comes after the document's id"
@@ -126,7 +126,7 @@ class Documents:
     def collapsed(
         self, offsets: Index, documents: Keys, values: Floats, collapse: Collapse
     ) -> tuple[Index, Keys, Floats]:
-        """Return the documents of every group, each once and where its first item stood, and their values.
+        """Return the documents of every group, each once at the place of its first item, and their values.
 
         Parameters: ``offsets``: int64, shape (n_groups + 1,). ``documents``: as ``of`` returns them, n_items.
         ``values``: float64, shape (n_items,).
@@ -153,7 +153,7 @@ class Documents:
         return np.searchsorted(rows, offsets), documents.take(rows), of_documents[in_order]
 
     def chunks(self, offsets: Index, documents: Keys, scores: Floats, n_changed: int) -> Chunks:
-        """Return what became of the chunks of a run (see ``collapsed``)."""
+        """Return how the chunks of a run became documents (see ``collapsed``)."""
         order = descending_order(scores, offsets)
         pairs = _pairs(offsets, documents)[order[places_in(np.diff(offsets)) <= _FIRST]]
         return Chunks(self.collapse, offsets.size - 1, np.unique(pairs).size, n_changed + self.are_read)

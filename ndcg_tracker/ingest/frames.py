@@ -52,7 +52,7 @@ from ndcg_tracker.rankings.ranking import LabelLists
 from ndcg_tracker.words.texts import shown
 
 NullScores = Literal["error", "not_retrieved"]
-"""What a NaN score is: an error, or the score of an item that was judged and not retrieved."""
+"""What a NaN score means: an error, or an item that was judged but not retrieved."""
 
 _BATCH = 1 << 20  # rows converted at a time
 _TAKEN = (
@@ -70,13 +70,13 @@ def read_frame(
 ) -> RankedTable:
     """Return the run, labels and weights that a frame holds.
 
-    Parameters: ``frame``, one row per (group, item), never changed: a pandas DataFrame, what speaks Arrow's C stream
-    interface (pyarrow, polars, DuckDB) or the DataFrame interchange protocol, a dict of arrays, a nested dict ``{group:
-    {item: score}}`` (pytrec_eval, BEIR), a ranx ``Run``, an iterable of named tuples or dicts (ir_measures), or a list
-    per group (see ``lists_of``). ``labels_apart``: whether the labels stand in another table, so that none are read
-    here and items need ids. ``null_scores``: what a NaN score is. A null score means judged but not retrieved, a null
-    label unjudged; None is null, and in pandas and Python a NaN label is, too. Raises: InputError naming the row or the
-    column.
+    Parameters: ``frame``, one row per (group, item), never changed. It is a pandas DataFrame, a table that speaks
+    Arrow's C stream interface (pyarrow, polars, DuckDB) or the DataFrame interchange protocol, or a dict of arrays.
+    It may also be a nested dict ``{group: {item: score}}`` (pytrec_eval, BEIR), a ranx ``Run``, an iterable of named
+    tuples or dicts (ir_measures), or a list per group (see ``lists_of``). ``labels_apart``: whether the labels are in
+    another table, so that none are read here and items need ids. ``null_scores``: what a NaN score means. A null score
+    means judged but not retrieved, a null label means unjudged. None is null; in pandas and Python a NaN label is null
+    too. Raises: InputError naming the row or the column.
 
     >>> table = read_frame({"group": ["q", "q"], "item": ["a", "b"], "score": [1.0, 2.0]})
     >>> table.ranking.item_keys.to_list(), table.labels
@@ -90,9 +90,9 @@ def read_frame(
 def frame_blocks(
     frame: object, columns: Columns, *, labels_apart: bool, null_scores: NullScores
 ) -> Iterator[RankedTable]:
-    """Return what ``read_frame`` returns in blocks of whole groups.
+    """Return the result of ``read_frame`` in blocks of whole groups.
 
-    Raises: what ``read_frame`` raises, at once for a table of one block and at any block for a larger one.
+    Raises: the errors of ``read_frame``, at once for a table of one block and at any block for a larger one.
     """
     blocks = ranked_blocks(*_run_rows(frame, columns, labels_apart=labels_apart, null_scores=null_scores))
     return chain([next(blocks)], blocks)
@@ -113,9 +113,9 @@ def _run_rows(frame: object, columns: Columns, *, labels_apart: bool, null_score
 
 
 def read_label_frame(frame: object, columns: Columns = DEFAULT_COLUMNS, *, are_answers: bool = False) -> LabelLists:
-    """Return the labels that a frame holds, one row per (group, item); see ``read_frame``, whose errors say "labels:".
+    """Return the labels of a frame with one row per (group, item); see ``read_frame``. Errors begin with "labels:".
 
-    ``are_answers``: whether people were to fill them in.
+    ``are_answers``: whether people had to fill them in.
 
     >>> read_label_frame({"group": ["q"], "item": ["a"], "label": [3]}).grades.tolist()
     [3.0]
@@ -148,9 +148,9 @@ def part_of_labels(table: Any, places: Places) -> LabelLists:
 class _Opened:
     """A frame with access to its columns: ``column`` returns the Arrow array of a place, for a role.
 
-    ``nan_is_null``: the roles in which NaN is null. ``is_plain``: whether the columns are ours, whatever others are
-    called. ``dictionaries_are_distinct``: whether this is known of those in the columns. ``lists``: what it was
-    made of, if it was lists.
+    ``nan_is_null``: the roles in which NaN is null. ``is_plain``: whether the columns have our own names, so that no
+    convention applies. ``dictionaries_are_distinct``: whether dictionaries in the columns are known to have distinct
+    values. ``lists``: the lists that the frame was, if it was lists.
     """
 
     header: list[str]
@@ -165,7 +165,7 @@ class _Opened:
 _NOT_SCORES = frozenset(NUMBERS) - {"score"}
 _OBJECT = np.dtype(object)
 _HOLDERS = (list, tuple, dict)
-_RELEVANT = "relevant"  # the role of items without grades, of which it does not matter in which order they are
+_RELEVANT = "relevant"  # the role of items without grades; their order does not matter
 
 
 def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullScores = "error") -> Rows:
@@ -184,7 +184,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
             if role not in arrays:
                 arrays[role] = frame.column(frame.header.index(name), role)
         except InputError:
-            if role != "rank":  # which may be some other thing that is called so
+            if role != "rank":  # it may be another column with this name
                 raise
     in_order = number in arrays and number not in names
     names |= {number: number} if in_order else {}
@@ -209,7 +209,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
     if frame.lists is not None and frame.lists.ranks is not None:
         decides: Any = "lists" if in_order else "ranks" if by_rank else "scores"
         return replace(rows, ranks=frame.lists.ranks, deciding=decides, in_order=in_order)
-    if frame.lists is not None and frame.lists.are_found and not in_order:  # a search has its best item first
+    if frame.lists is not None and frame.lists.are_found and not in_order:  # a search returns its best item first
         deciding: Any = "ranks" if by_rank else "order"
         ranks = places_in(frame.lists.lengths).astype(np.int32)
         return replace(rows, ranks=ranks, deciding=deciding)
@@ -217,7 +217,7 @@ def _rows(frame: _Opened, columns: Columns, wanted: Wanted, null_scores: NullSco
 
 
 def _by_order(frame: _Opened, columns: Columns, wanted: Wanted, number: str) -> tuple[Wanted, dict[str, Any]]:
-    """Return what is wanted of a frame, and the numbers that the order of its lists gives, if it has lists alone."""
+    """Return the wanted roles of a frame, and the numbers from the order of its lists if it only has lists."""
     from ndcg_tracker.ingest.arrow import has_lists
 
     names = columns.likely_names(frame.header, wanted, frame.places.whole)
@@ -234,7 +234,7 @@ def _by_order(frame: _Opened, columns: Columns, wanted: Wanted, number: str) -> 
 
 
 def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places: Places) -> None:
-    """Refuse columns of different lengths, and say so where it is the sizes of the groups that were given."""
+    """Refuse columns of different lengths, and say so if the group column holds the sizes of the groups."""
     lengths = {role: len(array) for role, array in arrays.items()}
     others = {length for role, length in lengths.items() if role != "group"}
     if len({*others, lengths["group"]}) == 1:
@@ -253,7 +253,7 @@ def _refuse_lengths(names: Mapping[str, str], arrays: Mapping[str, Any], places:
 
 
 def _refuse_nan_scores(column: Any, places: Places) -> None:
-    """Refuse scores that are NaN and not null: whether they mean not retrieved or went wrong only the caller knows."""
+    """Refuse scores that are NaN, not null: only the caller knows if they mean not retrieved or are a mistake."""
     from ndcg_tracker.ingest.arrow import has_lists
 
     first, n_nan, n_before = -1, 0, 0
@@ -279,7 +279,7 @@ def _refuse_nan_scores(column: Any, places: Places) -> None:
         counted = "the only one" if n_nan == 1 else f"the first of {n_nan}"
         raise places.error(
             first,
-            f"the score is nan, {counted}",
+            f"the score is nan ({counted})",
             advice=f"fix the scores, or, if NaN means not retrieved, give {argument('null_scores', 'not_retrieved')}",
         )
 
@@ -297,7 +297,7 @@ def _opened(frame: object, columns: Columns, wanted: Wanted) -> _Opened:
             dictionaries_are_distinct=True,
         )
     if type(frame).__module__.partition(".")[0] == "ranx" and hasattr(frame, "to_dict"):
-        frame = frame.to_dict()  # a Run or Qrels: its own dict is one of numba, slow to go through
+        frame = frame.to_dict()  # a Run or Qrels: its own dict is a numba dict, slow to iterate over
     if type(frame).__name__ == "LazyFrame":
         raise _unreadable(frame)
     is_series = pandas is not None and isinstance(frame, pandas.Series)
@@ -326,16 +326,16 @@ def _opened(frame: object, columns: Columns, wanted: Wanted) -> _Opened:
 
 
 def _lists_by_group(series: Any) -> Any:
-    """Return a pandas Series of lists as a dict of them by the ids of its index, any other as it is."""
+    """Return a pandas Series of lists as a dict by the ids of its index, any other Series unchanged."""
     if series.index.nlevels > 1:
-        what = "a Series with an index of several levels is no table"
-        raise InputError(what, advice="call its .reset_index(), and name its column with score=")
+        what = "a Series with an index of several levels is not a table"
+        raise InputError(what, advice="call .reset_index() on it, and name its column with score=")
     values = series.tolist()
     if not values or not isinstance(values[0], list | tuple | Set | np.ndarray):
         raise _unreadable(series)
     if not series.index.is_unique:
         group = series.index[series.index.duplicated()][0]
-        raise InputError(f"group {shown(str(group))} stands twice in the index", advice="give one list per group")
+        raise InputError(f"group {shown(str(group))} is in the index twice", advice="give one list per group")
     return dict(zip(series.index.tolist(), values, strict=True))
 
 
@@ -354,7 +354,7 @@ def _opened_arrow(frame: object, places: Places | None = None) -> _Opened:
 
 
 def _opened_interchange(frame: Any) -> _Opened:
-    """Return a frame that speaks the DataFrame interchange protocol, where NaN may be how null is written."""
+    """Return a frame that speaks the DataFrame interchange protocol, which may write null as NaN."""
     from pyarrow import ArrowException
     from pyarrow.interchange import from_dataframe
 
@@ -375,7 +375,7 @@ def _opened_interchange(frame: Any) -> _Opened:
 
 
 class _NestedPlaces:
-    """The rows of a nested dict, known by group and item."""
+    """The rows of a nested dict, identified by group and item."""
 
     if_twice = "keep one of the two"
 
@@ -433,7 +433,7 @@ def _opened_nested(groups: Sequence[object], lists: Sequence[Mapping[object, obj
 
 
 def _opened_lists(lists: Lists, wanted: Wanted) -> _Opened:
-    """Return lists as a table of group, item and score or grade: where they have none, the order says, or being there.
+    """Return lists as a table of group, item and number; without numbers, the order gives scores, presence grades.
 
     >>> frame = {"q": [("a", 0.5), ("b", 0.7)]}
     >>> _rows(_opened(frame, DEFAULT_COLUMNS, RUN_APART), DEFAULT_COLUMNS, RUN_APART).scores.tolist()
@@ -484,7 +484,7 @@ def _opened_records(frame: Iterable[Any], columns: Columns, wanted: Wanted) -> _
 
 
 def _refuse_unnamed_lists(record: Mapping[Any, object], columns: Columns, wanted: Wanted) -> None:
-    """Refuse records without an item and a score that have a list, which may be what was found."""
+    """Refuse records without an item and a score that have a list, which may be the list of results."""
     lists = paths_of_lists(record)
     if not lists or columns.by_row_number or {"score", "rank"} & record.keys():
         return
@@ -505,7 +505,7 @@ def _lazy_advice(frame: object) -> str | None:
 def _unreadable(frame: object) -> InputError:
     kind, advice = type(frame).__name__, _lazy_advice(frame)
     if advice is not None:
-        return InputError(f"a {kind} has no rows at hand", advice=f"call its {advice} first")
+        return InputError(f"a {kind} has not loaded its rows", advice=f"call its {advice} first")
     return InputError(f"cannot read a {kind}", advice=f"give {_TAKEN}")
 
 
@@ -530,11 +530,11 @@ def _array(values: Any, name: str, role: str) -> Any:
         if plain is not None:
             return _array(plain, name, role)
         reason = " ".join(str(error).split())
-        raise InputError(f"column {shown(name)} holds no plain numbers ({reason})", advice="convert it") from None
+        raise InputError(f"column {shown(name)} does not hold plain numbers ({reason})", advice="convert it") from None
 
 
 def _refuse_kinds(values: Any, name: str, role: str) -> None:
-    """Refuse Python objects that Arrow would misread, or that would crash the process: it follows any nesting."""
+    """Refuse Python objects that Arrow would misread, or that would crash the process by their nesting."""
     if getattr(values, "dtype", _OBJECT) != _OBJECT:
         return
     kinds = set(map(type, values))
@@ -544,7 +544,7 @@ def _refuse_kinds(values: Any, name: str, role: str) -> None:
         within = set(map(type, chain.from_iterable(x.values() if isinstance(x, dict) else x for x in holders)))
         if within.intersection(_HOLDERS):
             advice = "give one value, or one list of values, per row"
-            raise InputError(f"column {shown(name)} holds values nested in values", advice=advice)
+            raise InputError(f"column {shown(name)} holds nested values", advice=advice)
         kinds |= within
     unordered = next((kind for kind in kinds if issubclass(kind, Set)), None)
     if unordered is not None and role != _RELEVANT:

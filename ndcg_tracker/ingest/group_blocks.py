@@ -1,4 +1,4 @@
-"""Tables as blocks of whole groups, in the order of the file: the whole, or parts cut between groups."""
+"""Tables as blocks of whole groups, in the order of the file: one block, or parts cut between groups."""
 
 from __future__ import annotations
 
@@ -22,41 +22,41 @@ T = TypeVar("T")
 
 
 class LineFormat(Protocol):
-    """A format of lines, with one table in it; ``exact`` alone decides what its grammar is.
+    """A line format that holds one table; ``exact`` alone defines its grammar.
 
-    A table may be read whole or block by block, each block beginning with a line that begins a row.
+    A table may be read at once or block by block; each block begins with a line that begins a row.
     """
 
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
-        """Return the rows of some lines, read line by line, without a last one that is not whole.
+        """Return the rows of some lines, read line by line, without an incomplete last one.
 
         Raises: InputError naming the line.
         """
 
     def fast(self, lines: Lines) -> Rows:
-        """Return the same rows, read quickly. Raises: DoubtfulError for whatever ``exact`` has to judge."""
+        """Return the same rows, read quickly. Raises: DoubtfulError for anything that ``exact`` has to decide."""
 
     @property
     def small(self) -> Callable[[Lines], Rows] | None:
-        """What reads a text too small to import Arrow for as ``fast`` does, None where ``exact`` reads those."""
+        """A fast reader for texts too small to import Arrow for, None if ``exact`` reads them."""
 
     def n_rows_of(self, line: bytes) -> int:
         """Return how many rows a line of a block that was read quickly holds: none if it is blank or a comment."""
 
     def finish(self, n_rows: int, refused: Refused) -> None:
-        """Raise what ``refused`` makes of what only the end shows; ``n_rows``: how many rows there are."""
+        """Raise the error of ``refused`` for what only the end shows; ``n_rows``: how many rows there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class GroupBlock:
-    """Rows of whole groups: ``exact`` reads them again with their lines, None where ``places`` knows them."""
+    """Rows of whole groups: ``exact`` reads them again with their lines, None if ``places`` knows the lines."""
 
     rows: Rows
     places: Places
     exact: Callable[[], tuple[Rows, Places]] | None = None
 
     def assembled(self, assemble: Callable[[Rows, Places], T]) -> T:
-        """Return what ``assemble`` makes of the rows, read exactly if it has doubts."""
+        """Return the result of ``assemble`` for the rows, which are read exactly if it has doubts."""
         try:
             return assemble(self.rows, self.places)
         except DoubtfulError:
@@ -66,7 +66,7 @@ class GroupBlock:
 
 
 def whole_block(source: Source, new_table: Callable[[], LineFormat], *, is_small: bool) -> GroupBlock:
-    """Return all rows of a text file as one block, read the quick way for its size if it is beyond doubt."""
+    """Return all rows of a text file as one block, read in the fastest way for its size if there is no doubt."""
 
     def exact() -> tuple[Rows, LinePlaces]:
         table = new_table()
@@ -82,14 +82,14 @@ def whole_block(source: Source, new_table: Callable[[], LineFormat], *, is_small
             table.finish(rows.n_rows, NoPlaces().whole)
             return GroupBlock(rows, NoPlaces(), exact)
         except DoubtfulError:
-            pass  # the exact way says what is wrong and where, or that all is well
+            pass  # the exact path reports what is wrong and where, or finds nothing wrong
     return GroupBlock(*exact())
 
 
 def text_group_blocks(source: Source, table: LineFormat, n_bytes: int, *, fast: bool) -> Iterator[GroupBlock]:
     """Yield a text file's rows in blocks of whole groups, of about ``n_bytes`` bytes or one larger group each.
 
-    ``fast``: whether to read quickly what is beyond doubt. At least one block is yielded, perhaps one without rows.
+    ``fast``: whether to read quickly where there is no doubt. At least one block is yielded, even if it has no rows.
     """
     pieces = source.pieces(min(n_bytes, _PIECE))
     block = TextBlock(source.name, (), is_last=False)
@@ -99,7 +99,7 @@ def text_group_blocks(source: Source, table: LineFormat, n_bytes: int, *, fast: 
         rows, places = _parsed(table, block, fast=fast)
         n_groups = len(rows.span_keys) if block.is_last else len(rows.span_keys) - 1  # the last one may go on
         if n_groups <= 0 and not block.is_last:
-            n_wanted = block.n_bytes  # what was read is read again, so each time it is twice as much
+            n_wanted = block.n_bytes  # the text is read again, so double it each time
             continue
         n_wanted = n_bytes
         kept = rows.spans(0, n_groups)
@@ -107,12 +107,12 @@ def text_group_blocks(source: Source, table: LineFormat, n_bytes: int, *, fast: 
         whole, rest = block.divided(end)
         yield GroupBlock(kept, places or NoPlaces(), None if places else partial(table.exact, whole))
         block = replace(rest, first_row=block.first_row + kept.n_rows)
-        del rows, places, kept, whole, rest  # not to be held while the next block is read
+        del rows, places, kept, whole, rest  # frees memory while the next block is read
     table.finish(block.first_row, source.error)
 
 
 def _grown(block: TextBlock, pieces: Iterator[bytes], n_bytes: int) -> TextBlock:
-    """Return the block with at least ``n_bytes`` more bytes, or with all there are, which makes it the last one."""
+    """Return the block with at least ``n_bytes`` more bytes, or with all that are left; then it is the last one."""
     parts = list(block.parts)
     is_last = False
     while n_bytes > 0 and not is_last:
@@ -132,7 +132,7 @@ def _parsed(table: LineFormat, block: TextBlock, *, fast: bool) -> tuple[Rows, L
             if block.parts:
                 return table.fast(block).merged(), None
         except DoubtfulError:
-            pass  # the exact way says what is wrong and where, or that all is well
+            pass  # the exact path reports what is wrong and where, or finds nothing wrong
     return table.exact(block)
 
 
@@ -172,8 +172,8 @@ class _Level:
 class SeenGroups:
     """The ids of all groups so far: per group its bytes, their place and a hash, 16 bytes and the id's own.
 
-    Ids are told apart by their bytes; the hash only says which of them to compare. They are held in sorted levels,
-    each at least twice as long as the one after it, so that adding n ids costs n log(n) altogether.
+    The bytes of ids are compared; the hash only selects which ids to compare. They are stored in sorted levels, each
+    at least twice as long as the next, so that adding n ids costs n log(n) altogether.
 
     >>> seen = SeenGroups()
     >>> seen.add(Keys.from_strings(["q1", "q2"]))
@@ -191,7 +191,7 @@ class SeenGroups:
         return sum(level.hashes.nbytes + level.keys.data.nbytes + level.keys.offsets.nbytes for level in self._levels)
 
     def first_repeat(self, keys: Keys) -> int:
-        """Return the place of the first id that was seen before or stands earlier in ``keys``, -1 if none does."""
+        """Return the place of the first id that was seen before or comes earlier in ``keys``, -1 if there is none."""
         hashes = self._hash_of(keys)
         ascending = np.sort(hashes)
         doubtful = [ascending[1:][ascending[1:] == ascending[:-1]]]
@@ -211,7 +211,7 @@ class SeenGroups:
         return -1
 
     def add(self, keys: Keys) -> None:
-        """Take note of distinct ids."""
+        """Record distinct ids."""
         if not len(keys):
             return
         self._levels.append(_sorted(self._hash_of(keys), keys))

@@ -36,8 +36,8 @@ Attribute = str | int | float
 class GroupColumns:
     """The names of the columns of a table of groups; None is the default.
 
-    By default the groups stand in ``group`` or what a convention calls it, such as ``qid``, the weights in
-    ``weight`` if there is such a column, and every further column is an attribute. ``attributes`` names those that
+    By default the groups are in ``group`` or in the column of a convention, such as ``qid``. The weights are in
+    ``weight`` if there is such a column. Every other column is an attribute, unless ``attributes`` names those that
     are.
     """
 
@@ -53,9 +53,8 @@ DEFAULT_GROUP_COLUMNS = GroupColumns()
 class GroupTable:
     """Attributes and weights of some groups.
 
-    ``group_keys``: n ids, none twice. ``weights``: float64, shape (n,), finite and >= 0, NaN for a group that is to
-    have none; None where no weights are given. ``attributes``: by name, n values, None for a group that is to
-    have none.
+    ``group_keys``: n ids, none twice. ``weights``: float64, shape (n,), finite and >= 0, NaN for a group that gets
+    none; None if no weights are given. ``attributes``: by name, n values, None for a group that gets none.
     """
 
     group_keys: Keys
@@ -74,9 +73,9 @@ def read_groups(
     """Return the attributes and weights that a file gives to groups.
 
     Parameters: ``path``, a file, compressed or not, or ``-`` for standard input; ``reader``: one of ``READERS``,
-    None to tell from the file's name and content; ``columns``: see ``GroupColumns``. In CSV and TSV every attribute is
-    text, in JSON lines and Parquet text or a number, true and false becoming text; an empty cell, null, and in JSON
-    lines an absent key take the attribute or weight away. Raises: InputError, one line,
+    None to detect it from the file's name and content; ``columns``: see ``GroupColumns``. In CSV and TSV every
+    attribute is text. In JSON lines and Parquet it is text or a number; true and false become text. An empty cell or
+    null removes the attribute or weight, and so does an absent key in JSON lines. Raises: InputError, one line,
     ``FILE:LINE: what; what to do``.
     """
     with opened_records(path, "groups", reader=reader, stdin=stdin, progress=progress) as records:
@@ -86,8 +85,8 @@ def read_groups(
 def read_group_frame(frame: object, columns: GroupColumns = DEFAULT_GROUP_COLUMNS) -> GroupTable:
     """Return the attributes and weights that a frame gives to groups, one row per group.
 
-    Parameters: ``frame``, a pandas DataFrame, a dict of columns, or what speaks Arrow's C stream interface; in pandas
-    and dicts NaN is null. Raises: InputError naming the row or the column.
+    Parameters: ``frame``, a pandas DataFrame, a dict of columns, or a table that speaks Arrow's C stream interface; in
+    pandas and dicts NaN is null. Raises: InputError naming the row or the column.
 
     >>> read_group_frame({"group": ["q1", "q2"], "device": ["phone", None]}).attributes
     {'device': ['phone', None]}
@@ -136,7 +135,7 @@ def _table(records: Records, columns: GroupColumns) -> GroupTable:
 
 
 def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> _Chosen:
-    """Return where the columns are (what ``refused`` makes of one that is absent, stands twice or has no name)."""
+    """Return where the columns are (the error of ``refused`` for one that is absent, there twice, or has no name)."""
     group = column_about("group", columns.group, header, refused) or "group"
     at_group = place_of(header, group, "group", refused)
     named = None if columns.attributes is None else list(dict.fromkeys(columns.attributes))
@@ -169,7 +168,7 @@ def _chosen(header: list[str], columns: GroupColumns, refused: Refused) -> _Chos
             raise refused(error.what, advice=error.advice) from None
     at_weight = None if weight is None else place_of(header, weight, "weight", refused)
     if at_weight is None and not attributes:
-        raise refused("there is no column beside the group", advice="add one per attribute, or one with weights")
+        raise refused("there is no column except the group", advice="add one per attribute, or one with weights")
     return _Chosen(at_group, at_weight, attributes)
 
 
@@ -188,7 +187,7 @@ def text_weight(cell: str) -> float:
 def group_weight(value: object) -> float:
     """Return the weight that a value is, NaN for None.
 
-    Raises: WrongValueError for what is not a number from 0 to ``MAX_WEIGHT``.
+    Raises: WrongValueError for anything but a number from 0 to ``MAX_WEIGHT``.
 
     >>> group_weight(3), group_weight(None)
     (3.0, nan)
@@ -213,8 +212,8 @@ def group_weight(value: object) -> float:
 def attribute(value: object, name: str) -> Attribute | None:
     """Return the text or number that an attribute has for a group, None for an empty one.
 
-    True and false become the texts ``true`` and ``false``. Raises: WrongValueError for what is neither
-    text nor a finite number.
+    True and false become the texts ``true`` and ``false``. Raises: WrongValueError for anything but
+    text or a finite number.
 
     >>> attribute("de", "country"), attribute("", "country"), attribute(True, "is_mobile"), attribute(3, "n_words")
     ('de', None, 'true', 3)
@@ -243,7 +242,7 @@ TEXTS = ("text", "title", "url")
 class TextColumns:
     """The names of the columns of a table of texts; None: the role's own name, if there is such a column.
 
-    Group and item may also have the name that a convention gives them, such as ``qid`` and ``docno``.
+    Group and item may also have a name from a convention, such as ``qid`` and ``docno``.
 
     ``header``: the names of all columns of a CSV or TSV file whose first line is a row.
     """
@@ -263,8 +262,8 @@ DEFAULT_TEXT_COLUMNS = TextColumns()
 class TextTable:
     """The texts of groups and items, in n rows, none twice.
 
-    ``groups``: ids, None for an item in every group; ``items``: ids, None for the group itself. ``texts``: by name, for
-    those of ``TEXTS`` that are given, n texts, None for none.
+    ``groups``: ids, None for an item in every group; ``items``: ids, None for the group itself. ``texts``: for each
+    name in ``TEXTS`` that is given, n texts, None for none.
     """
 
     groups: list[str | None]
@@ -283,9 +282,9 @@ def read_texts(
     """Return the texts that a file gives to groups and items.
 
     Parameters: ``path``, a file, compressed or not, or ``-`` for standard input; ``reader``: one of
-    ``records.READERS``, None to tell from the file's name and content; ``columns``: see ``TextColumns``. A row has a
-    group (its texts are the query's), an item (they are the item's, in every group), or both. An empty cell and null
-    are no text. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    ``records.READERS``, None to detect it from the file's name and content; ``columns``: see ``TextColumns``. A row
+    has a group (its texts are the query's), an item (they are the item's, in every group), or both. An empty cell and
+    null mean no text. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
     with opened_records(path, "texts", reader=reader, header=columns.header, stdin=stdin, progress=progress) as records:
         return _table_of_texts(records, columns)
@@ -294,8 +293,8 @@ def read_texts(
 def read_text_frame(frame: object, columns: TextColumns = DEFAULT_TEXT_COLUMNS) -> TextTable:
     """Return the texts that a frame gives to groups and items (see ``read_texts``).
 
-    Parameters: ``frame``, a pandas DataFrame, a dict of columns, or what speaks Arrow's C stream interface; in pandas
-    and dicts NaN is null. Raises: InputError naming the row or the column.
+    Parameters: ``frame``, a pandas DataFrame, a dict of columns, or a table that speaks Arrow's C stream interface; in
+    pandas and dicts NaN is null. Raises: InputError naming the row or the column.
 
     >>> read_text_frame({"group": ["q1"], "text": ["light tent"]}).texts
     {'text': ['light tent']}
@@ -314,7 +313,7 @@ def _table_of_texts(records: Records, columns: TextColumns) -> TextTable:
             group, item = (_id(cell_of.get(role), role) for role in IDS)
             if group is None and item is None:
                 raise WrongValueError(
-                    f"the row names no {' and no '.join(role for role in IDS if role in chosen)}", advice="add one"
+                    f"the row has no {' and no '.join(role for role in IDS if role in chosen)}", advice="add one"
                 )
             for role, texts in table.texts.items():
                 texts.append(_text(cell_of[role], role))
@@ -332,7 +331,7 @@ def _table_of_texts(records: Records, columns: TextColumns) -> TextTable:
 
 
 def _columns_of_texts(header: Sequence[str], columns: TextColumns, refused: Refused) -> dict[str, int]:
-    """Return the place of each role that there is a column of (what ``refused`` makes of a header without texts)."""
+    """Return the place of each role that has a column (the error of ``refused`` for a header without texts)."""
     places = {}
     for role in (*IDS, *TEXTS):
         given: str | None = getattr(columns, role)
@@ -358,7 +357,7 @@ def _id(value: object, role: str) -> str | None:
 
 
 def _text(value: object, role: str) -> str | None:
-    """Return the text of a cell, None for an empty one (WrongValueError for what is no text)."""
+    """Return the text of a cell, None for an empty one (WrongValueError for anything else)."""
     if value is None or value == "":
         return None
     if type(value) is int:  # a title such as 1984, in a format that knows numbers

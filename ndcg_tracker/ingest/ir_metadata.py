@@ -1,7 +1,7 @@
-"""What a run file says of itself: the header of ir_metadata (https://www.ir-metadata.org), YAML in comments.
+"""The metadata in a run file: the header of ir_metadata (https://www.ir-metadata.org), YAML in comments.
 
-No YAML parser is installed with the package; this module reads what such headers are made of: mappings, lists, quoted,
-plain and block scalars. Flow collections stay the text that they are.
+The package installs no YAML parser. This module reads the parts of YAML that such headers use: mappings, lists, and
+quoted, plain and block scalars. Flow collections are kept as text.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ndcg_tracker.ingest.source import BOM, Source
 _START, _END = (re.compile(rf"#[ \t]*ir_metadata\.{word}[ \t]*") for word in ("start", "end"))
 _LONGEST_START = 100  # bytes
 LONGEST_HEADER = 1 << 20  # bytes
-_DEEPEST = 50  # keys within keys; the header is written and read by itself, level by level
+_DEEPEST = 50  # keys within keys; this module writes and reads the header, level by level
 _KEY = re.compile(r"""("(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'\[{#-][^:]*?|-[^\s:][^:]*?)\s*:(?:\s+(.*))?""")
 _COMMENT = re.compile(r"(?:^|\s)#.*")
 _BLOCK = re.compile(r"[|>][+-]?")
@@ -29,11 +29,11 @@ _PLAIN = re.compile(r"[A-Za-z0-9_/(][A-Za-z0-9_/+.,()@=% -]*(?<! )")
 
 
 def run_metadata(path: str) -> dict[str, str]:
-    """Return the entries of a run file's header, flattened; none where it has no header or can be read only once.
+    """Return the entries of a run file's header, flattened; none if it has no header or can only be read once.
 
-    Raises: InputError for a header without an end, and a line that belongs to no entry.
+    Raises: InputError for a header without an end, and for a line that does not belong to an entry.
     """
-    if not os.path.isfile(path):  # noqa: PTH113 - is_file raises where a folder is closed to us
+    if not os.path.isfile(path):  # noqa: PTH113 - is_file raises if we may not read the folder
         return {}
     with Source(path) as source:
         if not _START.fullmatch(_lines(source.head(_LONGEST_START))[0]):
@@ -41,7 +41,9 @@ def run_metadata(path: str) -> dict[str, str]:
         lines = _lines(source.head(LONGEST_HEADER))
         ends = [place for place, line in enumerate(lines) if _END.fullmatch(line)]
         if not ends:
-            raise source.error("no line # ir_metadata.end ends the header", advice="add it, or take the header away")
+            raise source.error(
+                "the header has no last line '# ir_metadata.end'", advice="add the line, or remove the header"
+            )
         try:
             return entries([line.removeprefix("#") for line in lines[1 : ends[0]]])
         except InputError as error:
@@ -51,8 +53,8 @@ def run_metadata(path: str) -> dict[str, str]:
 def side_metadata(path: str) -> dict[str, str]:
     """Return the entries of a file of ir_metadata beside a run, flattened; its lines may be comments as in a header.
 
-    Samples over time (``timeseries``) and what is ``null`` are left out: tags say what a run is. Raises: InputError for
-    a file that cannot be read, is too long, or has a line that belongs to no entry.
+    Samples over time (``timeseries``) and nulls are left out, because tags describe the run as a whole. Raises:
+    InputError for a file that cannot be read, is too long, or has a line that does not belong to an entry.
     """
     with Source(path) as source:
         head = source.head(LONGEST_HEADER)
@@ -91,11 +93,11 @@ def header_lines(tags: Mapping[str, object]) -> list[str]:
     """
     tree: dict[str, object] = {}
     for name, value in tags.items():
-        *path, last = name.split(".", _DEEPEST)  # deeper keys stay one key
+        *path, last = name.split(".", _DEEPEST)  # deeper keys remain one key
         within = tree
         for part in path:
             below = within.setdefault(part, {})
-            if not isinstance(below, dict):  # a.b beside a: the scalar stays, under an empty key
+            if not isinstance(below, dict):  # both a and a.b: the scalar moves to an empty key
                 below = within[part] = {"": below}
             within = below
         beside = within.get(last)
@@ -130,7 +132,7 @@ def _scalar(text: str) -> str:
 
 
 def _lines(text: bytes) -> list[str]:
-    """Return the lines of a text, one at least."""
+    """Return the lines of a text, at least one."""
     return text.removeprefix(BOM).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
 
 
@@ -144,8 +146,8 @@ def entries(lines: list[str], first: int = 2) -> dict[str, str]:
     """
     scalars: dict[str, list[str]] = {}
     n_items: Counter[str] = Counter()
-    above: list[tuple[int, str, bool]] = []  # the indents and names of what encloses a line; whether it is an item
-    scalar: tuple[int, str] | None = None  # the one that further lines may go on
+    above: list[tuple[int, str, bool]] = []  # indent and name of each level around a line; whether it is a list item
+    scalar: tuple[int, str] | None = None  # the scalar that further lines may continue
     for number, line in enumerate(lines, first):
         text = line.strip()
         indent = len(line) - len(line.lstrip())
@@ -172,11 +174,11 @@ def entries(lines: list[str], first: int = 2) -> dict[str, str]:
             continue
         match = _KEY.fullmatch(text)
         if match is None:
-            raise InputError(f"line {number} belongs to no entry of ir_metadata", advice="correct it, or take it away")
+            raise InputError(f"line {number} belongs to no entry of ir_metadata", advice="correct or remove it")
         while above and above[-1][0] >= indent:
             above.pop()
         key = match[1].strip(_QUOTES)
-        name = f"{above[-1][1] if above else ''}{key}{'.' if key else ''}"  # an empty key: the scalar beside others
+        name = f"{above[-1][1] if above else ''}{key}{'.' if key else ''}"  # an empty key: a scalar next to keys
         above.append((indent, name, False))
         if match[2] and _COMMENT.sub("", match[2]):
             scalar = (indent, name[:-1])

@@ -1,4 +1,4 @@
-"""What other libraries hold, known by its structure: a list of hits per query, data sets, tensors. None is imported."""
+"""Objects of other libraries, detected by structure, without imports: a list of hits per query, data sets, tensors."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _ITEM_PATHS: tuple[Path, ...] = (
 _RANK_PATH: Path = (RANK,)
 _SCORE_PATHS: tuple[Path, ...] = (("score",), ("_score",), ("relevance_score",))
 _LABEL_PATHS: tuple[Path, ...] = (("label",), ("relevance",), ("rel",), ("rating",), ("grade",))
-_OF_HITS = ("metadata", "meta", "node", "page_content", "score")  # what has one of these was found by a search
+_OF_HITS = ("metadata", "meta", "node", "page_content", "score")  # an object with one of these is a search result
 _HELD_IN = ("metadata", "meta")
 _TRECTOOLS = {"TrecRun": ("run_data", "score", "score"), "TrecQrel": ("qrels_data", "rel", "label")}
 
 
 class ListPlaces:
-    """The items of lists, known by group and place in the list, from 1."""
+    """The items of lists, identified by group and place in the list, from 1."""
 
     def __init__(self, groups: Sequence[object], lengths: Index, if_twice: str) -> None:
         self.if_twice = if_twice
@@ -69,9 +69,9 @@ class ListPlaces:
 class Lists:
     """A list of items for each group.
 
-    ``items``: their ids, list after list; ``numbers``: the score or the grade of each, None where none has one.
+    ``items``: their ids, list after list; ``numbers``: the score or the grade of each, None if there are none.
     ``are_found``: whether they are objects that a search returned, the best first. ``are_documents``: whether the ids
-    are of the documents that objects are chunks of. ``ranks``: the rank that each tells of itself, None where they tell
+    are of the documents that the objects are chunks of. ``ranks``: the rank that each object states, None if there are
     none.
     """
 
@@ -88,18 +88,18 @@ class Lists:
 def lists_of(frame: object, columns: Columns, wanted: Wanted) -> Lists | None:
     """Return the lists that a frame holds, None for one that does not hold a list per group.
 
-    Parameters: ``frame``: ``{group: list}``, or lists alone, whose groups are their positions, from 0. In a list stand
-    ids, pairs of an id or an object and a number, or objects or dicts with an id and perhaps a number. ``columns``: its
-    ``item``, ``score`` and ``label`` say where in an object these are, such as ``metadata.source``; the score "" lets
-    the order decide. Raises: InputError for a set where a ranking is wanted, and naming group and place for an object
-    without an id, and for one without a number beside others that have one.
+    Parameters: ``frame``: ``{group: list}``, or only lists, whose groups are their positions, from 0. A list holds
+    ids, pairs of an id or an object and a number, or objects or dicts with an id and optionally a number. ``columns``:
+    its ``item``, ``score`` and ``label`` say where in an object these are, such as ``metadata.source``; the score ""
+    makes the order decide. Raises: InputError for a set if a ranking is wanted, and, naming group and place, for an
+    object without an id and for an object without a number if others have one.
 
     >>> found = lists_of({"q": ["b", "a"]}, Columns(), LABEL_TABLE)
     >>> found.items, found.numbers
     (['b', 'a'], None)
     >>> found = lists_of([[{"corpus_id": 7, "score": 0.5}]], Columns(), LABEL_TABLE)
     Traceback (most recent call last):
-    ndcg_tracker.errors.InputError: group '0', place 1: this is a hit with a score, and no label; give {group: {item: \
+    ndcg_tracker.errors.InputError: group '0', place 1: this is a hit with a score, not a label; give {group: {item: \
 grade}}, or the ids alone
     """
     found = _by_group(frame, columns)
@@ -116,7 +116,7 @@ grade}}, or the ids alone
         if not _are_ids(entries, may_be_mixed=isinstance(frame, Mapping)):
             if isinstance(frame, Mapping) and isinstance(first, str):  # no column has text and something else
                 row = next(row for row, entry in enumerate(entries) if not (entry is None or _is_id(entry)))
-                what = f"a {type(entries[row]).__name__} among ids"
+                what = f"a {type(entries[row]).__name__} is among the ids"
                 raise reader.places.error(row, what, advice="give ids alone (text or whole numbers), or (id, score)")
             return None
         items, numbers = entries, None
@@ -140,7 +140,7 @@ grade}}, or the ids alone
 
 
 def _by_group(frame: object, columns: Columns) -> tuple[list[object], list[Collection[object]]] | None:
-    """Return the groups of a frame and their lists, None where it does not hold a list per group."""
+    """Return the groups of a frame and their lists, None if it does not hold a list per group."""
     if isinstance(frame, Mapping):
         groups, held = list(frame), list(frame.values())
         sizes = {_size(entry) for entry in held}
@@ -165,7 +165,7 @@ def _size(entry: Any) -> int:
 
 
 def _list_in(entry: Any) -> Collection[Any] | None:
-    """Return the list that an object is, None for another; an empty dict is none of a set, as people write it."""
+    """Return an object that is a list, else None; an empty dict counts as an empty set, because people write {}."""
     if isinstance(entry, list | tuple | Set):
         return entry
     if getattr(entry, "ndim", 0) == 1 and hasattr(entry, "tolist"):
@@ -174,7 +174,7 @@ def _list_in(entry: Any) -> Collection[Any] | None:
 
 
 def numbers_by_order(lists: Any, number: str) -> Any:
-    """Return lists of numbers beside lists of items: scores that fall from place to place, or the grade 1 for each."""
+    """Return lists of numbers beside lists of items: falling scores, or the grade 1 for each."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -193,7 +193,7 @@ class OneListEach:
         self._n_rows = 0
 
     def check(self, groups: Any) -> None:
-        """Raise what the places make of a group of the next rows that was there before."""
+        """Raise the error of the places for a group of the next rows that was there before."""
         for row, group in enumerate(groups.to_pylist(), self._n_rows):
             first = self._row_of.setdefault(group, row)
             if first != row:
@@ -208,39 +208,39 @@ def refuse_no_lists(frame: Mapping[Any, object], columns: Columns) -> None:
         return
     if any(held is not None for held in frame.values()):
         for group in (group for group, held in frame.items() if held is None):
-            what = "None, and nothing that was found"
-            raise InputError(what, where=f"group {shown(str(group))}", advice="give an empty list, or leave it out")
+            what = "None instead of a list of results"
+            raise InputError(what, where=f"group {shown(str(group))}", advice="give an empty list, or omit it")
     dicts = [group for group, held in frame.items() if isinstance(held, Mapping) and held][:1]
     lists = [group for group, held in frame.items() if not isinstance(held, Mapping) and _list_in(held)][:1]
     if dicts and lists:
         what = f"group {shown(str(dicts[0]))} has a dict and group {shown(str(lists[0]))} a list"
-        raise InputError(what, advice="give {group: {item: number}} or {group: list} for all")
+        raise InputError(what, advice="give {group: {item: number}} or {group: list} for all groups")
     for group, held in frame.items():
         if _is_id(held):
-            what = f"a single {type(held).__name__}, and no list"
+            what = f"a single {type(held).__name__} instead of a list"
             raise InputError(what, where=f"group {shown(str(group))}", advice="give {group: [item]}")
 
 
 def refuse_no_numbers(groups: Sequence[object], lists: Sequence[Mapping[Any, object]]) -> None:
-    """Refuse a nested dict in which a list or an object stands in the place of a number."""
+    """Refuse a nested dict that has a list or an object instead of a number."""
     for group, held in zip(groups, lists, strict=True):
         for key, value in held.items():
             if not (isinstance(value, list | tuple | Mapping) or _looks_found(value)):
                 continue
             advice = "give {group: {item: number}}"
             if isinstance(value, list | tuple):
-                advice = f"where that is what was found, name it with {argument('items', key)}, or {advice}"
-            what = f"{shown(str(key))} is a {type(value).__name__}, and no number"
+                advice = f"if these are the results, name them with {argument('items', key)}, or {advice}"
+            what = f"{shown(str(key))} is a {type(value).__name__}, not a number"
             raise InputError(what, where=f"group {shown(str(group))}", advice=advice)
 
 
 def refuse_one_list(frame: Sequence[object]) -> None:
-    """Refuse the list of one query, and say how lists of several are given."""
+    """Refuse the list of one query, and say how to give the lists of several queries."""
     first = frame[0]
     if isinstance(first, Mapping) or not (_is_pair(first) or _looks_found(first)):
         return
     of = type(first[0] if isinstance(first, tuple) and not _is_id(first[0]) else first).__name__
-    what = f"this is the list of one query (its first entry is a {of}), and the query's id is not there"
+    what = f"this is the list of a single query (its first entry is a {of}), without the query's id"
     raise InputError(what, advice="give {query id: list}")
 
 
@@ -275,7 +275,7 @@ def _looks_found(value: object) -> bool:
 
 
 def _is_row(values: Any) -> bool:
-    """Return whether this is a pair, or a tuple that holds no hits, and so no list of a query."""
+    """Return whether this is a pair or a tuple without hits, and so not the list of a query."""
     if isinstance(values, tuple):
         return _is_pair(values) or not values or not (_is_pair(values[0]) or _looks_found(values[0]))
     return _is_pair(values) and not _is_id(values[0])
@@ -304,8 +304,8 @@ class _Reader:
         """Return ids and numbers of pairs."""
         for row, entry in enumerate(self._entries):
             if not isinstance(entry, tuple | list) or len(entry) != 2:
-                kind = "nothing" if entry is None else f"a {type(entry).__name__}"
-                raise self.places.error(row, f"{kind} among pairs", advice="give (item, number) for each")
+                kind = "None" if entry is None else f"a {type(entry).__name__}"
+                raise self.places.error(row, f"{kind} is among the pairs", advice="give (item, number) for each item")
         items, numbers = ([entry[side] for entry in self._entries] for side in range(2))
         are_ids = set(map(type, items)) - {type(None)}
         if not all(issubclass(kind, _ID_TYPES) for kind in are_ids):
@@ -314,16 +314,16 @@ class _Reader:
         return items, self._as_asked(numbers)
 
     def of_hits(self) -> tuple[list[object], list[object] | None]:
-        """Return ids of objects, and their numbers, None where none has one."""
+        """Return ids of objects, and their numbers, None if there are none."""
         items = self._ids()
         numbers = self._numbers(self._number)
         if numbers is None and self._is_labels and self._numbers("score") is not None:
-            what = "this is a hit with a score, and no label"
+            what = "this is a hit with a score, not a label"
             raise self.places.error(0, what, advice="give {group: {item: grade}}, or the ids alone")
         return items, numbers if numbers is None else self._as_asked(numbers)
 
     def ranks(self) -> Ranks | None:
-        """Return the rank that each object tells of itself, None where the first does not or they are not asked for."""
+        """Return the rank that each object states, None if the first has none or ranks are not wanted."""
         if self._is_labels or self._given == "" or _RANK_PATH in self._asked.values():
             return None
         if not isinstance(_at(self._entries[0], _RANK_PATH), int | float):
@@ -332,7 +332,7 @@ class _Reader:
         return whole_ranks(np.array([rank if isinstance(rank, int | float) else nan for rank in told]))
 
     def _as_asked(self, numbers: list[Any]) -> list[object] | None:
-        """Return the numbers of which the highest is best, None where the order is to decide."""
+        """Return numbers of which the highest is the best, None if the order decides."""
         if self._given == "":
             return None
         return [-number for number in numbers] if self._given and self._given.startswith("-") else numbers
@@ -343,7 +343,7 @@ class _Reader:
         return {"item": _ITEM_PATHS, "score": _SCORE_PATHS, "label": _LABEL_PATHS}[role]
 
     def _path(self, role: str) -> Path | None:
-        """Return where the entries have a role, as the first that has it tells."""
+        """Return where the entries have a role, from the first entry that has it."""
         paths = self._paths(role)
         for entry in self._entries:
             path = next((path for path in paths if _at(entry, path) is not None), None)
@@ -361,12 +361,12 @@ class _Reader:
         row = next((row for row, value in enumerate(ids) if value is None), None)
         if row is None and path is not None and isinstance(ids[0], Mapping):
             at, below = ".".join(path), {f"{'.'.join(path)}.{key}": value for key, value in ids[0].items()}
-            what = f"what stands at {at} is a {type(ids[0]).__name__}, and no id"
+            what = f"the value at {at} is a {type(ids[0]).__name__}, not an id"
             raise self.places.error(0, what, advice=_where_ids_may_be(below, role))
         if row is None:
             return ids
         entry = self._entries[row]
-        kind = "nothing" if entry is None else f"a {type(entry).__name__}"
+        kind = "None" if entry is None else f"a {type(entry).__name__}"
         what = f"{kind} has no id" if given is None else f"{kind} has no {'.'.join(given)}"
         raise self.places.error(row, what, advice=_where_ids_may_be(entry, role))
 
@@ -383,12 +383,12 @@ class _Reader:
             return numbers
         kind = type(self._entries[row]).__name__
         raise self.places.error(
-            row, f"this {kind} has no {role}, and others have", advice=f"give all a {role}, or none"
+            row, f"this {kind} has no {role}, but others have one", advice=f"give all of them a {role}, or none"
         )
 
 
 def _where_ids_may_be(entry: object, role: str) -> str:
-    """Return how to say where the id of an object, or of its document, is."""
+    """Return advice on how to name the place of the id of an object or of its document."""
     held = [name for name in _HELD_IN if isinstance(_at(entry, (name,)), Mapping)]
     paths = [f"{name}.{key}" for name in held for key, value in _at(entry, (name,)).items() if _is_id(value)]
     if isinstance(entry, Mapping):
@@ -402,19 +402,19 @@ def _where_ids_may_be(entry: object, role: str) -> str:
 
 
 def _at(entry: Any, path: Path) -> Any:
-    """Return what stands at a path of attributes and keys, None where nothing does."""
+    """Return the value at a path of attributes and keys, None if there is none."""
     for name in path:
         entry = entry.get(name) if isinstance(entry, Mapping) else getattr(entry, name, None)
     return entry
 
 
 def _any_at(entries: list[Any], path: Path) -> bool:
-    """Return whether anything stands at a path in any entry."""
+    """Return whether any entry has a value at a path."""
     return any(_at(entry, path) is not None for entry in entries)
 
 
 def _all_at(entries: list[Any], path: Path) -> list[Any]:
-    """Return what stands at a path in each entry, None where nothing does."""
+    """Return the value at a path in each entry, None if there is none."""
     try:
         if not isinstance(entries[0], Mapping):
             return list(map(attrgetter(".".join(path)), entries))
@@ -434,10 +434,10 @@ def table_in(frame: Any) -> Any:
         splits = list(frame) if type(frame).__name__.endswith("DatasetDict") else []
         if splits:
             what = f"a {type(frame).__name__} has splits ({', '.join(map(shown, splits))})"
-            raise InputError(what, advice=f"give one of them, such as data[{splits[0]!r}]")
+            raise InputError(what, advice=f"give one split, such as data[{splits[0]!r}]")
         return frame
     if all(hasattr(frame, name) for name in ("with_format", "features", "__getitem__", "__len__")):
-        return frame.with_format("arrow")[:]  # its rows in their order, of a selection too
+        return frame.with_format("arrow")[:]  # its rows in order, also for a selection
     name, of_number, number = _TRECTOOLS.get(type(frame).__name__, ("", "", ""))
     if not hasattr(frame, name):
         return frame
@@ -449,9 +449,9 @@ _OF_ARROW = ("numpy", "pandas", "polars", "pyarrow")
 
 
 def array_of(values: Any, name: str) -> Any:
-    """Return what is in a tensor, of any library that knows ``__array__``, as a NumPy array; all else as it is.
+    """Return a tensor of any library with ``__array__`` as a NumPy array; everything else unchanged.
 
-    Raises: InputError for a tensor that has to be brought to NumPy first.
+    Raises: InputError for a tensor that has to be converted to NumPy first.
     """
     kind = type(values)
     if kind in (list, tuple) or not hasattr(values, "__array__") or kind.__module__.partition(".")[0] in _OF_ARROW:
@@ -465,12 +465,12 @@ def array_of(values: Any, name: str) -> Any:
         reason = " ".join(str(error).split())
         raise InputError(
             f"{name} is a {kind.__name__} that NumPy cannot read ({reason})",
-            advice=f"call its {calls} first" if calls else "make a NumPy array of it first",
+            advice=f"call its {calls} first" if calls else "convert it to a NumPy array first",
         ) from None
 
 
 def numbers_of(values: Any) -> list[Any] | None:
-    """Return single values in tensors of their own as numbers, None where there is something else among them."""
+    """Return tensors of one value each as numbers, None if there is anything else among them."""
     tensors = [hasattr(value, "__array__") and hasattr(value, "item") for value in values]
     if not any(tensors) or not all(
         is_tensor or value is None or isinstance(value, _NUMBER_TYPES)
@@ -479,5 +479,5 @@ def numbers_of(values: Any) -> list[Any] | None:
         return None
     try:
         return [value.item() if is_tensor else value for value, is_tensor in zip(values, tensors, strict=True)]
-    except (RuntimeError, ValueError):  # of several values
+    except (RuntimeError, ValueError):  # a tensor of several values
         return None

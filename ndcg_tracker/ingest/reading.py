@@ -1,4 +1,4 @@
-"""The way into the layer: a path or name to a run, whole or block by block, or to labels, through the right reader."""
+"""The entry of this layer: read a run, at once or block by block, or labels from a path or name."""
 
 from __future__ import annotations
 
@@ -42,35 +42,41 @@ IR_DATASETS = "ir_datasets:"
 
 
 def ir_datasets_labels(name: str, documents: Documents | None = None) -> LabelLists:
-    """Return the labels (qrels) of a dataset; the package may download them, and keeps what it has downloaded.
+    """Return the labels (qrels) of a dataset; the package may download them and caches its downloads.
 
-    Raises: InputError, one line, where the package is not installed, does not know the dataset, cannot get it, or the
+    Raises: InputError, one line, if the package is not installed, does not know the dataset or cannot get it, or if the
     dataset has no labels.
     """
     try:
         import ir_datasets
     except ImportError:
-        raise InputError(f"{IR_DATASETS}{name} needs a package", advice="install it: pip install ir_datasets") from None
+        raise InputError(
+            f"{IR_DATASETS}{name} needs a package", advice="install it with pip install ir_datasets"
+        ) from None
     where = f"{IR_DATASETS}{name}"
     try:
         dataset = ir_datasets.load(name)
     except KeyError:
         raise InputError(
-            "no dataset of this name", where=where, advice="see https://ir-datasets.com for the names"
+            "there is no dataset with this name", where=where, advice="see https://ir-datasets.com for the names"
         ) from None
     if not dataset.has_qrels():
         subsets = [subset for subset in ir_datasets.registry if subset.startswith(f"{name}/")]
         labelled = ", ".join([subset for subset in subsets if ir_datasets.load(subset).has_qrels()][:10])
         raise InputError(
-            "a dataset without labels", where=where, advice=f"choose one that has some{labelled and f': {labelled}'}"
+            "this dataset has no labels",
+            where=where,
+            advice=f"choose one that has labels{labelled and f': {labelled}'}",
         )
     try:
         qrels = [(qrel.query_id, qrel.doc_id, qrel.relevance) for qrel in dataset.qrels_iter()]
-    except Exception as error:  # the network, the disk, a licence: it raises many kinds
+    except Exception as error:  # network, disk, licence: it raises many kinds of errors
         first = error.args[0] if error.args and isinstance(error.args[0], str) else error
         reason = " ".join(str(first).split())[:200] or type(error).__name__
         raise InputError(
-            f"its labels cannot be fetched ({reason})", where=where, advice="fetch them as ir_datasets says"
+            f"its labels cannot be fetched ({reason})",
+            where=where,
+            advice="follow the instructions of ir_datasets to fetch them",
         ) from None
     groups, items, grades = zip(*qrels, strict=True) if qrels else ((), (), ())
     rows = Rows(
@@ -82,7 +88,7 @@ def ir_datasets_labels(name: str, documents: Documents | None = None) -> LabelLi
     return label_lists(rows.with_documents(documents), RowPlaces(where))
 
 
-SMALL = 1 << 21  # bytes up to which a way without Arrow is faster than importing it
+SMALL = 1 << 21  # bytes up to which reading without Arrow is faster than importing it
 BLOCK_ROWS = 1 << 20
 BYTES_PER_ROW = 32
 
@@ -90,13 +96,13 @@ T = TypeVar("T")
 
 
 class RunFormat(TypedDict, total=False):
-    """How the file of a run is read; options that are not given are as the functions below say.
+    """How to read the file of a run; the functions below have the defaults.
 
-    ``reader``: one of ``READERS``, None to tell from the file's name and content; ``json:NAME`` reads one of the
+    ``reader``: one of ``READERS``, None to detect it from the file's name and content; ``json:NAME`` reads one of
     several runs in a JSON document. ``columns``: for tables. ``scores_path``: the predictions that belong to a
-    label/qid file, one per line. ``labels_apart``: whether the labels stand in another table, so that those of a table
-    here are not read and its items need ids. ``progress``: called with the bytes done and the bytes there are (None:
-    unknown). ``name``: what errors call the file, None for its path.
+    label/qid file, one per line. ``labels_apart``: whether the labels are in another table, so that those of a table
+    here are not read and its items need ids. ``progress``: called with the bytes done and the bytes in total (None:
+    unknown). ``name``: the name of the file in errors, None for its path.
     """
 
     reader: str | None
@@ -128,13 +134,13 @@ def read_labels(
 ) -> LabelLists:
     """Return the labels that a file holds (parameters and errors: see ``read_run``).
 
-    ``path``: ``ir_datasets:NAME`` stands for the labels of a dataset of the package ir_datasets.
+    ``path``: ``ir_datasets:NAME`` means the labels of a dataset of the package ir_datasets.
     """
     if path.startswith(IR_DATASETS):
         role = columns.any_given()
         if role is not None:
             raise InputError(
-                "a known set has no named columns", where=shown_name(path), advice=f"drop {argument(role)}"
+                "labels from ir_datasets have no named columns", where=shown_name(path), advice=f"drop {argument(role)}"
             )
         return ir_datasets_labels(path.removeprefix(IR_DATASETS), columns.documents)
     with Source(path, stdin=stdin, progress=progress) as source:
@@ -166,11 +172,11 @@ def read_labels_by_judge(
     stdin: BinaryIO | None = None,
     progress: Progress | None = None,
 ) -> dict[str, LabelLists]:
-    """Return the labels that a file holds by the judge who gave them, as its column ``judge`` says.
+    """Return the labels of a file by the judge who gave them, as its column ``judge`` says.
 
-    Those of a file without such a column, and those whose cell is empty, are of "": no named judge. Parameters:
-    ``where``: only the rows with these values in these columns. ``unsure``: whether people were to fill them in, so
-    that the word unsure is no label, as is an empty cell; the others, and errors: see ``read_labels``.
+    In a file without this column, or if the cell is empty, the judge is "": no named judge. Parameters: ``where``: only
+    the rows with these values in these columns. ``unsure``: whether people had to fill them in, so that the word
+    unsure and an empty cell mean no label; the others, and errors: see ``read_labels``.
     """
     if path.startswith(IR_DATASETS) and not where:
         return {"": read_labels(path, columns=columns)}
@@ -187,14 +193,14 @@ def read_labels_by_judge(
                 raise source.error(what, advice=f"leave out {argument('where')}")
             return {"": _labels_in(source, reader, columns, are_answers=unsure)}
         if not where and not _may_name_judges(source, name, head, columns):
-            return {"": _labels_in(source, reader, columns, are_answers=unsure)}  # as nearly all files
+            return {"": _labels_in(source, reader, columns, are_answers=unsure)}  # as for nearly all files
         content = source.content()
         held = partial(Source, "-", name=source.name)
         with opened_records("-", "labels", reader=name, header=columns.header, stdin=BytesIO(content)) as records:
             absent = next((column for column in where or () if column not in records.header), None)
             if absent is not None:
                 there = ", ".join(map(shown, records.header))
-                raise source.error(f"there is no column {shown(absent)}", advice=f"there is {there}")
+                raise source.error(f"there is no column {shown(absent)}", advice=f"choose one of {there}")
             is_split = JUDGE in records.header
             chosen = [*(where or ()), *([JUDGE] if is_split else [])]
             if not chosen:
@@ -224,7 +230,7 @@ def read_labels_by_judge(
 
 
 def _without_unsure(content: bytes, reader: str, columns: Columns) -> bytes:
-    """Return a file of labels with nothing where a label is the word unsure."""
+    """Return a file of labels with empty cells instead of the word unsure."""
     if reader not in ("csv", "tsv"):
         return _UNSURE_VALUE.sub(rb"\1null", content)
     rows_at = 0 if columns.header is not None else content.find(b"\n") + 1
@@ -232,7 +238,7 @@ def _without_unsure(content: bytes, reader: str, columns: Columns) -> bytes:
 
 
 def _may_name_judges(source: Source, name: str, head: bytes, columns: Columns) -> bool:
-    """Return whether a file may have a column ``judge``, as its beginning tells."""
+    """Return whether a file may have a column ``judge``, according to its beginning."""
     path = source.file_path()
     if name == "parquet":
         import pyarrow.parquet as pq
@@ -265,7 +271,7 @@ def _parquet_rows(content: bytes, rows: Sequence[int]) -> bytes:
 
 
 def may_have_columns(path: str) -> bool:
-    """Return whether a file may be of a format with named columns, as far as its name tells.
+    """Return whether a file may be of a format with named columns, according to its name.
 
     >>> may_have_columns("labels.csv"), may_have_columns("-"), may_have_columns("qrels.txt")
     (True, True, False)
@@ -284,16 +290,16 @@ def _run_reader(source: Source, reader: str | None, columns: Columns, scores_pat
     _refuse_columns(source, name, columns, has_reader=True)
     if name != "svmlight" and scores_path is not None:
         raise source.error(
-            f"{argument('scores')} is for label/qid files, this is read as {name}",
-            advice=f"drop it or use {argument('reader', 'svmlight')}",
+            f"{argument('scores')} is for label/qid files, but this file is read as {name}",
+            advice=f"leave it out or use {argument('reader', 'svmlight')}",
         )
     return head, name
 
 
 def _refuse_columns(source: Source, name: str, columns: Columns, *, has_reader: bool) -> None:
-    """Raise InputError for columns named in a format without; ``has_reader``: whether another one can be chosen."""
+    """Raise InputError for named columns in a format without columns; ``has_reader``: whether there is a choice."""
     if columns.items and not name.startswith("json"):
-        what = f"{argument('items')} is for responses in JSON, and this is read as {name}"
+        what = f"{argument('items')} is for responses in JSON, but this file is read as {name}"
         raise source.error(what, advice="leave it out")
     role = columns.any_given()
     if name in WITHOUT_COLUMNS and role is not None:
@@ -312,21 +318,21 @@ def _reader(source: Source, reader: str | None, columns: Columns) -> tuple[bytes
         return head, reader or detect_reader(source.path, head)
     name = reader or detect_delimited(source.path, head)
     if name not in ("csv", "tsv"):
-        what = f"{argument('columns')} names the columns of a csv or tsv file without header, this is read as {name}"
+        what = f"{argument('columns')} is for csv or tsv files without a header, but this file is read as {name}"
         raise source.error(what, advice="leave it out")
     return head, name
 
 
 class ScatteredGroupError(InputError):
-    """The rows of a group do not stand together, so a stream cannot hold the group as a whole."""
+    """The rows of a group are not contiguous, so a stream cannot hold the whole group."""
 
 
 class RunStream:
     """A run's blocks, in the order of its file; iterate over it once, in a ``with`` statement or to its end.
 
-    Each block is the ``RankedTable`` that ``read_run`` would return for its groups alone, but that its ranking may be
-    empty. What only a whole file shows, such as that no row has a score, is refused after the last block: nothing is
-    certain until the iteration has ended. Raises, while iterating: InputError (see ``stream_run``).
+    Each block is the ``RankedTable`` that ``read_run`` would return for its groups alone, except that its ranking may
+    be empty. Errors that only the whole file shows, such as that no row has a score, come after the last block:
+    nothing is certain until the iteration has ended. Raises, while iterating: InputError (see ``stream_run``).
     """
 
     def __init__(self, blocks: Generator[RankedTable, None, None], files: ExitStack) -> None:
@@ -339,7 +345,7 @@ class RunStream:
     def __next__(self) -> RankedTable:
         try:
             return next(self._blocks)
-        except BaseException:  # the end of the blocks included
+        except BaseException:  # including the end of the blocks
             self.close()
             raise
 
@@ -369,11 +375,11 @@ def stream_run(
 ) -> RunStream:
     """Return the run that a file holds block by block, for files that are larger than memory.
 
-    The rows of a group must stand together. Memory: a few times the size of a block, and 16 bytes and its id for each
-    group so far. Parameters: ``block_rows``: about how many rows a block has, at least 1; of text files, the rows in
-    that many times 32 bytes; None for one block, as ``read_run`` reads it. A group that is larger makes a larger
-    block. The others: see ``read_run``; standard input is read as it comes, and nothing of it kept. Raises: InputError
-    as ``read_run`` does, some of it while iterating, and for a group that comes again after another one.
+    The rows of a group must be contiguous. Memory: a few times the size of a block, plus 16 bytes and its id for each
+    group so far. Parameters: ``block_rows``: about how many rows a block has, at least 1; for text files, the rows in
+    that many times 32 bytes; None for one block, as ``read_run`` reads it. A larger group makes a larger block. The
+    others: see ``read_run``; standard input is read as it comes, without a copy. Raises: InputError as ``read_run``
+    does, partly while iterating, and for a group that comes again after another group.
 
     >>> import io
     >>> run = io.BytesIO(b"".join(b"q%d Q0 a 1 0.5 t\\n" % group for group in range(6)))
@@ -405,11 +411,11 @@ def in_blocks_or_whole(
     stream: bool | None = None,
     **options: Unpack[RunFormat],
 ) -> T:
-    """Return what a function makes of the blocks of a run: those of ``stream_run``, or one that ``read_run`` reads.
+    """Return the result of a function of the blocks of a run, from ``stream_run``, or one block from ``read_run``.
 
-    Parameters: ``stream``: whether to read block by block; None for files that are large, as long as the rows of each
-    group stand together. ``use`` is called again with the whole where they do not, and must leave nothing behind when
-    it raises.
+    Parameters: ``stream``: whether to read block by block; None does so for large files if the rows of each group are
+    contiguous. If they are not, ``use`` is called again with the whole run, so it must leave nothing behind when it
+    raises.
     """
     if stream or (stream is None and is_large(path)):
         try:
@@ -422,13 +428,13 @@ def in_blocks_or_whole(
 
 
 def _all(blocks: RunStream) -> list[RankedTable]:
-    """Return all blocks of a run, so that what only the end shows is known before any is used."""
+    """Return all blocks of a run, so that errors that only the end shows come before any block is used."""
     with blocks:
         return list(blocks)
 
 
 def is_large(path: str) -> bool:
-    """Return whether a run fills more than a block or so, and can be read twice: then it is worth streaming."""
+    """Return whether a run is larger than about one block and can be read twice: then streaming pays."""
     try:
         return Path(path).is_file() and Path(path).stat().st_size > BLOCK_ROWS * BYTES_PER_ROW
     except (OSError, ValueError):
@@ -436,7 +442,7 @@ def is_large(path: str) -> bool:
 
 
 def fits_into_memory(path: str) -> bool:
-    """Return whether a run is a file of at most a block or so, which is read whole."""
+    """Return whether a run is a file of at most about one block, which is read at once."""
     try:
         return path != "-" and Path(path).is_file() and not is_large(path)
     except (OSError, ValueError):
@@ -446,7 +452,7 @@ def fits_into_memory(path: str) -> bool:
 def _group_blocks(
     source: Source, reader: str, columns: Columns, wanted: Wanted, n_rows: int | None, *, is_small: bool
 ) -> Iterable[GroupBlock]:
-    """Return what holds one table, a run or labels, in blocks of about ``n_rows`` rows, None for one block."""
+    """Return the blocks of one table, a run or labels, of about ``n_rows`` rows each, None for one block."""
     if reader == "parquet":
         return parquet_blocks(source, columns, wanted, n_rows)
     if reader == "json" or reader.startswith("json:"):
@@ -481,9 +487,9 @@ def ranked_blocks(
     *,
     is_whole: bool = False,
 ) -> Generator[RankedTable, None, None]:
-    """Yield what blocks of whole groups hold, checked, with the scores of a file of their own if there is one.
+    """Yield the checked content of blocks of whole groups, with the scores of a separate file if there is one.
 
-    ``is_whole``: whether there is one block, in which the rows of a group need not stand together.
+    ``is_whole``: whether there is only one block, in which the rows of a group need not be contiguous.
     """
     seen = SeenGroups()
     n_rows = n_items = 0
@@ -503,7 +509,7 @@ def ranked_blocks(
             n_items += table.run.n_items
             chunks += [] if table.chunks is None else [table.chunks]
             yield table
-            del table, block  # not to be held while the next block is read
+            del table, block  # frees memory while the next block is read
     if scores is not None and not is_whole:
         scores.finish(source, n_rows)
     if not n_rows:
@@ -516,7 +522,7 @@ def ranked_blocks(
 def _checked(
     rows: Rows, places: Places, *, scores: Floats | None, documents: Documents | None, seen: SeenGroups | None
 ) -> RankedTable:
-    """Return the table of some rows; ``seen``: the groups of the rows before, None where these are all."""
+    """Return the table of some rows; ``seen``: the groups of earlier rows, None if these are all rows."""
     if scores is not None:
         rows = replace(rows, scores=scores)
     rows = rows.with_documents(documents)
@@ -526,14 +532,14 @@ def _checked(
         what = f"the rows of group {shown(rows.span_keys.bytes_at(again))} are not contiguous"
         advice = "sort the file by group first, or read it whole instead of block by block"
         error = places.error(int(rows.span_starts[again]), what, advice=advice)
-        if isinstance(error, InputError):  # a doubt knows no place
+        if isinstance(error, InputError):  # a DoubtfulError has no place
             raise ScatteredGroupError(what, where=error.where, advice=advice)
         raise error
     return table
 
 
 def documents_given(rule: object, collapse: str | None = None) -> Documents | None:
-    """Return how items become documents as a caller gave it, None for nothing: a pattern, column, file, or dict.
+    """Return the rule for documents that a caller gave as a pattern, column, file or dict; None if none was given.
 
     Raises: InputError.
 
@@ -542,7 +548,9 @@ def documents_given(rule: object, collapse: str | None = None) -> Documents | No
     """
     if rule is None:
         if collapse is not None:
-            what = f"{argument('collapse', collapse)} says how chunks become documents, and nothing says which"
+            what = (
+                f"{argument('collapse', collapse)} says how to combine chunks, but nothing says what the documents are"
+            )
             raise InputError(what, advice=f"name the documents with {argument('item_to_document', '#.*')}")
         return None
     how = "max" if collapse is None else collapse
@@ -568,8 +576,8 @@ def documents_given(rule: object, collapse: str | None = None) -> Documents | No
         re.compile(text)
     except re.error as error:
         raise InputError(
-            f"{argument('item_to_document', text)} is no pattern ({error})",
-            advice="write a regular expression of what is to be cut off, such as '#.*'",
+            f"{argument('item_to_document', text)} is not a valid pattern ({error})",
+            advice="write a regular expression that matches what to cut off, such as '#.*'",
         ) from None
     return documents
 
@@ -578,13 +586,13 @@ def _documents_in(path: str) -> dict[bytes, bytes]:
     """Return the document of every item in a file with a row per item.
 
     Its columns are ``item`` and ``document``, or the first two. Raises: InputError for an item with two documents, and
-    for what is no such file.
+    for any other file.
     """
     documents: dict[bytes, bytes] = {}
     with opened_records(path, "documents of items") as records:
         names = ["item", "document"] if {"item", "document"} <= set(records.header) else records.header[:2]
         if len(names) < 2:
-            raise records.refused("one column", advice="give one of items and one of documents")
+            raise records.refused("there is only one column", advice="give one of items and one of documents")
         wanted = [records.header.index(name) for name in names]
         for row, cells in enumerate(records.rows(wanted)):
             try:
@@ -593,7 +601,7 @@ def _documents_in(path: str) -> dict[bytes, bytes]:
                 raise error.at(records.places.place(row)) from None
             if documents.setdefault(item, document) != document:
                 order = f"{shown(names[0])} is read as the items and {shown(names[1])} as their documents"
-                other_way = "" if "item" in names else f"; {order}: if it is the other way round, name them so"
-                what = f"item {shown(item)} has another document above"
+                other_way = "" if "item" in names else f"; {order}: if it is the other way round, name the columns so"
+                what = f"item {shown(item)} already has another document above"
                 raise records.places.error(row, what, advice=f"keep one{other_way}")
     return documents

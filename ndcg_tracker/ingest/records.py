@@ -1,4 +1,4 @@
-"""Tables of facts about groups and items: the rows of files and frames, cell by cell, each with its place."""
+"""Read tables of facts about groups and items: the cells of each row of a file or frame, with the row's place."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MAX_KEYS = 10_000
 
 _FEW_TEXTS = 1_000
 _LARGEST_CELL = 10_000_000  # bytes; Python takes four times as much for a list of numbers
-_HEAD = 1 << 16  # bytes that tell the format
+_HEAD = 1 << 16  # bytes that show the format
 _ROWS_AT_ONCE = 1 << 16
 _KINDS = {bool: "true or false", float: "a fraction", str: "text", list: "an array", dict: "an object"}
 Row = Sequence[object]
@@ -43,10 +43,10 @@ Row = Sequence[object]
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """A header, and the cells of all rows under the columns that are asked for by their places in the header.
+    """A header, and the cells of all rows in the requested columns, which are given by their places in the header.
 
-    ``places``: where each row stands, known once the row was given. ``refused`` makes the error for a wrong header.
-    ``is_text``: whether all cells are text, numbers too.
+    ``places``: the place of each row, known once the row was yielded. ``refused`` makes the error for a wrong header.
+    ``is_text``: whether all cells are text, even numbers.
     """
 
     header: list[str]
@@ -68,9 +68,10 @@ def opened_records(
 ) -> Iterator[Records]:
     """Open a file and yield its records, to be read before it is closed.
 
-    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``what``: the rows are about.
-    ``reader``: one of ``READERS``, None to tell from the file's name and content. ``header``: the names of all columns
-    of a CSV or TSV file whose first line is a row. Raises: InputError, one line, ``FILE:LINE: what; what to do``.
+    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``what``: what the rows
+    are about. ``reader``: one of ``READERS``, None to detect it from the file's name and content. ``header``: the names
+    of all columns of a CSV or TSV file whose first line is a row. Raises: InputError, one line, ``FILE:LINE: what; what
+    to do``.
     """
     if reader is not None and reader not in READERS:
         raise InputError(f"no reader {shown(reader)} for {what}", advice=f"choose one of {' '.join(READERS)}")
@@ -87,8 +88,8 @@ def records_in(
         raise source.error("is empty", advice="give a file that has rows")
     name = reader or (detect_reader if header is None else detect_delimited)(path, head)
     if header is not None and name not in ("csv", "tsv"):
-        words = f"{argument('columns')} names the columns of a csv or tsv file without header"
-        raise source.error(f"{words}, this is read as {name}", advice="leave it out")
+        words = f"{argument('columns')} is for csv or tsv files without a header"
+        raise source.error(f"{words}, but this file is read as {name}", advice="leave it out")
     if name == "jsonl":
         return json_records(source)
     if name == "parquet":
@@ -96,7 +97,7 @@ def records_in(
     if name in READERS:
         return delimited_records(source, b"," if name == "csv" else b"\t", header)
     raise source.error(
-        f"this is read as {name}, which is not read for {what}",
+        f"this file is read as {name}, which is not supported for {what}",
         advice=f"name another with {argument('reader')} ({' '.join(READERS)})",
     )
 
@@ -104,9 +105,9 @@ def records_in(
 def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | None = None) -> Records:
     """Return the records of a CSV or TSV file (see ``formats.delimited``).
 
-    ``header``: the names of its columns where the first line is a row; in such TSV files, as MS MARCO has them, quotes
-    are characters. Raises: InputError naming the line, here or in a row, for a wrong number of cells and a quote out of
-    place.
+    ``header``: the names of its columns if the first line is a row; in such TSV files, for example from MS MARCO,
+    quotes are ordinary characters. Raises: InputError naming the line, here or in a row, for a wrong number of cells
+    and for a misplaced quote.
     """
     is_quoted = header is None or delimiter != b"\t"
     read = cells_of(source, delimiter, quotes=is_quoted)
@@ -133,7 +134,7 @@ def delimited_records(source: Source, delimiter: bytes, header: Sequence[str] | 
 def json_records(source: Source) -> Records:
     """Return the records of a JSON lines file; a key that is absent is null.
 
-    Raises: InputError naming the line for what is no JSON object, and for a file with more than ``MAX_KEYS`` keys.
+    Raises: InputError naming the line for anything but a JSON object, and for more than ``MAX_KEYS`` keys in a file.
     """
     lines = array("q")
     columns: dict[str, _Cells] = {}
@@ -148,7 +149,7 @@ def json_records(source: Source) -> Records:
             cells = columns.get(name)
             if cells is None:
                 if len(columns) == MAX_KEYS:
-                    raise source.error(f"more than {MAX_KEYS:,} different keys", line, advice="one key per column")
+                    raise source.error(f"more than {MAX_KEYS:,} different keys", line, advice="use one key per column")
                 cells = columns[name] = _Cells()
             cells.add(len(lines), value)
         lines.append(line)
@@ -214,7 +215,7 @@ def parquet_records(source: Source) -> Records:
 
 
 def _cells_of(column: Any, places: RowPlaces, first: int) -> Iterable[object]:
-    """Return the cells of a column from row ``first`` on, those of lists one by one because each may be large."""
+    """Return the cells of a column from row ``first`` on, those with lists one by one because each may be large."""
     import pyarrow as pa
 
     if not pa.types.is_nested(column.type):
@@ -301,7 +302,7 @@ def _values(column: Any, name: str) -> Sequence[object]:
 
 
 def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> int:
-    """Return where a column is (what ``refused`` makes of one that is absent or appears twice)."""
+    """Return where a column is (the error of ``refused`` for one that is absent or appears twice)."""
     count = header.count(name)
     if count > 1:
         raise refused(f"column {shown(name)} appears {count} times", advice="rename all but one")
@@ -313,7 +314,7 @@ def place_of(header: Sequence[str], name: str, role: str, refused: Refused) -> i
 def cell_id(value: object, role: str) -> str:
     """Return the id of a ``role`` ("group", "item") that a cell holds; whole numbers become their decimal text.
 
-    Raises: WrongValueError for an id that is empty, too long, or none.
+    Raises: WrongValueError for an id that is empty, too long, or not an id.
 
     >>> cell_id("007", "group"), cell_id(7, "item")
     ('007', '7')
@@ -338,13 +339,13 @@ def cell_id(value: object, role: str) -> str:
 
 
 def checked_text(text: str, what: str) -> bytes:
-    """Return the UTF-8 bytes of a text (WrongValueError where a database cannot keep it)."""
+    """Return the UTF-8 bytes of a text (WrongValueError if a database cannot store it)."""
     if "\0" in text:
         raise WrongValueError(f"{what} has a NUL byte", advice="write the file again without it")
     try:
         return text.encode()
     except UnicodeEncodeError:
-        raise WrongValueError(f"{what} has half a character", advice="write the file as UTF-8") from None
+        raise WrongValueError(f"{what} has an incomplete character", advice="write the file as UTF-8") from None
 
 
 def plain(value: object, *, nan_is_null: bool) -> object:
@@ -366,7 +367,7 @@ def kind_of(value: object) -> str:
 
 
 def place_of_pair(path: str | None, group: str, item: str) -> str:
-    """Return where a row about a group's item stands in a file, ``FILE:LINE`` where it has lines; "" where unknown."""
+    """Return the place of the row about a group's item in a file, ``FILE:LINE`` if it has lines; "" if unknown."""
     if path in (None, "-"):
         return ""
     try:

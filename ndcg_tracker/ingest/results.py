@@ -1,4 +1,4 @@
-"""Results that another engine computed: files and frames with a value for each group, or sums over the groups."""
+"""Read results that another engine computed: a value for each group, or sums over the groups."""
 
 from __future__ import annotations
 
@@ -38,19 +38,18 @@ from ndcg_tracker.words.texts import shown
 
 READERS = ("csv", "tsv", "json", "jsonl", "parquet", "trec_eval")
 _HEAD = 1 << 16
-_WHOLE = "all"  # how trec_eval calls the summary over the groups, and nuggetizer its last row
-_UNNAMED = ""  # the column of an index, as pandas writes it
-_PRINTED = 1e-4  # how far the mean of printed digits may lie from the printed mean
+_WHOLE = "all"  # trec_eval's name for the summary over the groups, and nuggetizer's for its last row
+_UNNAMED = ""  # the header of an index column, as pandas writes it
+_PRINTED = 1e-4  # how far the mean of printed digits may be from the printed mean
 
 
 @dataclass(frozen=True, slots=True)
 class ResultColumns:
     """The names of the columns of a table of results; None is the default.
 
-    By default the groups stand in ``group``, in ``group_key``, as in what ``metrics sql`` computes, or in what a
-    convention calls them, such as ``qid``, and the values in ``value``, or in the only other column, as in a Series
-    that pandas has written. ``measure``: which of the measures to take where a file has several, in its column
-    ``measure``.
+    By default the groups are in ``group``, in ``group_key`` (as ``metrics sql`` names it), or in the column of a
+    convention, such as ``qid``. The values are in ``value``, or in the only other column, as in a Series that pandas
+    wrote. ``measure``: which of the measures to take if a file has several, in its column ``measure``.
     """
 
     group: str | None = None
@@ -60,7 +59,7 @@ class ResultColumns:
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """A value for each of some groups.
+    """The values of some groups.
 
     ``group_keys``: n ids, none twice; ``values``: float64, shape (n,), NaN where the group has none.
     """
@@ -80,9 +79,9 @@ def read_results(
 ) -> ResultTable:
     """Return the results that a file has.
 
-    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``limits``: between which numbers all
-    values lie. ``reader``: one of ``READERS``, None to tell from the file's name and content; ``trec_eval`` is what
-    ``trec_eval -q`` prints. A last row of a group ``all`` whose value is the mean of the others is none of a group.
+    Parameters: ``path``, a file, compressed or not, or ``-`` for standard input. ``limits``: the range of all values.
+    ``reader``: one of ``READERS``, None to detect it from the file's name and content; ``trec_eval`` is the output of
+    ``trec_eval -q``. A last row of a group ``all`` whose value is the mean of the others does not count as a group.
     Raises: InputError, one line, ``FILE:LINE: what; what to do``.
     """
     columns = columns or ResultColumns()
@@ -160,7 +159,7 @@ def _table(
 
 
 def _ends_with_the_mean(groups: Iterable[str], values: Sequence[float]) -> bool:
-    """Return whether the last row is that of all groups before it, as some tools write it."""
+    """Return whether the last row is the mean of all groups before it, as some tools write it."""
     before = [value for value in values[:-1] if not math.isnan(value)]
     if not before or [*groups][-1] != _WHOLE:
         return False
@@ -170,7 +169,7 @@ def _ends_with_the_mean(groups: Iterable[str], values: Sequence[float]) -> bool:
 def _value(cell: object, limits: tuple[float, float]) -> float:
     """Return the value that a cell holds, NaN for an empty one and null.
 
-    Raises: WrongValueError for what is no number, or lies outside of the range.
+    Raises: WrongValueError for a value that is not a number or is outside the range.
     """
     if cell is None or cell == "":
         return nan
@@ -186,21 +185,21 @@ def _value(cell: object, limits: tuple[float, float]) -> float:
         raise WrongValueError("the value is not finite", advice="where there is none, write null or nothing")
     if not limits[0] <= value <= limits[1]:
         raise WrongValueError(
-            f"the value {value:g} lies outside of the range {limits[0]:g} to {limits[1]:g}",
-            advice=f"give the range that all values lie in with {argument('range')}",
+            f"the value {value:g} is outside the range {limits[0]:g} to {limits[1]:g}",
+            advice=f"give the range of all values with {argument('range')}",
         )
     return value
 
 
 def _is_json(path: str, head: bytes, columns: ResultColumns) -> bool:
-    """Return whether a file is one JSON value, and no lines with a row each, of which there may be one alone."""
+    """Return whether a file is one JSON value and not JSON lines, of which there may be only one."""
     name = detect_reader(path, head)
     if name != "jsonl" or b"\n" in head.strip():
         return name == "json"
     try:
         return (columns.value or "value") not in json_record(head.removeprefix(BOM))
     except (WrongValueError, UnicodeDecodeError):
-        return False  # the reader of lines says where
+        return False  # the reader of lines names the place
 
 
 def _json_records(source: Source) -> Records:
@@ -218,9 +217,7 @@ def _json_records(source: Source) -> Records:
         if column_about("group", None, document, source.error) and all(
             isinstance(of, dict) for of in document.values()
         ):
-            raise source.error(
-                "this is a table written by its columns", advice="write it with to_json(orient='records')"
-            )
+            raise source.error("this is a table written by column", advice="write it with to_json(orient='records')")
         for group, value in document.items():
             by_measure = value.items() if isinstance(value, dict) else ()
             rows += [{"group": group, "measure": measure, "value": inner} for measure, inner in by_measure]
@@ -238,7 +235,7 @@ def _json_records(source: Source) -> Records:
 
 
 def _is_trec_eval(head: bytes) -> bool:
-    """Return whether a file begins as the output of trec_eval: a measure, a group, which may be all, and a value."""
+    """Return whether a file begins like the output of trec_eval: a measure, a group (or all), and a value."""
     parts = head.partition(b"\n")[0].split()
     if len(parts) != 3 or b"," in head.partition(b"\n")[0]:
         return False
@@ -246,7 +243,7 @@ def _is_trec_eval(head: bytes) -> bool:
 
 
 def _trec_eval(source: Source, limits: tuple[float, float], measure: str | None) -> ResultTable:
-    """Return the results of the lines that ``trec_eval -q`` prints, without those over all groups."""
+    """Return the results of the lines that ``trec_eval -q`` prints, except those over all groups."""
     lines: list[int] = []
 
     def rows() -> Iterator[Row]:
@@ -267,7 +264,7 @@ _CLOSE = 1e-6  # sums of sums agree up to rounding
 
 
 def write_summaries(summaries: Iterable[SliceSummary], path: str | Path) -> int:
-    """Write sums as JSON lines, one per metric and slice, and return how many bytes these are."""
+    """Write sums as JSON lines, one per metric and slice, and return the number of bytes written."""
     lines = [json.dumps(_line(summary), ensure_ascii=False, allow_nan=False) for summary in summaries]
     if not lines:
         raise InputError("there are no sums to write", advice="give what summarize returned")
@@ -287,7 +284,9 @@ def read_summaries(path: str) -> list[SliceSummary]:
                 continue
 
             def refused(why: str, number: int = number) -> NoReturn:
-                raise source.error(f"these are no sums ({why})", number, advice="write the file with write_summaries")
+                raise source.error(
+                    f"this line does not hold sums ({why})", number, advice="write the file with write_summaries"
+                )
 
             try:
                 summary = _summary(json.loads(line, parse_constant=refused))
@@ -324,7 +323,7 @@ def _summary(given: dict[str, Any]) -> SliceSummary:
 
 
 def _wrong(summary: SliceSummary) -> str | None:
-    """Return what is wrong with a line, None for nothing."""
+    """Return what is wrong with a line, None if nothing is."""
     paired = summary.paired
     clusters = {} if paired is None else paired.clusters or {}
     every = [summary.values, *([] if paired is None else [paired.differences]), *clusters.values()]
@@ -334,7 +333,7 @@ def _wrong(summary: SliceSummary) -> str | None:
         if min(sums.n, sums.wins, sums.losses) < 0 or sums.n_nonzero > sums.n:
             return "the counts contradict each other"
     if summary.labels is not None and (len(summary.labels) != 32 or not _HEX.issuperset(summary.labels)):
-        return f"labels {shown(summary.labels)} is no digest"
+        return f"labels {shown(summary.labels)} is not a digest"
     if paired is None:
         return None
     counts = (summary.n_undefined, paired.only_in_baseline, paired.only_in_candidate, paired.undefined)
@@ -358,7 +357,7 @@ def _wrong(summary: SliceSummary) -> str | None:
 
 
 def _wrong_together(summaries: Sequence[SliceSummary]) -> str | None:
-    """Return what is wrong with the lines of a file together: each metric has its whole, and all of the same kind."""
+    """Return what is wrong with the lines of a file together: each metric needs a total, and all are of one kind."""
     keys = [(summary.metric, summary.attribute, summary.slice) for summary in summaries]
     if len({*keys}) < len(keys):
         return "the same metric and slice is there twice"
@@ -366,9 +365,9 @@ def _wrong_together(summaries: Sequence[SliceSummary]) -> str | None:
         own = [summary for summary in summaries if summary.metric == metric]
         whole = [summary for summary in own if summary.attribute is None]
         if not whole:
-            return f"{metric} has slices, and no sums of all groups"
+            return f"{metric} has slices, but no sums of all groups"
         if len(own) > 1 and sum(summary.values.n for summary in own if summary is not whole[0]) != whole[0].values.n:
-            return f"the slices of {metric} are not all of its groups"
+            return f"the slices of {metric} do not cover all of its groups"
     kinds = {_kind(summary) for summary in summaries}
     return (
         "labels, baseline, slices or clusters differ between metrics"
@@ -384,10 +383,10 @@ def _kind(summary: SliceSummary) -> tuple[object, ...]:
 def merged_summaries(parts: Sequence[Sequence[SliceSummary]], *, disjoint_clusters: bool = False) -> list[SliceSummary]:
     """Return the sums of disjoint sets of groups, such as those of several days, as the sums of all of them.
 
-    ``parts``: what ``summarize`` returned, or ``read_summaries``, for each. ``disjoint_clusters``: the promise that no
-    cluster has groups in two parts, which sums cannot show. Raises: InputError where parts are of other metrics, slices
-    or clusters, where one has the digest of its labels and another has none, and where two have the same: then the
-    same groups would count twice.
+    ``parts``: the results of ``summarize`` or ``read_summaries``. ``disjoint_clusters``: the promise that no cluster
+    has groups in two parts, which sums cannot show. Raises: InputError if parts differ in metrics, slices or clusters,
+    if only some have a digest of their labels, and if two have the same digest: then the same groups would count
+    twice.
 
     >>> import numpy as np
     >>> days = [[SliceSummary("ndcg@10", Summary.of(np.array(values)))] for values in ([0.5], [0.25, 0.75])]
@@ -412,14 +411,15 @@ def merged_summaries(parts: Sequence[Sequence[SliceSummary]], *, disjoint_cluste
     if digests[0] is not None and len({*digests}) < len(digests):
         twice = next(digest for digest in digests if digests.count(digest) > 1)
         raise InputError(
-            f"two parts are of the same labels (digest {str(twice)[:12]}): their groups would count twice",
+            f"two parts have the same labels (digest {str(twice)[:12]}), so their groups would count twice",
             advice="leave one out",
         )
     if first[0].cluster is not None and not disjoint_clusters:
         raise InputError(
             f"a {first[0].cluster} with groups in several parts would count as several clusters",
             advice=(
-                f"summarize all rows at once; or, where none has, promise it with {argument('disjoint_clusters', True)}"
+                "summarize all rows at once; or, if there are none, promise it with "
+                f"{argument('disjoint_clusters', True)}"
             ),
         )
     labels = None if digests[0] is None else joined_digest(str(digest) for digest in digests)
@@ -447,5 +447,5 @@ def _not_alike(what: str, here: set[Any], there: set[Any], number: int) -> Input
         sides = ["there" if True in side else "" for side in (here, there)]
     first, other = (side or "none" for side in sides)
     return InputError(
-        f"parts 1 and {number} differ in {what}: {first}, and {other}", advice="merge sums of one kind alone"
+        f"parts 1 and {number} differ in {what}: {first}, and {other}", advice="merge only sums of the same kind"
     )

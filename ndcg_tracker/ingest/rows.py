@@ -27,10 +27,10 @@ class Rows:
     ``items``: one id per row, None for items known by their row's number within its group. ``scores``, ``grades``,
     ``weights``: float64, of frames perhaps int64, one per row, finite, NaN for null; None for an absent column.
     ``ranks``: int32, one per row, ``NO_RANK`` for none; None where they are not looked at. ``deciding``: what decides
-    where they contradict the scores, "format" for the scores of a format that has no choice, "order" for scores beside
-    ranks that are the places of rows, "lists" for ranks beside the order of lists. ``documents``: what the items are
-    chunks of, None for items of their own.
-    ``in_order``: whether the scores of some are made of the order of their rows, because there were none.
+    if they contradict the scores. "format" means the scores, in a format without a choice. "order" means the scores,
+    if the ranks are the places of rows. "lists" means the ranks, if there is also the order of lists. ``documents``:
+    what the items are chunks of, None if they are not chunks.
+    ``in_order``: whether some scores come from the order of their rows, because there were none.
     """
 
     span_keys: Keys
@@ -72,11 +72,11 @@ class Rows:
         )
 
     def with_documents(self, documents: Documents | None) -> Rows:
-        """Return the table with a rule for its documents, unless its format knows one already."""
+        """Return the table with a rule for its documents, unless its format already has one."""
         return self if documents is None or self.documents is not None else replace(self, documents=documents)
 
     def merged(self) -> Rows:
-        """Return the table with neighbouring spans of one group as one span: what was read in parts may have them.
+        """Return the table with neighbouring spans of one group joined, because reading in parts may split them.
 
         >>> rows = Rows(Keys.from_strings(["q", "q", "r"]), np.array([2, 1, 4]), None).merged()
         >>> rows.span_keys.to_list(), rows.span_lengths.tolist()
@@ -92,7 +92,7 @@ class Rows:
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
-        """Return several tables of the same columns, at least one, one after the other; everything is copied."""
+        """Return the rows of one or more tables with the same columns as one table; everything is copied."""
         items = [part.items for part in parts if part.items is not None and len(part.items)]
         return cls(
             Keys.joined([part.span_keys for part in parts]),
@@ -109,7 +109,7 @@ class Rows:
 
 
 def in_asked_order(rows: Rows, columns: Columns, names: Mapping[str, str]) -> Rows:
-    """Return a table with what says its order; scores that are ranks, from 1 for the best, become scores.
+    """Return a table with scores in the order that was asked for; ranks, from 1 for the best, become scores.
 
     Parameters: ``names``: the column of each role.
 

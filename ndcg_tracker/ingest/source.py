@@ -1,4 +1,4 @@
-"""Files, compressed or not, and standard input as one thing: blocks of whole lines, numbered and checked."""
+"""Read files, compressed or not, and standard input in one way: as blocks of whole lines, numbered and checked."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ndcg_tracker.unpacking import GrowsError, largest
 from ndcg_tracker.words.texts import shown_name
 
 _AT_ONCE = 1 << 20  # bytes cut into lines at a time
-_WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
+_WINDOW = 1 << 18  # bytes processed at a time: the temporary arrays fit into the cache
 _NEWLINE = 0x0A
 
 
@@ -46,7 +46,7 @@ class Lines(Protocol):
 
     @property
     def first_row(self) -> int:
-        """How many rows stand before it in the file."""
+        """How many rows come before it in the file."""
 
     @property
     def is_first(self) -> bool:
@@ -54,7 +54,7 @@ class Lines(Protocol):
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing comes after it, so that its last record is whole."""
+        """Whether nothing comes after it, so that its last record is complete."""
 
     def error(self, what: str, line: int | None = None, **parts: str) -> InputError:
         """Return the error that says ``what`` is wrong here; ``parts``: its advice."""
@@ -70,7 +70,7 @@ class Lines(Protocol):
 class TextBlock:
     """Whole lines of a file; ``first_line`` is the number of the first of them (for the rest see ``Lines``).
 
-    ``parts``: the text as it was read, in parts that end with a line each: a copy of it all would leave the cache.
+    ``parts``: the text as it was read, each part ending with a line: a copy of everything would not fit the cache.
     """
 
     name: str
@@ -179,7 +179,7 @@ def is_plain_text(block: bytes) -> bool:
 def plain_lines(block: bytes) -> bytes:
     """Return the block with every line ending in a bare newline.
 
-    Raises: DoubtfulError for bytes that are no UTF-8, NUL, and a carriage return inside a line.
+    Raises: DoubtfulError for bytes that are not UTF-8, for NUL, and for a carriage return inside a line.
     """
     if not is_plain_text(block):
         raise DoubtfulError("not plain text")
@@ -192,7 +192,7 @@ def plain_lines(block: bytes) -> bytes:
 
 Progress = Callable[[int, int | None], None]
 
-BLOCK = 1 << 22  # bytes; larger ones leave the cache and have their memory cleared anew each time
+BLOCK = 1 << 22  # bytes; larger blocks do not fit the cache, and their memory is cleared again each time
 LONGEST_LINE = 1 << 24
 _IN_MEMORY = 1 << 26
 BOM = b"\xef\xbb\xbf"
@@ -202,13 +202,13 @@ class Source:
     """One input, readable from its start as often as needed; use it in a ``with`` statement.
 
     Parameters: ``path``, a file, or ``-`` for ``stdin`` (None: the process's own). ``progress`` is called with the
-    bytes read so far and the size of the input (None while that is unknown). ``once``: not to copy an input that gives
-    its bytes only once; it can then be read through once, by ``head`` and after that one of the other ways to read.
-    ``name``: what errors call it, None for the path. Raises: InputError for what cannot be opened.
+    bytes read so far and the size of the input (None while that is unknown). ``once``: do not copy an input that gives
+    its bytes only once; it can then be read once, by ``head`` and after that by one other method. ``name``: its name
+    in errors, None for the path. Raises: InputError if it cannot be opened.
     """
 
     first_line, first_row = 1, 0
-    is_first = is_last = True  # a whole file, where a part of one is asked for
+    is_first = is_last = True  # a whole file, seen as a part of one
 
     def __init__(
         self,
@@ -232,7 +232,7 @@ class Source:
         named = compression_named(path)
         if named is not None and named is not self._compression and beginning:
             self.close()
-            what = f"is no {named.name} data in spite of its name"
+            what = f"is not {named.name} data, although its name says so"
             raise self.error(what, advice=f"compress it with {named.program} or rename it")
         if self._compression is not None:
             self._packed = f"the {self._compression.name} data"
@@ -252,13 +252,13 @@ class Source:
         return InputError(what, where=self.name if line is None else f"{self.name}:{line}", **parts)
 
     def report(self, n_bytes: int | None = None) -> None:
-        """Tell how many bytes of the input are done: by default those that were read."""
+        """Report how many bytes of the input are done: by default those that were read."""
         if self._progress is not None:
             self._progress(self._raw.tell() if n_bytes is None else n_bytes, self.size)
 
     @property
     def n_bytes_read(self) -> int:
-        """The size of the input, or of what was read of it while that is not known."""
+        """The size of the input, or while it is unknown, how much was read."""
         return self._raw.tell() if self.size is None else self.size
 
     def head(self, n_bytes: int) -> bytes:
@@ -270,11 +270,11 @@ class Source:
         head = b"".join(parts)
         archive = archive_of(head)
         if archive is not None:
-            raise self.error(f"is {archive}, which is not read", advice="unpack it and give what is in it")
+            raise self.error(f"is {archive}, which cannot be read", advice="unpack it and give a file from it")
         return head
 
     def file_path(self) -> str | None:
-        """Return the path under which another library can open the very bytes, None if there is none."""
+        """Return the path under which another library can open the same bytes, None if there is none."""
         return None if self._compression is not None or not isinstance(self._raw, io.BufferedReader) else self.path
 
     def content(self) -> bytes:
@@ -391,14 +391,14 @@ class Source:
             ) from None
 
     def _stream(self, *, is_final: bool = False) -> Readable:
-        """Return the content from its start; ``is_final``: that it need not be read again."""
+        """Return the content from its start; ``is_final``: whether it will not be read again."""
         self._raw.seek(0)
         if is_final and isinstance(self._raw, SinglePass):
             self._raw.release()
         return self._raw if self._compression is None else self._compression.opened(self._raw)
 
     def _read(self, stream: Readable, n_bytes: int, done: int) -> bytes:
-        """Return the next bytes; ``done`` is how many came before, for the cap on what a compressed file may become."""
+        """Return the next bytes; ``done``: how many came before, to limit how far a compressed file may expand."""
         part = self._part(stream.read, n_bytes)
         if self._packed and done + len(part) > largest(self._raw.tell()):
             grows = GrowsError(self._packed, "decompress it yourself if you trust it")
@@ -432,7 +432,7 @@ def _is_device(facts: os.stat_result) -> bool:
 
 
 def _is_endless(stream: IO[bytes]) -> bool:
-    """Return whether a stream that was handed over is a device (``< /dev/zero``), but no terminal and not /dev/null."""
+    """Return whether a stream is a device (``< /dev/zero``), but neither a terminal nor /dev/null."""
     try:
         facts = os.fstat(stream.fileno())
         return _is_device(facts) and not stream.isatty() and facts.st_rdev != Path(os.devnull).stat().st_rdev
@@ -441,7 +441,7 @@ def _is_endless(stream: IO[bytes]) -> bool:
 
 
 class SinglePass:
-    """A stream that can be gone back to its start until it is released; what was read before then is kept.
+    """A stream that can go back to its start until it is released; it keeps what was read before then.
 
     ``closes``: whether closing this closes the stream.
 
@@ -472,7 +472,7 @@ class SinglePass:
         return b"".join(parts)
 
     def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Go back to the start, the one place to go to. Raises: ValueError once bytes have gone by unkept."""
+        """Go back to the start, the only allowed place. Raises: ValueError once bytes were read without being kept."""
         if offset or whence or self._at > len(self._kept):
             raise ValueError("a stream that was released cannot be read again")
         self._at = 0

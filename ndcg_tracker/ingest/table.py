@@ -1,4 +1,4 @@
-"""From the rows of a table, whatever it was read from, to the columnar ranking, the labels and the weights."""
+"""Turn the rows of a table from any source into the columnar ranking, the labels and the weights."""
 
 from __future__ import annotations
 
@@ -41,34 +41,34 @@ _LEAST_LIST = 5  # shorter lists may have such scores by chance
 
 
 def no_row(refused: Refused) -> Exception:
-    """Return what ``refused`` makes of a table without rows."""
+    """Return the error of ``refused`` for a table without rows."""
     return refused("there are no rows", advice="give at least one")
 
 
 def no_score(refused: Refused) -> Exception:
-    """Return what ``refused`` makes of a run without scores."""
+    """Return the error of ``refused`` for a run without scores."""
     return refused("no row has a score", advice="name the score column, or read the file as labels")
 
 
 def too_heavy(refused: Refused) -> Exception:
-    """Return what ``refused`` makes of a weight that is too large."""
+    """Return the error of ``refused`` for a weight that is too large."""
     what = f"the weight is above {MAX_WEIGHT:g}"
     return refused(what, advice="give weights of a common size, such as 1 for most groups")
 
 
 def refuse_no_chunk(chunks: Sequence[Chunks], refused: Refused) -> None:
-    """Raise what ``refused`` makes of a run of which no item is a chunk of a document, though a rule says of which."""
+    """Raise the error of ``refused`` for a run in which the rule for documents matches no item."""
     if chunks and not sum(of_block.n_changed for of_block in chunks):
         raise refused(
-            f"{argument('item_to_document')} matches no item of the run, so that each is a document of its own",
-            advice="give a pattern of what their ids have behind the document's, such as '#.*', or leave it out",
+            f"{argument('item_to_document')} matches no item of the run, so each item would be its own document",
+            advice="give a pattern that matches what follows the document's id, such as '#.*', or leave it out",
         )
 
 
 def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Note]:
     """Return the notes on the parts of a run as notes on all of it.
 
-    ``has_labels``: whether labels came with the run, in the same table: an item without a score is judged then.
+    ``has_labels``: whether labels came with the run in the same table, so that an item without a score is judged.
 
     >>> for note in joined_notes([Note("rank_conflict", {"n": 2, "first": "q1"}), Note("no_score", {"n": 1})] * 2):
     ...     print(note)
@@ -76,7 +76,7 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
     no score: n=2
     """
     every, joined = list(notes), list[Note]()
-    if any(note.facts.get("deciding") == "lists" for note in every):  # it is not the order that decides
+    if any(note.facts.get("deciding") == "lists" for note in every):  # the order does not decide
         every = [note for note in every if note.kind != "order_of_lists"]
     for kind in ("order_of_lists", "rank_conflict", "scores_like_ranks", *(() if has_labels else ("no_score",))):
         parts = [note for note in every if note.kind == kind]
@@ -86,11 +86,11 @@ def joined_notes(notes: Iterable[Note], *, has_labels: bool = False) -> list[Not
 
 
 def scores_like_ranks(group_keys: Keys, offsets: Index, scores: Floats) -> Note | None:
-    """Return a note where the scores of every group are as ranks would be: the positions in a list, from 0 or 1.
+    """Return a note if the scores of every group look like ranks: the positions in a list, from 0 or 1.
 
-    These are whole numbers that rise with the rows of each group, from 0 or more, also with gaps; or the numbers
-    from 0 or 1 to that of the rows in any order, unless they fall with the rows. Parameters: ``scores``: float64, one
-    per row. If all groups are shorter than 5 rows, there is no note.
+    Such scores are whole numbers from 0 that rise with the rows of each group, possibly with gaps. They may also be the
+    numbers from 0 or 1 to the number of rows in any order, unless they fall with the rows. Parameters: ``scores``:
+    float64, one per row. If all groups are shorter than 5 rows, there is no note.
 
     >>> scores_like_ranks(Keys.from_strings(["q"]), np.array([0, 5]), np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     Note(kind='scores_like_ranks', facts={'n': 1, 'first': 'q'}, command=())
@@ -116,7 +116,7 @@ def scores_like_ranks(group_keys: Keys, offsets: Index, scores: Floats) -> Note 
 def rank_conflict(
     group_keys: Keys, offsets: Index, ranks: Ranks, scores: Floats, *, is_descending: bool = False
 ) -> Note | None:
-    """Return a note on the groups in which a better rank goes with a lower score, None where there is none.
+    """Return a note on the groups in which a better rank has a lower score, None if there are none.
 
     Parameters: ``ranks``: int32, one per row, ``NO_RANK`` for none. ``scores``: float64, one per row, finite;
     ``is_descending``: whether they are known to descend in each group.
@@ -137,7 +137,7 @@ def rank_conflict(
     owners = np.searchsorted(offsets, rows, "right") - 1
     bounds = np.append(np.searchsorted(owners, groups), rows.size)
     order = rows[descending_order(-ranks[rows].astype(np.float64), bounds)]
-    # the lowest score of one rank may not lie below the highest of the next
+    # the lowest score of one rank may not be below the highest of the next
     firsts = np.flatnonzero(np.append(True, (np.diff(ranks[order]) != 0) | (np.diff(owners) != 0))[: order.size])
     if not firsts.size:
         return None
@@ -148,10 +148,10 @@ def rank_conflict(
 
 
 def _scores_in_rank_order(offsets: Index, ranks: Ranks, scores: Floats) -> Floats:
-    """Return scores that put each group in the order of its ranks: other ones only where the order is another.
+    """Return scores that put each group in the order of its ranks; they change only if the order changes.
 
-    Equal scores of two ranks are replaced too: which of them comes first would be left to each metric. A group where a
-    row has no rank keeps its scores.
+    Equal scores of two ranks are replaced too, because otherwise each metric would decide which comes first. A group
+    in which a row has no rank keeps its scores.
 
     >>> _scores_in_rank_order(np.array([0, 2, 4]), np.array([1, 2, 2, 1]), np.array([2.0, 1.0, 0.6, 0.5])).tolist()
     [2.0, 1.0, -2.0, -1.0]
@@ -186,11 +186,11 @@ def _stays(values: Floats, offsets: Index) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RankedTable:
-    """What a run's file or frame holds: the run itself and, if they came along, labels and group weights.
+    """The content of a run's file or frame: the run and, if they are there, labels and group weights.
 
-    ``run``: as its rows stand; it has items, but for a block of a stream in which every row is judged and none was
-    retrieved. ``by_row_number``: whether items are known by the row's number within the group, for want of ids.
-    ``notes``: what its user should know. ``chunks``: what became of chunks of documents, None for other items.
+    ``run``: in the order of its rows; it has items, except in a block of a stream in which every row is judged and none
+    was retrieved. ``by_row_number``: whether items are identified by the row's number within the group, because they
+    have no ids. ``notes``: what the user should know. ``chunks``: how chunks became documents, None for other items.
     """
 
     run: Run
@@ -208,7 +208,7 @@ class RankedTable:
 
 @dataclass(frozen=True, slots=True)
 class _Grouped:
-    """Rows brought together group by group; ``rows`` are the source rows at each place."""
+    """Rows collected group by group; ``rows`` are the source rows at each place."""
 
     keys: Keys
     offsets: Index
@@ -220,7 +220,7 @@ class _Grouped:
         return values[self.rows].astype(np.float64, copy=False)
 
     def source_row(self, place: int) -> int:
-        """Return the source row that stands at a place."""
+        """Return the source row at a place."""
         return place + int(self.rows.start) if isinstance(self.rows, slice) else int(self.rows[place])
 
 
@@ -228,9 +228,9 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
     """Return the run, the labels and the weights of a table.
 
     A row without score is judged but not retrieved, a row without grade is unjudged. ``is_part``: whether this is a
-    part of a table, which may be without any score. Raises: what ``places`` makes of an id that is empty, too long or
-    has a NUL byte, of two rows for one (group, item), of a table without any row or any score, and of a weight that
-    is empty or negative.
+    part of a table, which may lack scores. Raises: the error of ``places`` for an id that is empty, too long or has a
+    NUL byte, and for two rows of one (group, item). Raises it also for a table without rows or scores, and for an
+    empty or negative weight.
     """
     grouping = _grouping(rows, places)
     if rows.scores is None and not is_part:
@@ -239,9 +239,9 @@ def ranked_table(rows: Rows, places: Places, *, is_part: bool = False) -> Ranked
 
 
 def ranked_blocks(rows: Rows, places: Places) -> Iterator[RankedTable]:
-    """Yield what ``ranked_table`` returns in blocks of whole groups, which take less memory and several cores.
+    """Yield the result of ``ranked_table`` in blocks of whole groups, which take less memory and use several cores.
 
-    Raises: what ``ranked_table`` raises.
+    Raises: the errors of ``ranked_table``.
     """
     grouping = _grouping(rows, places)
     ranges = list(group_ranges(grouping.offsets, _BLOCK_ROWS))
@@ -259,7 +259,7 @@ def ranked_blocks(rows: Rows, places: Places) -> Iterator[RankedTable]:
             any_score |= block.run.n_items > 0
             chunks += [] if block.chunks is None else [block.chunks]
             yield block
-            del block  # not to be held while the next one is made
+            del block  # frees memory while the next block is made
     except InputError:
         ranked_table(rows, places)  # raises the first row's error
         raise
@@ -314,7 +314,7 @@ def _ranked(rows: Rows, table: _Grouped, places: Places, *, is_part: bool) -> Ra
 
 
 def _refuse_no_sum(keys: Keys, before: Index, after: Index, scores: Floats, places: Places) -> None:
-    """Refuse to add up scores of which none is above 0, as those made of ranks: more chunks would be worse.
+    """Refuse to add up scores if none is above 0, as with scores computed from ranks: more chunks would be worse.
 
     Parameters: the offsets of the items ``before``, and of their documents ``after``.
     """
@@ -323,16 +323,16 @@ def _refuse_no_sum(keys: Keys, before: Index, after: Index, scores: Floats, plac
     wrong = np.flatnonzero((np.diff(after) < np.diff(before)) & (np.maximum.reduceat(scores, before[:-1]) <= 0))
     if wrong.size:
         raise places.whole(
-            f"group {shown(keys[int(wrong[0])])} has no score above 0, as ranks and distances have none, and with "
-            f"{argument('collapse', 'sum')} a document with more chunks would come out worse",
-            advice=f"give {argument('collapse', 'max')}, or scores of which the highest is best",
+            f"group {shown(keys[int(wrong[0])])} has no score above 0 (as with ranks or distances), so with "
+            f"{argument('collapse', 'sum')} a document with more chunks would rank lower",
+            advice=f"give {argument('collapse', 'max')}, or scores of which the highest is the best",
         )
 
 
 def _of_documents(
     rows: Rows, labels: tuple[Keys, Index, Keys, Floats], places: Places
 ) -> tuple[Keys, Index, Keys, Floats]:
-    """Return labels of chunks as those of their documents: each has the highest of its chunks."""
+    """Return labels of chunks as labels of their documents: each document gets the highest label of its chunks."""
     if rows.documents is None:
         return labels
     keys, offsets, items, grades = labels
@@ -344,7 +344,7 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
     """Return the labels of a table; rows without grade are unjudged and left out (raises: see ``ranked_table``).
 
     In a table without grades every row is a relevant item, of grade 1 (``Columns.are_relevant``).
-    ``are_answers``: whether people were to fill them in.
+    ``are_answers``: whether people had to fill them in.
     """
     table = _grouped(rows, _grouping(rows, places))
     grades = np.ones(rows.n_rows) if rows.grades is None else rows.grades
@@ -352,7 +352,7 @@ def label_lists(rows: Rows, places: Places, *, are_answers: bool = False) -> Lab
     labels = LabelLists(*judged, by_row_number=rows.items is None)
     if not labels.n_items:
         if are_answers:
-            advice = f"write grades into the label column, or name the one that has them with {argument('label')}"
+            advice = f"write grades into the label column, or name the column that has them with {argument('label')}"
             raise places.whole("no answer is filled in yet", advice=advice)
         raise places.whole("no row has a label", advice="name the label column")
     if rows.items is not None:
@@ -384,7 +384,7 @@ def _grouped(rows: Rows, grouping: Grouping, first: int = 0, last: int | None = 
 
 
 def _check_ids(keys: Keys, role: str, places: Places, spans: Rows | None) -> None:
-    """Refuse ids that are empty, too long or contain NUL; ``spans``: those whose ids they are, None for single rows."""
+    """Refuse ids that are empty, too long or contain NUL; ``spans``: the rows of the ids, None for single rows."""
     if keys.numbers is not None and (keys.dictionary is None or not _bad_id(keys.dictionary, role)):
         return
     fault = _bad_id(keys, role)
@@ -412,7 +412,7 @@ def _bad_id(keys: Keys, role: str) -> tuple[int, str, str] | None:
 
 
 def _without_nulls(table: _Grouped, numbers: Floats) -> tuple[Keys, Index, Keys, Floats]:
-    """Return group keys, offsets, items and numbers of the rows that have a number, and of their groups only."""
+    """Return group keys, offsets, items and numbers of the rows that have a number, and only of their groups."""
     null = np.isnan(numbers)
     if not null.any():
         return table.keys, table.offsets, table.items, numbers
@@ -444,7 +444,7 @@ def _group_weights(table: _Grouped, weights: Floats, places: Places) -> GroupWei
 def _refuse_duplicates(
     table: _Grouped, places: Places, documents: Documents | None, *lists: GroupedItems | None
 ) -> None:
-    """Refuse a second row for the same (group, item); a list that covers all rows lends its hashes."""
+    """Refuse a second row for the same (group, item); a list of all rows provides its hashes."""
     if documents is not None and documents.are_read:
         return  # the items are those of the chunks
     whole = next((items for items in lists if items is not None and items.n_items == len(table.items)), None)

@@ -1,4 +1,4 @@
-"""Metrics, and sums of values, over Arrow batches sorted by group, in bounded memory: what Spark and Ray Data call."""
+"""Metrics, and sums of values, over Arrow batches sorted by group, in bounded memory; for Spark and Ray Data."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ndcg_tracker.words.notes import Note, in_words
 from ndcg_tracker.words.texts import shown
 
 SIDE = "of_labels"
-"""The column that tells rows of labels (true) from rows of the run, where both come in one stream."""
+"""The column that marks rows of labels (true), as opposed to rows of the run, if both come in one stream."""
 ANY_ITEM = "any_item"
 """The column that says whether any item of these groups has a label."""
 OF_GROUPS = {
@@ -40,13 +40,13 @@ OF_GROUPS = {
     "labelled": "bool",
 }
 _BLOCK_ROWS = 1 << 19
-_LONG_GROUP = 1 << 20  # rows of one group that are held before those that no metric looks at are dropped
+_LONG_GROUP = 1 << 20  # rows of one group that are held before rows that no metric uses are dropped
 _TO_THE_CUTOFF = frozenset({"cg", "dcg", "idcg", "ndcg", "P", "RR", "Success"})
 _UP_TO_THE_CUTOFF = frozenset({"gain", "discount", "rel", "ties"})
 
 
 def usable_metrics(metrics: str | Sequence[str]) -> list[Metric]:
-    """Return the metrics that some texts name. Raises: MetricError where one asks for the order of rows."""
+    """Return the metrics that texts name. Raises: MetricError for a metric that depends on the order of rows."""
     parsed = parsed_metrics(metric_texts(metrics))
     for metric in parsed:
         if metric["ties"] == "input":
@@ -59,11 +59,11 @@ def usable_metrics(metrics: str | Sequence[str]) -> list[Metric]:
 def per_group(batches: Iterable[Any], metrics: str | Sequence[str], by: str | None = None) -> Iterator[Any]:
     """Yield the values of metrics for every group, as Arrow batches with the columns [``by``,] group, metric, value.
 
-    Parameters: ``batches``: Arrow record batches with the columns group, item, score and label, those of a group one
-    after the other and in no other stream; a null score is judged but not retrieved, a null label unjudged. With the
-    column ``of_labels`` (Boolean) labels stand in rows of their own. ``by``: a column that has one value per group.
-    ``value`` (float64) is null where the metric is not defined for the group. A group of more than a million rows
-    keeps only what metrics with cutoffs look at. Raises: InputError, naming group and item; MetricError.
+    Parameters: ``batches``: Arrow record batches with the columns group, item, score and label. The rows of a group
+    follow one another, all in the same stream. A null score means judged but not retrieved, a null label unjudged.
+    With the column ``of_labels`` (Boolean), labels are in separate rows. ``by``: a column with one value per group.
+    ``value`` (float64) is null if the metric is not defined for the group. Of a group with more than a million rows
+    only the rows that metrics with cutoffs use are held. Raises: InputError, naming group and item; MetricError.
 
     >>> import pyarrow as pa
     >>> rows = {"group": ["q", "q", "r"], "item": ["a", "b", "a"], "score": [2.0, 1.0, 1.0], "label": [0, 1, 1]}
@@ -77,7 +77,7 @@ def per_group(batches: Iterable[Any], metrics: str | Sequence[str], by: str | No
 
 
 def all_of_groups(batches: Iterable[Any], metrics: str | Sequence[str], by: str | None = None) -> Iterator[Any]:
-    """Yield the tables of ``per_group`` with all else that ``collected`` needs to make an ``Evaluation`` of them."""
+    """Yield the tables of ``per_group`` with everything else that ``collected`` needs for an ``Evaluation``."""
     parsed, texts = usable_metrics(metrics), metric_texts(metrics)
     cutoff = _last_rank(parsed)
     for table in whole_groups(batches, lambda table: table if cutoff is None else _shortened(table, cutoff)):
@@ -85,9 +85,9 @@ def all_of_groups(batches: Iterable[Any], metrics: str | Sequence[str], by: str 
 
 
 def collected(table: Any, metrics: str | Sequence[str]) -> Evaluation:
-    """Return the evaluation in an Arrow table of ``all_of_groups``: groups by id, means as those of ``nt.evaluate``.
+    """Return the evaluation in an Arrow table of ``all_of_groups``: groups by id, means as from ``nt.evaluate``.
 
-    Raises: InputError where no group of the run has labels.
+    Raises: InputError if no group of the run has labels.
     """
     import pyarrow.compute as pc
 
@@ -102,14 +102,14 @@ def collected(table: Any, metrics: str | Sequence[str]) -> Evaluation:
         results.append(aggregated(GroupValues(metric, keys, **columns)))
     if not table.num_rows or not pc.any(pc.and_(table["labelled"], pc.greater_equal(table["n_items"], 0))).as_py():
         raise InputError(
-            "no group of the run has labels", advice="give labels of the same groups, with ids written alike"
+            "no group of the run has labels", advice="give labels of the same groups, with ids written the same way"
         )
     notes = [] if pc.any(table[ANY_ITEM]).as_py() else [Note("no_label")]
     return Evaluation(texts, tuple(results), in_words(notes))
 
 
 def _last_rank(metrics: Sequence[Metric]) -> int | None:
-    """Return the last rank that metrics look at, None where one may look at every item or its score."""
+    """Return the last rank that metrics use, None if one may use every item or its score."""
     last = 0
     for metric in metrics:
         others = {axis for axis, _ in metric.settings} - _UP_TO_THE_CUTOFF
@@ -120,12 +120,12 @@ def _last_rank(metrics: Sequence[Metric]) -> int | None:
 
 
 def whole_groups(batches: Iterable[Any], shortened: Callable[[Any], Any]) -> Iterator[Any]:
-    """Yield tables of whole groups; the rows of a group that is not complete yet are held."""
+    """Yield tables of whole groups; the rows of an incomplete group are held back."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     whole: list[Any] = []
-    held: list[Any] = []  # of the last group
+    held: list[Any] = []  # rows of the last group
     limit = _LONG_GROUP
     for batch in batches:
         table = pa.Table.from_batches([batch])
@@ -165,7 +165,7 @@ def in_blocks(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def labels_digests(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield the digests of labels that come in Arrow batches sorted by group: their ``joined_digest`` is that of all.
+    """Yield digests of labels in Arrow batches sorted by group: their ``joined_digest`` is the digest of all labels.
 
     ``batches``: record batches with the columns group, item and label; no label is null.
     """
@@ -177,19 +177,19 @@ def labels_digests(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _shortened(table: Any, cutoff: int) -> Any:
-    """Return the rows of one group without those that are behind the cutoff and have no label."""
+    """Return the rows of one group without those that are below the cutoff and have no label."""
     import pyarrow.compute as pc
 
     scores = np.asarray(pc.fill_null(table["score"].cast("float64"), -np.inf))
     if scores.size <= cutoff:
         return table
-    ahead = scores >= np.partition(scores, scores.size - cutoff)[scores.size - cutoff]  # those that tie as well
+    ahead = scores >= np.partition(scores, scores.size - cutoff)[scores.size - cutoff]  # including ties
     kept = ahead | np.asarray(pc.is_valid(table["label"])) | np.isnan(scores)
     return table.filter(kept)
 
 
 class _Rows:
-    """Rows that are known by group and item."""
+    """Rows identified by group and item."""
 
     if_twice = "keep one of the two"
 
@@ -206,7 +206,7 @@ class _Rows:
         return InputError(what, **parts)
 
     def mention(self, row: int) -> str:
-        """Return what another row of the same group and item is called."""
+        """Return how a message calls another row of the same group and item."""
         return "another row"
 
 
@@ -222,7 +222,7 @@ def run_and_labels(table: Any) -> tuple[RankedTable | None, LabelLists | None]:
         labels = labels if len(numbers) == 2 else labels.slice(0, 0)
     nan = np.isnan(np.asarray(run["score"].cast("float64")))
     if nan.any():
-        advice = "fix the scores, or make them null where NaN means not retrieved"
+        advice = "fix the scores, or, if NaN means not retrieved, make them null"
         raise _Rows(run).error(int(np.argmax(nan)), "the score is nan", advice=advice)
     return (
         part_of_run(run.select(["group", "item", "score"]), _Rows(run)) if run.num_rows else None,
@@ -251,12 +251,12 @@ def _values(table: Any, metrics: Sequence[Metric], texts: Sequence[str], by: str
 
 
 def _column(of_metrics: Sequence[GroupValues], name: str) -> NDArray[Any]:
-    """Return a column of the values of several metrics, those of a group one after the other."""
+    """Return a column of the values of several metrics, group after group."""
     return np.column_stack([getattr(of_metric, name) for of_metric in of_metrics]).ravel()
 
 
 def _of_groups(table: Any, by: str, groups: Any) -> Any:
-    """Return the one value that a column has in each of some groups."""
+    """Return the only value that a column has in each group."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -297,8 +297,8 @@ class _Sums(NamedTuple):
 def summed(batches: Iterable[Any]) -> Iterator[Any]:
     """Yield one row per metric and slice: the sums of values and of differences, with the columns of ``SUMS``.
 
-    ``batches``: Arrow record batches with the columns metric, slice, own, other (float64, null where undefined or
-    absent) and has_own: whether the group is in the run at all.
+    ``batches``: Arrow record batches with the columns metric, slice, own, other (float64, null if undefined or
+    absent) and has_own: whether the group is in the run.
     """
     parts_of: dict[tuple[str, str | None], list[_Sums]] = {}
     for table in in_blocks(batches):
@@ -346,10 +346,10 @@ def _row(sums: _Sums) -> dict[str, Any]:
 
 
 def summed_clusters(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield one row per metric, slice and size of clusters: the sums of the totals of these, as ``OF_CLUSTERS``.
+    """Yield one row per metric, slice and size of clusters: the sums of the clusters' totals, as ``OF_CLUSTERS``.
 
-    ``batches``: one row per cluster with the columns metric, slice, is_whole (whether it is that of all slices),
-    n_groups and total, its groups and the sum of their differences.
+    ``batches``: one row per cluster with the columns metric, slice, is_whole (whether it covers all slices), n_groups
+    (its groups) and total (the sum of their differences).
     """
     parts_of: dict[tuple[Any, ...], list[Summary]] = {}
     for table in in_blocks(batches):
@@ -372,7 +372,7 @@ def together(
     cluster: str | None = None,
     labels: str | None = None,
 ) -> list[SliceSummary]:
-    """Return the sums in all tables of ``summed`` and ``summed_clusters``: of the whole run, and of its slices."""
+    """Return the sums of all tables of ``summed`` and ``summed_clusters``: of the whole run, and of its slices."""
     parts: dict[tuple[str, bool, str | None], list[_Sums]] = {}
     for row in sums.to_pylist():
         values, differences = (Summary(*(row[f"{of}_{name}"] for name in _FIELDS)) for of in ("values", "differences"))

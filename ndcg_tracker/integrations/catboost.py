@@ -13,7 +13,7 @@ class TrainingRuns(training.TrainingRuns):
     """Stores the validation rankings of a CatBoost training (see ``training.TrainingRuns`` for the parameters).
 
     CatBoost's callbacks do not get the model, so this is not a callback: ``store`` ranks with every n-th iteration and
-    with the finished model, from the trees that the model kept. ``features``: an array, a frame or a Pool.
+    with the finished model, using the trees that the model kept. ``features``: an array, a frame or a Pool.
 
     >>> import catboost, numpy as np, tempfile
     >>> features, labels, group = np.arange(60.0).reshape(-1, 1), np.arange(60) % 3, np.arange(60) // 6
@@ -41,7 +41,7 @@ class TrainingRuns(training.TrainingRuns):
         if self.every is not None:
             staged = _catboost().CatBoost.staged_predict(model, self._features, eval_period=self.every)
             for number, scores in enumerate(staged, 1):
-                if number * self.every <= model.tree_count_:  # the last one is always stored
+                if number * self.every <= model.tree_count_:  # the last iteration is always stored
                     self._store_iteration(number * self.every, scores, parameters)
         scores = _catboost().CatBoost.predict(model, self._features, ntree_end=used)
         best = model.get_best_iteration()

@@ -13,8 +13,8 @@ class TrainingRuns(training.TrainingRuns):
     """Stores the validation rankings of a LightGBM training (see ``training.TrainingRuns`` for the parameters).
 
     Pass it as a callback to store every n-th iteration during the training, and pass the model to ``store``.
-    ``features``: an array, a frame or a sparse matrix; no Dataset. The scores are raw scores: LightGBM's own NDCG is
-    computed from these.
+    ``features``: an array, a frame or a sparse matrix, not a Dataset. The scores are raw scores, from which LightGBM
+    also computes its own NDCG.
 
     >>> import lightgbm as lgb, numpy as np, tempfile
     >>> features, labels = np.arange(60.0).reshape(-1, 1), np.arange(60) % 3
@@ -30,7 +30,7 @@ class TrainingRuns(training.TrainingRuns):
     def __call__(self, env: Any) -> None:
         """Store the ranking of this iteration if it is an n-th one.
 
-        LightGBM calls this after every iteration, before its own callbacks, since early stopping would end the round.
+        LightGBM calls this after every iteration, before its own callbacks, because early stopping would end the round.
         """
         if not isinstance(env.model, _lightgbm().Booster):
             raise InputError("lightgbm.cv trains several models at once", advice="pass TrainingRuns to lightgbm.train")

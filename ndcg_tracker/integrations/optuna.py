@@ -1,4 +1,4 @@
-"""Each trial of an Optuna study is a stored run; the best one has the highest mean or lower end of its interval."""
+"""Store each trial of an Optuna study as a run; the best one has the highest mean or lower end of its interval."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ LOWER, MEAN, RUN = "ndcg_tracker.lower", "ndcg_tracker.mean", "ndcg_tracker.run"
 class StudyRuns:
     """Stores the ranking of each trial as the run ``STUDY/trial-0007``, with the tags ``study`` and ``trial``.
 
-    Parameters: ``study``: its name. ``labels``: a frame or path, None where the rankings bring theirs. ``metrics``: one
-    text form or several; the first is what the study optimises. ``database``: see ``Tracker``. ``tags``: kept with
-    every run. ``replace``: replace the runs of an earlier study of this name. Raises: InputError for a name that is
-    not one.
+    Parameters: ``study``: its name. ``labels``: a frame or path, None if the rankings have their own. ``metrics``: one
+    text form or several; the study optimises the first. ``database``: see ``Tracker``. ``tags``: stored with every
+    run. ``replace``: replace the runs of an earlier study of this name. Raises: InputError for an invalid name.
 
     >>> import optuna, tempfile
     >>> optuna.logging.disable_default_handler()
@@ -63,12 +62,12 @@ class StudyRuns:
             self._database = tracker.location
 
     def store(self, trial: Any, frame: object, **columns: Any) -> float:
-        """Store what a trial ranked, and return the mean of the first metric.
+        """Store the ranking of a trial, and return the mean of the first metric.
 
-        Parameters: ``trial``: Optuna's; its parameters are the run's, and it gets the user attributes
+        Parameters: ``trial``: Optuna's trial. Its parameters become the run's, and it gets the user attributes
         ``ndcg_tracker.run``, ``ndcg_tracker.mean`` and ``ndcg_tracker.lower``. ``frame`` and ``columns``: see
-        ``Tracker.ingest``. Raises: what that raises, and InputError where the mean is not defined. Warns where the
-        study looks for the lowest value and the metric is better the higher it is; Optuna's default is the lowest.
+        ``Tracker.ingest``. Raises: the errors of ``Tracker.ingest``, and InputError if the mean is not defined. Warns
+        if the study minimizes (Optuna's default) but a higher value of the metric is better.
         """
         name = trial_name(self.study, trial.number)
         with Tracker(self._database) as tracker:
@@ -105,9 +104,9 @@ class StudyRuns:
     def best_trial(self, study: Any, *, by: Literal["lower", "mean"] = "lower") -> Any:
         """Return the trial whose mean, or the lower end of whose 95% t interval, is highest.
 
-        The interval is of each trial alone, over groups; it does not allow for the choice of the best of many. A trial
-        without an interval (one group, or the same value in all) counts with its mean. Raises: InputError where no
-        trial was stored.
+        The interval is that of each single trial over its groups; it does not correct for choosing the best of many
+        trials. A trial without an interval (one group, or the same value in all) counts with its mean. Raises:
+        InputError if no trial was stored.
         """
         stored = [trial for trial in study.trials if trial.value is not None and RUN in trial.user_attrs]
         if by not in ("lower", "mean"):
@@ -125,11 +124,11 @@ class StudyRuns:
 
 
 def _check_direction(trial: Any, metric: str) -> None:
-    """Warn where every objective of a trial's study has the other direction than a metric."""
+    """Warn if every objective of a trial's study has the opposite direction of the metric."""
     directions = {each.name for each in getattr(getattr(trial, "study", None), "directions", ())}
     best, wanted = ("higher", "maximize") if parse_metric(metric).direction == "higher" else ("lower", "minimize")
     if directions and wanted.upper() not in directions:
-        raised = f"the study is to {directions.pop().lower()} its value, and {metric} is better the {best} it is"
+        raised = f"the study will {directions.pop().lower()} its value, but {metric} is better the {best} it is"
         advice = f"create it with direction={wanted!r}, or return the negative of what store returns"
         warn(NdcgTrackerWarning(raised, advice=advice))
 

@@ -1,16 +1,16 @@
-"""A gate as a test: the fixture ``ndcg_gate``, which pytest finds by itself if ndcg_tracker is installed.
+"""Use a gate as a test: the fixture ``ndcg_gate``, which pytest finds by itself if ndcg_tracker is installed.
 
     def test_the_new_ranker_may_ship(ndcg_gate):
         ndcg_gate.check("dense", baseline="@baseline", metric="ndcg@10", margin=0.01)
 
-The database is given by ``--ndcg-track-db`` or ``NDCG_TRACK_DB``. The test fails on FAIL and, by default, on
-INCONCLUSIVE, with the report of the gate. The decision goes into the JUnit report as properties of the test, and the
-comparison into GitHub's step summary if there is one. Beside the JUnit report, a test that fails leaves the report page
-of what it compared.
+``--ndcg-track-db`` or ``NDCG_TRACK_DB`` gives the database. The test fails on FAIL and, by default, on INCONCLUSIVE,
+with the report of the gate. The decision goes into the JUnit report as properties of the test, and the comparison into
+GitHub's step summary if there is one. A test that fails also writes the report page of its comparison next to the
+JUnit report.
 
 A decision is recorded in CI (if the variable ``CI`` is set) and on request: ``check(..., record=True)``,
-``--ndcg-track-record always``, or ``ndcg_track_record = always`` in pytest's configuration. A test on a
-developer's machine changes neither the drift nor the alpha budget of a gate.
+``--ndcg-track-record always``, or ``ndcg_track_record = always`` in pytest's configuration. By default a test
+on a developer's machine changes neither the drift nor the alpha budget of a gate.
 """
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ class NdcgGate:
     """Runs the gate on stored runs from within a test.
 
     ``database``: a URL or path, None for ``NDCG_TRACK_DB``. ``properties``: receives the name and value of each
-    property of the test. ``record``: whether decisions are recorded if a check does not say. ``page``: the report page
-    of a check that fails, None to write none.
+    property of the test. ``record``: the default for recording decisions. ``page``: the path of the report page of a
+    check that fails, None to write none.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class NdcgGate:
         record: bool | None = None,
         **options: Any,
     ) -> GateResult:
-        """Return the decision on a candidate if it may replace the baseline; otherwise the test fails with the report.
+        """Return the decision on a candidate if it may replace the baseline; otherwise fail the test with the report.
 
         Parameters: those of ``Tracker.gate``. ``on_inconclusive``: whether INCONCLUSIVE fails the test, skips it, or
         passes. ``record``: whether the decision is recorded; by default as ``--ndcg-track-record`` or the setting
@@ -121,7 +121,7 @@ class NdcgGate:
                     result = tracker.gate(**asked) if recorded else _unrecorded(tracker, asked)
                     page = None if result.is_accepted else self._page
                     if page is not None:
-                        page.parent.mkdir(parents=True, exist_ok=True)  # pytest makes it at the end
+                        page.parent.mkdir(parents=True, exist_ok=True)  # pytest creates it only at the end
                         tracker.gate_report(result, output=str(page)).save(page)
                 if append_summary is not None:
                     append_summary(gate_said(result.gated).in_format("markdown") + "\n")
@@ -183,10 +183,10 @@ def _is_recorded(config: pytest.Config) -> bool:
 @pytest.fixture
 def ndcg_gate(request: pytest.FixtureRequest) -> NdcgGate:
     """The gate, on the database of ``--ndcg-track-db`` or ``NDCG_TRACK_DB`` (see ``NdcgGate.check``)."""
-    # not by record_property, which warns under junit_family=xunit2, the default, although that writes them
+    # record_property would warn under junit_family=xunit2, the default, although that writes them
     properties: Properties = request.node.user_properties
     database = request.config.getoption("--ndcg-track-db")
     junit = request.config.getoption("xmlpath", None)
-    name = re.sub(r"[^\w.-]+", "_", request.node.nodeid)  # tests of two files may have one name
+    name = re.sub(r"[^\w.-]+", "_", request.node.nodeid)  # tests of two files may have the same name
     page = None if not junit else Path(junit).with_name(f"{Path(junit).stem}-{name}.html")
     return NdcgGate(database, properties, record=_is_recorded(request.config), page=page)

@@ -1,4 +1,4 @@
-"""An evaluator for sentence-transformers that stores each ranking, with the arguments of that library's own."""
+"""An evaluator for sentence-transformers that stores each ranking, with the arguments of the library's own class."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _ROUGHLY = 0.01
 class InformationRetrievalEvaluator:
     """Ranks a corpus for each query by a model's embeddings, stores the run, and returns its means.
 
-    Called as sentence-transformers calls an evaluator, during and after training:
+    sentence-transformers calls it like any evaluator, during and after training:
     ``SentenceTransformerTrainer(..., evaluator=InformationRetrievalEvaluator(queries, corpus, relevant_docs))``. The
     positional arguments are those of the library's class of the same name, and so are the names of the means:
     ``[NAME_]cosine_ndcg@10``, ``mrr``, ``accuracy``, ``precision``, ``recall`` and ``map``. The values are equal too,
-    but where scores tie: here the higher id comes first, there any.
+    except for tied scores: here the higher id comes first, there the order is arbitrary.
 
     Parameters: ``queries``: id to text; those without relevant documents are left out. ``corpus``: id to text.
     ``relevant_docs``: query id to the ids of its relevant documents, or to ``{id: grade}``. ``similarity``: "cosine"
-    or "dot", by default what the model names, else cosine. ``run``: the name of the run of the finished model, by
+    or "dot", by default the model's own, else cosine. ``run``: the name of the run of the finished model, by
     default ``name``; during training ``RUN/step-000100`` or ``RUN/epoch-1``. ``dataset``, ``database``, ``tags``,
-    ``replace``: see ``Tracker.ingest``. As many documents per query are stored as the largest cutoff says. Raises:
-    InputError for a query without text, a cutoff that is not one, and ``map_at_k`` below the number of relevant
-    documents, where that library divides by the cutoff; NameTakenError for a run of another model, if possible before
-    the corpus is encoded.
+    ``replace``: see ``Tracker.ingest``. The largest cutoff decides how many documents per query are stored. Raises:
+    InputError for a query without text, an invalid cutoff, and a ``map_at_k`` below the number of relevant documents,
+    because there the library divides by the cutoff; NameTakenError for a run of another model, if possible before the
+    corpus is encoded.
     """
 
     greater_is_better = True
@@ -78,9 +78,9 @@ class InformationRetrievalEvaluator:
         most_relevant = max(len(relevant) for relevant in self._grades.values())
         if any(cutoff < most_relevant for cutoff in map_at_k):
             raise InputError(
-                f"sentence-transformers divides map@{min(map_at_k)} by {min(map_at_k)} where a query has more relevant "
-                f"documents (here up to {most_relevant}), and ours by all of them",
-                advice=f"give map_at_k from {most_relevant} on, or () for none",
+                f"sentence-transformers divides map@{min(map_at_k)} by {min(map_at_k)} if a query has more relevant "
+                f"documents (here up to {most_relevant}), but ours divides by all of them",
+                advice=f"give map_at_k of at least {most_relevant}, or () for none",
             )
         self._names = {
             f"{theirs}@{cutoff}": f"{ours}@{cutoff}"
@@ -117,7 +117,7 @@ class InformationRetrievalEvaluator:
     ) -> dict[str, float]:
         """Store the run of a model and return its means by their names in sentence-transformers.
 
-        ``primary_metric`` is the first of them. ``output_path`` is not written to: the store has the results. Raises:
+        ``primary_metric`` is the first of them. ``output_path`` is ignored: the store has the results. Raises:
         NameTakenError.
         """
         kind = self._similarity or str(getattr(model, "similarity_fn_name", None) or "cosine")
@@ -131,10 +131,9 @@ class InformationRetrievalEvaluator:
         place |= {"step": str(steps)} if steps != -1 else {}
         name = self._run + stage
         taken = NameTakenError(
-            f"run {name!r} of dataset {self._dataset!r} is already stored, and this model ranks otherwise",
+            f"run {name!r} of dataset {self._dataset!r} is already stored, but this model ranks differently",
             advice=(
-                f"keep both with {argument('run', self._run + '-2')}, or put this one in its place with "
-                f"{argument('replace', True)}"
+                f"keep both with {argument('run', self._run + '-2')}, or replace it with {argument('replace', True)}"
             ),
         )
         with Tracker(self._database) as tracker:
@@ -160,10 +159,10 @@ class InformationRetrievalEvaluator:
         return {name: float("nan") if mean is None else mean for name, mean in by_name.items()}
 
     def _is_taken(self, store: Store, name: str, model: Any, kind: str) -> bool:
-        """Return whether a run of this name is surely another one.
+        """Return whether a run of this name is certainly a different one.
 
-        Its size says so, or the scores that the model gives the stored documents of one query: these are quick to
-        encode, all others are not. Scores are compared roughly, because batches of other lengths round otherwise.
+        Its size shows it, or the scores that the model gives to the stored documents of one query: these are quick to
+        encode, all others are not. Scores are compared roughly, because batches of other lengths round differently.
         """
         query, text = next(iter(self._queries.items()))
         with store.read() as tx:

@@ -17,15 +17,15 @@ SCORES = ("decision_function", "predict_proba", "predict")
 
 
 def ndcg_scorer(metric: str = "ndcg@10", *, group: str | int | None = None) -> Any:
-    """Return a scorer for ``cross_val_score``, ``GridSearchCV`` and the like: the mean of a metric over the groups.
+    """Return a scorer for ``cross_val_score``, ``GridSearchCV`` and others: the mean of a metric over the groups.
 
     The splitter must keep groups whole, as GroupKFold does. Scores come from ``decision_function``, else
     ``predict_proba`` (of the second of two classes), else ``predict``. Parameters: ``metric``: a text form. ``group``:
     which column of X holds the group ids, by name in a frame, by number in an array; None to take them from the
-    metadata ``groups``, which GroupKFold takes too: that needs ``sklearn.set_config(enable_metadata_routing=True)``
-    before. Returns: a scorer, whose value is NaN where the metric is undefined for every group. Raises: MetricError;
-    InputError where routing is not enabled or scikit-learn is missing. scikit-learn turns an error in a fold
-    into a warning and NaN, unless ``error_score="raise"``.
+    metadata ``groups``, as GroupKFold does; call ``sklearn.set_config(enable_metadata_routing=True)`` before.
+    scikit-learn turns an error in a fold into a warning and NaN, unless ``error_score="raise"``. Returns: a scorer,
+    whose value is NaN if the metric is undefined for every group. Raises: MetricError; InputError if routing is not
+    enabled or scikit-learn is missing.
 
     >>> import pandas as pd
     >>> from sklearn.linear_model import LinearRegression
@@ -62,7 +62,7 @@ class ColumnScorer:
 
 
 def mean_over_groups(labels: Any, scores: Any, *, groups: Any, metric: str) -> float:
-    """Return the mean of a metric over the groups of some rows, NaN where it is undefined for every one.
+    """Return the mean of a metric over the groups of some rows, NaN if it is undefined for all of them.
 
     >>> mean_over_groups([1, 0, 0], [0.3, 0.2, 0.1], groups=[1, 1, 2], metric="ndcg@10")
     0.5
@@ -86,7 +86,7 @@ def column_of(rows: Any, column: str | int) -> Any:
     values = np.asarray(rows)
     if not isinstance(column, int) or not -values.shape[1] <= column < values.shape[1]:
         raise InputError(
-            f"X is an array of {values.shape[1]} columns", advice="give the number of the one with the groups"
+            f"X is an array of {values.shape[1]} columns", advice="give the number of the column with the groups"
         )
     ids = values[:, column]
     if ids.dtype.kind == "f" and not (ids == np.floor(ids)).all():

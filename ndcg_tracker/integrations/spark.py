@@ -1,4 +1,4 @@
-"""The same metrics on Spark: the kernel runs on the executors, on groups that are never split."""
+"""The same metrics on Spark: the kernel runs on the executors, on whole groups."""
 
 from __future__ import annotations
 
@@ -65,17 +65,18 @@ def evaluate(
     """Return a Spark DataFrame with the value of every metric for every group: [``by``,] group, metric, value.
 
     ``run``: a Spark DataFrame with one row per (group, item), in any order, as ``nt.evaluate`` takes it; ids are text
-    or whole numbers, and there must be items. ``labels``: a second one, with the labels; the label column of ``run``
-    is then not read. ``group``, ``item``, ``score``, ``label``: names of columns; those of conventions such as ``qid``
-    and ``docno`` are known. ``by``: a column of ``run`` with one value per group, for slices. ``group`` keeps its
-    type; ``metric`` is the text that was given; ``value`` is a double, null where the metric is not defined.
+    or whole numbers, and an item column is required. ``labels``: a second DataFrame, with the labels; the label column
+    of ``run`` is then not read. ``group``, ``item``, ``score``, ``label``: names of columns; names of conventions such
+    as ``qid`` and ``docno`` are known. ``by``: a column of ``run`` with one value per group, for slices. In the result,
+    ``group`` keeps its type, ``metric`` is the text that was given, and ``value`` is a double, null if the metric is
+    not defined.
 
-    Rows are brought together by group once, labels included; each executor holds half a million rows at a time, and
-    of a longer group, where all metrics have cutoffs, only the rows they look at and those with labels. Every value is
-    that of ``nt.evaluate``, to the last bit, but with ``ties=average``, whose last bit depends on the order of rows.
-    Nothing is computed until Spark is asked for it. Raises: InputError for columns that cannot be taken; MetricError
-    for an unknown metric and for ``ties=input``, since rows have no order here. What is wrong with a row is raised by
-    the executor that meets it, and names group and item.
+    Spark groups the rows once, together with the labels. Each executor holds half a million rows at a time. If all
+    metrics have cutoffs, it holds only the rows of a longer group that they use and those with labels. Every value
+    equals that of ``nt.evaluate`` to the last bit, except with ``ties=average``, whose last bit depends on the order of
+    rows. Nothing is computed until Spark needs it. Raises: InputError for columns that cannot be read; MetricError for
+    an unknown metric and for ``ties=input``, because rows have no order here. The executor that finds an error in a
+    row raises it, naming group and item.
 
     Needs: ``pip install 'ndcg-tracker[spark]'`` on the driver and ndcg-tracker on the executors; Spark 3.5 or 4,
     classic or Connect.
@@ -100,7 +101,7 @@ def evaluation(
     """Return the metrics of a Spark DataFrame as ``nt.evaluate`` does, means included: see ``evaluate``.
 
     The values of all groups come to the driver, in the order of their ids.
-    Raises: what ``evaluate`` raises, at once, and InputError where no group of the run has labels.
+    Raises: the errors of ``evaluate``, at once, and InputError if no group of the run has labels.
     """
     texts = list(metric_texts(metrics))
     rows = _prepared(run, texts, labels, group, item, score, label, None)
@@ -115,7 +116,7 @@ def evaluation(
 
 
 def _all_or_error(batches: Iterable[Any], metrics: Sequence[str]) -> Iterator[Any]:
-    """Yield what ``all_of_groups`` yields, and an error as a value: raised, it would end in a trace of the executor."""
+    """Yield the results of ``all_of_groups``, and an error as a value: raised, it would end in an executor's trace."""
     import pyarrow as pa
 
     try:
@@ -148,18 +149,18 @@ def log_run(
     labels_source: str | None = None,
     replace: bool = False,
 ) -> IngestResult:
-    """Store the run in a Spark DataFrame, scored by the executors, which write straight to Postgres.
+    """Store the run of a Spark DataFrame; the executors score it and write directly to Postgres.
 
-    ``run`` and the columns: see ``evaluate``; without labels, the dataset's newest. ``tracker``: a Tracker or a URL.
-    ``items``: of which groups to store the items: ``none``, ``all``, or a ``sample``: groups chosen by a hash of their
-    ids, so the same of every run; ``sample`` is about their share. Results of all groups and labels are always stored.
-    What is stored is what ``Tracker.ingest`` of the same rows stores, to the bit, less the items that are left out. All
-    else: see ``Tracker.ingest``.
+    ``run`` and the columns: see ``evaluate``; without labels, the dataset's latest labels count. ``tracker``: a
+    Tracker or a URL. ``items``: the groups whose items to store: ``none``, ``all``, or a ``sample``. A hash of their
+    ids chooses the sample, so it is the same in every run; ``sample`` is its approximate share. Results of all groups
+    and labels are always stored. The stored content equals, to the bit, that of ``Tracker.ingest`` for the same rows,
+    without the items that are left out. The rest: see ``Tracker.ingest``.
 
-    Each attempt of a task stages what it has in one transaction of its own. The driver publishes, in one transaction,
-    the attempts whose output Spark accepted; so tasks may fail, be tried again, and run twice. Executors are given
-    the URL with its secrets, which nothing prints. Returns: what became of the run. Raises: what ``Tracker.ingest``
-    raises; InputError for a database that is not on Postgres; Spark's own errors where tasks fail again and again.
+    Each attempt of a task stages its part in its own transaction. The driver publishes, in one transaction, the
+    attempts whose output Spark accepted; so tasks may fail, be retried, and run twice. Executors receive the URL with
+    its secrets, which nothing prints. Returns: what was done. Raises: the errors of ``Tracker.ingest``; InputError for
+    a database that is not on Postgres; Spark's own errors if tasks fail repeatedly.
     """
     texts = list(metric_texts(metrics))
     rows = _prepared(run, texts, labels, group, item, score, label, None, must_have_labels=False)
@@ -186,7 +187,7 @@ def log_run(
 
 
 def _staged_parts(rows: Any, staging: Staging) -> list[StagedPart]:
-    """Let the executors stage a run, and return what each accepted attempt says, one for each partition."""
+    """Let the executors stage a run, and return the report of each accepted attempt, one per partition."""
     kinds = {"int": "bigint", "str": "string", "bool": "boolean"}
     columns = ", ".join(f"`{field.name}` {kinds[str(field.type)]}" for field in fields(StagedPart))
     table = _as_arrow(rows.mapInArrow(partial(_part_or_error, staging=staging), f"{columns}, error binary"))
@@ -196,9 +197,9 @@ def _staged_parts(rows: Any, staging: Staging) -> list[StagedPart]:
 
 
 def _part_or_error(batches: Iterable[Any], staging: Staging) -> Iterator[Any]:
-    """Yield a row of what was staged, or of what is wrong with the rows; other failures are raised.
+    """Yield a row with what was staged, or with an error in the rows; other failures are raised.
 
-    Spark then tries the task again.
+    Spark then retries the task.
     """
     import pyarrow as pa
 
@@ -224,17 +225,18 @@ def summarize(
     cluster: str | None = None,
     labels: str | None = None,
 ) -> list[SliceSummary]:
-    """Return what t intervals and gates need of values per group: a few numbers per slice, added up by Spark.
+    """Return the sums of values per group that t intervals and gates need: a few numbers per slice, added up by Spark.
 
-    ``run`` and ``baseline``: what ``evaluate`` returned for two runs. ``by``: the column of slices in ``run``.
-    ``cluster``: its column of users or sessions whose groups belong together; a group without one stands alone. With
-    clusters the values are kept on the executors while they are added up twice. ``labels``: the digest of the labels
-    of both runs, see ``labels_digest``, which tells later which sums belong together.
+    ``run`` and ``baseline``: the results of ``evaluate`` for two runs. ``by``: the column of slices in ``run``.
+    ``cluster``: its column of users or sessions whose groups belong together; a group without a value is its own
+    cluster. With clusters the executors cache the values while they are added up twice. ``labels``: the digest of the
+    labels of both runs (see ``labels_digest``), which later shows which sums belong together.
 
-    For each metric come the sums of the whole run, then those of slices. ``write_summaries`` writes them to a file,
-    ``Tracker.log_summaries`` stores them, ``merged_summaries`` adds up those of disjoint groups, such as several
-    days'; ``summary.paired.test()`` is the paired t-test with its interval, the one of all groups but for the last
-    digits. Raises: InputError for columns that ``evaluate`` does not return, and for clusters without a baseline.
+    For each metric the sums of the whole run come first, then those of slices. ``write_summaries`` writes them to a
+    file, ``Tracker.log_summaries`` stores them, and ``merged_summaries`` adds up those of disjoint groups, such as
+    several days. ``summary.paired.test()`` is the paired t-test with its interval; it equals that of all groups except
+    for the last digits. Raises: InputError for columns that ``evaluate`` does not return, and for clusters without a
+    baseline.
     """
     functions = library("pyspark.sql.functions", _EXTRA)
     for frame, columns in (
@@ -243,11 +245,11 @@ def summarize(
     ):
         if frame is not None and not set(columns) <= set(frame.columns):
             raise InputError(
-                f"there are columns {', '.join(frame.columns)}, not {', '.join(columns)}",
-                advice="give what evaluate returned",
+                f"the columns are {', '.join(frame.columns)}, not {', '.join(columns)}",
+                advice="give the result of evaluate",
             )
     if cluster is not None and baseline is None:
-        raise InputError("clusters are of differences to a baseline", advice="give the baseline, too")
+        raise InputError("clusters need differences to a baseline", advice="give the baseline too")
 
     def named(column: str | None, name: str) -> Any:
         expression = functions.lit(None) if column is None else functions.col(f"`{column}`")
@@ -283,7 +285,7 @@ def summarize(
 
 
 def _totals(rows: Any, *, is_sliced: bool) -> Any:
-    """Return a row for each cluster of the paired groups, and for its groups in each slice: how many, and their sum."""
+    """Return the number of paired groups and their sum, in one row per cluster and in one per cluster and slice."""
     functions = library("pyspark.sql.functions", _EXTRA)
     difference = functions.col("own") - functions.col("other")
     alone = functions.when(functions.col("cluster").isNull(), functions.col("group").cast("string"))
@@ -308,12 +310,12 @@ def _schema(columns: Mapping[str, str]) -> str:
 
 
 def labels_digest(labels: Any, *, group: str | None = None, item: str | None = None, label: str | None = None) -> str:
-    """Return the digest of the labels in a Spark DataFrame: the one that the tracker gives the same labels.
+    """Return the digest of the labels in a Spark DataFrame, equal to the tracker's digest of the same labels.
 
     ``labels``: rows of labels, or of a run with its labels; rows without a label do not count. ``group``, ``item``,
-    ``label``: names of columns, see ``evaluate``. Digests of the labels of disjoint groups add up, so those of several
-    days are known by the digests of each. Raises: InputError for columns that cannot be taken, and for labels that
-    contradict each other.
+    ``label``: names of columns, see ``evaluate``. Digests of the labels of disjoint groups add up, so the digest of
+    several days follows from those of the days. Raises: InputError for columns that cannot be read, and for labels
+    that contradict each other.
     """
     functions = library("pyspark.sql.functions", _EXTRA)
     rows = _table(labels, Columns(group=group, item=item, label=label), LABEL_TABLE)
@@ -322,11 +324,11 @@ def labels_digest(labels: Any, *, group: str | None = None, item: str | None = N
 
 
 def table(name: str) -> Any:
-    """Return the Spark DataFrame of a path or a table, read by the session that Spark's own configuration gives.
+    """Return the Spark DataFrame of a path or a table, read by the session of Spark's own configuration.
 
     ``name``: a path (or address) of Parquet or ORC files, by its suffix; a folder of Delta Lake (with ``_delta_log``);
-    a folder of Parquet files; else the name of a table, as catalogs such as Iceberg's have it. Raises: InputError for
-    what Spark cannot find or read.
+    a folder of Parquet files; else the name of a table, as in a catalog such as Iceberg's. Raises: InputError if Spark
+    cannot find or read it.
 
     >>> table("runs/dense.parquet")    # doctest: +SKIP
     """
@@ -350,11 +352,11 @@ def table(name: str) -> Any:
 
 
 def staged(frame: Any, columns: Columns, path: str, *, labels_apart: bool = False, is_labels: bool = False) -> None:
-    """Write a Spark DataFrame as one Parquet file that ``ingest`` streams: the rows of a group stand together.
+    """Write a Spark DataFrame as one Parquet file that ``ingest`` can stream: the rows of a group are contiguous.
 
-    ``frame``: a run (with its labels, unless they stand apart), or labels. ``columns``: the names of its columns.
-    ``path``: of the file; a folder beside it holds the parts until they are joined, where executors write them, so it
-    is to be one that they share. Raises: InputError for columns that cannot be taken.
+    ``frame``: a run (with its labels, unless they are separate), or labels. ``columns``: the names of its columns.
+    ``path``: of the file. Executors write the parts into a folder next to it until they are joined, so all executors
+    have to share it. Raises: InputError for columns that cannot be read.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -393,7 +395,7 @@ def _prepared(
     *,
     must_have_labels: bool = True,
 ) -> Any:
-    """Return the rows of a run and its labels, those of a group one after the other in one partition."""
+    """Return the rows of a run and its labels, the rows of each group contiguous and in one partition."""
     library("pyspark.sql", _EXTRA)
     usable_metrics(metrics)
     if labels is None:
@@ -408,7 +410,7 @@ def _prepared(
 def _table(
     frame: Any, columns: Columns, wanted: Wanted, by: str | None = None, *, must_have_labels: bool = True
 ) -> Any:
-    """Return the columns of a frame under the names of their roles: ids, numbers as doubles, and ``by`` as it is."""
+    """Return the columns of a frame under the names of their roles: ids, numbers as doubles, ``by`` unchanged."""
     functions = library("pyspark.sql.functions", _EXTRA)
     if not hasattr(frame, "mapInArrow"):
         raise InputError(
@@ -417,7 +419,7 @@ def _table(
     names = columns.names(frame.columns, wanted, InputError)
     if names.pop("rank", None) is not None and columns.deciding(names) == "ranks":
         raise InputError(
-            "the column 'rank' decides where scores contradict it, which is not looked at here",
+            "the column 'rank' would decide if scores contradict it, but Spark does not check that",
             advice=f"say which decides: {argument('score', names['score'])} or {argument('score', '-rank')}",
         )
     if "item" not in names:
@@ -445,18 +447,18 @@ def _table(
     if by is not None:
         others = [name for name in frame.columns if name not in names.values()]
         if by not in others:
-            has = f"the others are {', '.join(others)}" if others else "there is none besides those of ids and numbers"
+            has = f"the others are {', '.join(others)}" if others else "there are only columns of ids and numbers"
             raise InputError(f"{argument('by', by)} is not another column of the run", advice=has)
         chosen.append(functions.col(f"`{by}`"))
     return frame.select(*chosen)
 
 
 def _with_labels(run: Any, labels: Any, by: str | None) -> Any:
-    """Return the rows of a run and those of its labels in one table; our own join brings them together by group."""
+    """Return the rows of a run and of its labels in one table; our own join matches them by group."""
     functions = library("pyspark.sql.functions", _EXTRA)
     for role in ("group", "item"):
         kinds = [frame.schema[role].dataType.simpleString() for frame in (run, labels)]
-        if kinds[0] != kinds[1]:  # text of one and numbers of the other: as text, so that 7 is "7" and never "007"
+        if kinds[0] != kinds[1]:  # text and numbers: compare as text, so that 7 is "7" and never "007"
             run, labels = (frame.withColumn(role, functions.col(role).cast("string")) for frame in (run, labels))
     null = functions.lit(None).cast("double")
     of_run = run.withColumn("label", null).withColumn(SIDE, functions.lit(False))

@@ -1,4 +1,4 @@
-"""A run whose parts are scored and staged by tasks of a cluster, and published as one by the driver."""
+"""A run whose parts tasks of a cluster score and stage, and which the driver publishes as one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Items = Literal["none", "sample", "all"]
 
 
 def kept_share(items: Items, sample: float) -> float | None:
-    """Return the share of groups whose items to keep, None for all. Raises: InputError for an invalid choice."""
+    """Return the share of groups whose items to store, None for all. Raises: InputError for an invalid choice."""
     if items == "all":
         return None
     if items == "none":
@@ -37,7 +37,7 @@ def kept_share(items: Items, sample: float) -> float | None:
     if items != "sample":
         raise InputError(f"{argument('items', items)} is unknown", advice="give none, sample or all")
     if not 0 < sample < 1:
-        raise InputError(f"{argument('sample', sample)} is not a share", advice="give one between 0 and 1")
+        raise InputError(f"{argument('sample', sample)} is not a share", advice="give a number between 0 and 1")
     return sample
 
 
@@ -45,9 +45,9 @@ def kept_share(items: Items, sample: float) -> float | None:
 class Staging:
     """What an executor needs to stage groups of a run; ``repr`` leaves out the location, which has secrets.
 
-    ``label_set`` and ``dataset``: stored labels that groups are evaluated against, with those that come with the run;
-    None for the latter alone. ``kept_share``: the share of groups whose items to keep, None for all. ``version``: the
-    driver's.
+    ``label_set`` and ``dataset``: stored labels that groups are evaluated against, together with the labels in the run;
+    None if only the latter count. ``kept_share``: the share of groups whose items to store, None for all. ``version``:
+    the version of ndcg-tracker on the driver.
     """
 
     location: Location = field(repr=False)
@@ -61,7 +61,7 @@ class Staging:
 
 @dataclass(frozen=True, slots=True)
 class StagedPart:
-    """What an attempt of a task has staged and committed; the digests are of its items and of the labels with them."""
+    """What an attempt of a task has staged and committed; the digests are of its items and their labels."""
 
     partition: int
     attempt: str
@@ -74,16 +74,16 @@ class StagedPart:
 
 
 def stage_groups(batches: Iterable[Any], staging: Staging, partition: int) -> StagedPart:
-    """Score the groups of a partition and stage them in the database, all in one transaction, which ends here.
+    """Score the groups of a partition, stage them in the database in one transaction, and commit it.
 
-    ``batches``: see ``per_group``; without a column label, or with nulls in it, for items without labels. Half a
+    ``batches``: see ``per_group``; without a label column, or with nulls in it, items have no labels. At most half a
     million rows and one whole group are held at a time. Raises: InputError, naming group and item; MetricError;
     ConflictError for a label that contradicts a stored one; DatabaseError.
     """
     if staging.version != __version__:
         raise InputError(
-            f"this executor has ndcg-tracker {__version__}, and the driver has {staging.version}",
-            advice="install the same on both",
+            f"this executor has ndcg-tracker {__version__}, but the driver has {staging.version}",
+            advice="install the same version on both",
         )
     metrics = list(dict.fromkeys(usable_metrics(staging.metrics)))
     part = StagedPart(partition, uuid4().hex, 0, 0, 0, joined_digest([]), joined_digest([]), has_labels=False)
@@ -124,9 +124,9 @@ def logged(
     kept_share: float | None,
     replace: bool = False,
 ) -> IngestResult:
-    """Publish a run that ``staged_by`` has tasks stage: it returns what one accepted attempt of each partition says.
+    """Publish a run that ``staged_by`` lets tasks stage; it returns the report of one accepted attempt per partition.
 
-    ``labels``: whether they come with the run, as all there are, or are the dataset's newest. See ``spark.log_run``.
+    ``labels``: whether the labels come with the run, or the dataset's latest labels count. See ``spark.log_run``.
     """
     parsed = usable_metrics(metrics)
     with staged_run(store.location, details.dataset, details.name) as staged_id:
@@ -142,7 +142,7 @@ def logged(
         staging = Staging(store.location, staged_id, tuple(metrics), dataset, label_set, kept_share)
         parts = staged_by(staging)
         if sorted(part.partition for part in parts) != list(range(len(parts))):
-            raise DatabaseError("some partition has no output, or two; nothing was stored", advice="please report this")
+            raise DatabaseError("a partition has no output, or two; nothing was stored", advice="please report this")
         if not any(part.n_items for part in parts):
             raise no_score(InputError)
         staged = StagedRun(

@@ -35,10 +35,10 @@ _UNCLEAR = re.compile(r"[^0-9A-Za-z_()=, @]")
 class StoredRun:
     """A run under one version of the labels.
 
-    ``means``: by canonical text, None where undefined. ``per_group``: columns of one value per group, ``group`` and
-    one per metric under its ``metric_name``, None where undefined. ``ranking``: an Arrow table with one row per (group,
-    item): ``group``, ``item``, ``score`` (null: judged but not retrieved), ``label`` (null: unjudged) and, where the
-    dataset has weights of groups, ``weight``; the facts about the run are in its metadata.
+    ``means``: by canonical text, None if undefined. ``per_group``: columns of one value per group: ``group`` and one
+    per metric under its ``metric_name``, None if undefined. ``ranking``: an Arrow table with one row per (group, item).
+    Its columns are ``group``, ``item``, ``score`` (null: judged but not retrieved), ``label`` (null: unjudged) and, if
+    the dataset has weights of groups, ``weight``; the facts about the run are in its metadata.
     """
 
     run: RunRecord
@@ -57,7 +57,7 @@ class StoredRun:
 def stored_run(
     tracker: Tracker, reference: str, *, dataset: str | None = None, metrics: Collection[str] | None = None
 ) -> StoredRun:
-    """Return a run under the newest labels that it was evaluated against, with every number as stored.
+    """Return a run under the latest labels that it was evaluated against, with every number as stored.
 
     Parameters: ``metrics``: canonical texts, None for all the run has. Raises: ReferenceNotFoundError; InputError for
     a run that was not evaluated.
@@ -145,9 +145,9 @@ def _ranking(items: Any, labels: Any, groups: Any) -> Any:
 
 
 def report_page(tracker: Tracker, run: RunRecord, baseline: str | None) -> tuple[ReportResult | None, list[Note]]:
-    """Return the report page of a run, or None with notes where the default baseline cannot be compared.
+    """Return the report page of a run, or None with notes if the default baseline cannot be compared.
 
-    Raises: what ``Tracker.report`` raises, for a baseline that was named.
+    Raises: the errors of ``Tracker.report``, for a baseline that was named.
     """
     if baseline is not None:
         return tracker.report(baseline, run.name, dataset=run.dataset), []
@@ -163,9 +163,9 @@ def report_page(tracker: Tracker, run: RunRecord, baseline: str | None) -> tuple
 def metric_name(text: str) -> str:
     """Return the name of a metric in MLflow and W&B, which allow no ``@`` in names: equal metrics get equal names.
 
-    It is the metric's canonical text, or a tool's spelling where that is longer than 60 characters, with ``@`` as
-    ``at`` and all other characters but letters and digits as ``_``. If two metrics could get the same name, or the name
-    is too long for MLflow, eight digits of the canonical text's SHA-256 follow.
+    It is the metric's canonical text, or a tool's spelling if that text is longer than 60 characters. ``@`` becomes
+    ``at``; all other characters except letters and digits become ``_``. If two metrics could get the same name, or the
+    name is too long for MLflow, eight digits of the canonical text's SHA-256 follow.
 
     Parameters: ``text``: any text form. Raises: MetricError for a text that is not a metric.
 
@@ -183,7 +183,7 @@ def metric_name(text: str) -> str:
 
 
 def run_identity(dataset: str, name: str, digest: str) -> str:
-    """Return the id by which the run made from a run is found again: 32 digits from its dataset, name and content.
+    """Return the id that finds a pushed run again: 32 digits from the dataset, name and content of the stored run.
 
     >>> run_identity("shop", "bm25", "0" * 32) == run_identity("shop", "bm25-2", "0" * 32)
     False

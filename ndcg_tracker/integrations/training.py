@@ -1,4 +1,4 @@
-"""The runs of one training: its validation rows, the rankings of some iterations, and that of the finished model."""
+"""The runs of one training: its validation rows, the rankings of some iterations, and the final ranking."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from ndcg_tracker.words.texts import counted
 DIGITS = 12
 """Of a digest, as reports show it."""
 LONGEST_NAMES = 200
-"""How many characters of names of features a parameter may hold."""
+"""The most characters of feature names in a parameter."""
 
 
 class ValidationRows:
@@ -62,7 +62,7 @@ class ValidationRows:
             raise InputError("the validation rows have their groups twice", advice="leave out group or group_sizes")
         if group is None and group_sizes is None:
             raise InputError(
-                "the validation rows need their groups", advice="give group (an id per row) or group_sizes"
+                "the validation rows need their groups", advice="give group (one id per row) or group_sizes"
             )
         self.n_rows = len(labels)
         group = groups_of_sizes(group_sizes, self.n_rows) if group is None else group
@@ -110,7 +110,7 @@ def row_hashes(features: Any) -> NDArray[np.uint64] | None:
     try:
         frame = features if isinstance(features, pd.DataFrame) else pd.DataFrame(np.asarray(features))
         numbers = {name: np.float64 for name, kind in frame.dtypes.items() if pd.api.types.is_numeric_dtype(kind)}
-        frame = frame.astype(numbers) if frame.columns.is_unique else frame  # equal numbers, whatever holds them
+        frame = frame.astype(numbers) if frame.columns.is_unique else frame  # equal numbers of any type
         return np.asarray(pd.util.hash_pandas_object(frame, index=False), dtype=np.uint64)
     except (TypeError, ValueError):  # objects of other libraries, lists in cells
         return None
@@ -119,7 +119,7 @@ def row_hashes(features: Any) -> NDArray[np.uint64] | None:
 def features_text(names: Sequence[str]) -> str:
     """Return the features of a model as a parameter: their number and their names, or the digest of many names.
 
-    Names that a library gives by number are none.
+    Names that a library generates from numbers do not count.
 
     >>> [features_text(names) for names in (["age", "geo"], ["Column_0", "Column_1"], [])]
     ['2: age, geo', '2', '0']
@@ -139,7 +139,7 @@ def groups_of_sizes(sizes: Any, n_rows: int) -> NDArray[np.int64]:
     [1, 1, 2]
     """
     counts = np.asarray(sizes)
-    per_row = f"; an id per row is {argument('group')}" if counts.shape == (n_rows,) else ""
+    per_row = f"; to give one id per row, use {argument('group')}" if counts.shape == (n_rows,) else ""
     if counts.ndim != 1 or counts.dtype.kind not in "iu" or (counts < 1).any():
         raise InputError("group_sizes holds no sizes", advice=f"give one whole number from 1 per group{per_row}")
     if counts.sum() != n_rows:
@@ -181,20 +181,19 @@ class TrainingRuns(ABC):
     """Stores the rankings of the validation rows by a model in training.
 
     The finished model's ranking is the run ``name``, with the tags ``training=NAME`` and ``stage=final``; that of an
-    iteration is the run ``NAME/iter-0010``, with ``stage=iteration``. The parameters of each are the model's,
-    ``iteration``: how many iterations the ranking was made with, counted from 1, and what it was made from:
+    iteration is the run ``NAME/iter-0010``, with ``stage=iteration``. Each run has the parameters of the model and
+    ``iteration``: how many iterations the ranking uses, counted from 1. It also has parameters of the data:
     ``data_features`` (their number and names), ``data_rows`` and ``data_labels`` (number and digest). Runs that differ
-    in these are no repeats of one recipe.
+    in these are not repeats of one recipe.
 
     Parameters: ``features``: the validation rows as the library's ``predict`` takes them. ``labels``, ``group`` or
     ``group_sizes``, ``item``, ``weight``: see ``ValidationRows``; all trainings of a dataset must have the same
     labels. ``name``: unique within ``dataset``. ``metrics``: one text form or several. ``every``: store every n-th
     iteration, None for none. ``database``: see ``Tracker``; it is opened at once, so that errors show before
-    the training. ``parameters``, ``tags``, ``git_commit``: kept with every run, in addition to the model's parameters.
-    ``replace``: replace an earlier training of this name; ``store`` deletes its other iterations. ``tensorboard``: a
-    folder in which each stored mean also becomes a scalar (``ndcg_at_10``) at its iteration.
-    Raises: InputError for rows that do not fit together, and for a library that is missing; MetricError;
-    DatabaseError.
+    the training. ``parameters``, ``tags``, ``git_commit``: stored with every run, in addition to the model's
+    parameters. ``replace``: replace an earlier training of this name; ``store`` deletes its other iterations.
+    ``tensorboard``: a folder in which each stored mean also becomes a scalar (``ndcg_at_10``) at its iteration. Raises:
+    InputError for rows that do not fit together, and for a library that is missing; MetricError; DatabaseError.
     """
 
     def __init__(
@@ -238,7 +237,7 @@ class TrainingRuns(ABC):
 
     @abstractmethod
     def _prepared(self, features: Any) -> Any:
-        """Return the features as the library's ``predict`` takes them, the library imported."""
+        """Import the library and return the features as its ``predict`` takes them."""
 
     def _table(self) -> Any:
         """Return the features of the validation rows as an array, a frame or a sparse matrix."""
@@ -249,7 +248,7 @@ class TrainingRuns(ABC):
         return self._rows.digests(self._table())
 
     def _with_data(self, parameters: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-        """Return the parameters of a model and what it was made from; ``names``: of its features, as it has them."""
+        """Return the parameters of a model and its data; ``names``: of its features, as the model has them."""
         text = features_text(names)
         own = getattr(self._features, "column_names", getattr(self._features, "columns", None))
         if own is not None and ":" not in text and len(own) == len(names):  # the model was trained on a bare array
@@ -326,7 +325,7 @@ class TrainingRuns(ABC):
         return result
 
     def _write_scalars(self, result: IngestResult, iteration: int) -> None:
-        """Write the means for TensorBoard into a file of their own: one that stays open may lack the last."""
+        """Write the means for TensorBoard into a separate file: one that stays open may lack the last means."""
         name = f".{result.run.replace('/', '.')}"
         with _tensorboardx().SummaryWriter(self._tensorboard, filename_suffix=name) as writer:
             for evaluated in result.metrics:
@@ -356,7 +355,7 @@ def iteration_name(training: str, iteration: int) -> str:
 
 
 def parameter_text(value: Any) -> str:
-    """Return a parameter of a model as text: text as it is, numbers and lists as JSON, a function by its name.
+    """Return a parameter of a model as text: text unchanged, numbers and lists as JSON, a function by its name.
 
     >>> [parameter_text(value) for value in ("lambdarank", 0.1, [5, 10], True, parameter_text)]
     ['lambdarank', '0.1', '[5, 10]', 'true', 'parameter_text']

@@ -1,4 +1,4 @@
-"""Pushes a stored run to Weights & Biases: created there once, updated afterwards; offline too."""
+"""Push a stored run to Weights & Biases: created there once, updated afterwards; offline too."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def push(
 ) -> PushedRun:
     """Create or update the W&B run of a stored run: means, parameters, tags, the table of groups and the report page.
 
-    The id of the W&B run is made of the dataset, the run's name and its content, so a run that is pushed again, or
-    whose offline folder is synced again, is updated. Its summary has the means (``ndcg_at_10``, see ``metric_name``),
-    its config the parameters, and under ``ndcg_tracker`` the dataset, the version of the labels, the commit, all tags
-    and which name belongs to which metric. ``per_group`` is the table of all groups. ``project``: by default
-    ``WANDB_PROJECT``, else the dataset's name. ``offline``: write a folder for ``wandb sync``, which ``WANDB_MODE``
-    asks for too. ``baseline``: the run that the report page, an artifact, compares with; by default ``@baseline``
-    where the dataset has that alias and it points to another run. Raises: ReferenceNotFoundError; NotComparableError
-    for a baseline that was named; InputError for errors of W&B, in one line.
+    The id of the W&B run is computed from the dataset, the run's name and its content. So pushing a run again, or
+    syncing its offline folder again, updates it. Its summary has the means (``ndcg_at_10``, see ``metric_name``). Its
+    config has the parameters and, under ``ndcg_tracker``, the dataset, the version of the labels, the commit, all tags,
+    and the metric of each name. ``per_group`` is the table of all groups. ``project``: by default ``WANDB_PROJECT``,
+    else the dataset's name. ``offline``: write a folder for ``wandb sync``; ``WANDB_MODE`` can also ask for it.
+    ``baseline``: the run that the report page (an artifact) compares with; by default ``@baseline``, if the dataset has
+    that alias and it points to another run. Raises: ReferenceNotFoundError; NotComparableError for a baseline that was
+    named; InputError for errors of W&B, in one line.
     """
     stored = stored_run(tracker, reference, dataset=dataset)
     run = stored.run
@@ -87,7 +87,7 @@ def push(
                 x_disable_stats=True,
                 disable_git=True,
                 disable_code=True,
-                x_disable_meta=True,  # else the arguments of the program, a password among them, go along
+                x_disable_meta=True,  # else W&B gets the arguments of the program, which may hold a password
             ),
         )
         rows = [list(row) for row in zip(*stored.per_group.values(), strict=True)]
@@ -113,5 +113,5 @@ def _errors(wandb: Any) -> Iterator[None]:
     except wandb.errors.Error as error:
         if "API key" in str(error):
             advice = f"log in with: wandb login; or give {argument('offline', True)}"
-            raise InputError("W&B knows no API key here", advice=advice) from None
+            raise InputError("W&B has no API key here", advice=advice) from None
         raise InputError(f"W&B: {' '.join(str(error).split())}") from None

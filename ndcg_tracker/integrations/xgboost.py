@@ -32,22 +32,22 @@ class TrainingRuns(training.TrainingRuns):
     """
 
     def before_training(self, model: Any) -> Any:
-        """Return the model as it is; XGBoost calls this before the training."""
+        """Return the model unchanged; XGBoost calls this before the training."""
         if not isinstance(model, _xgboost().Booster):
             raise InputError("xgboost.cv trains several models at once", advice="pass TrainingRuns to xgboost.train")
         self.stored.clear()
         return model
 
     def after_training(self, model: Any) -> Any:
-        """Return the model as it is; XGBoost calls this after the training."""
+        """Return the model unchanged; XGBoost calls this after the training."""
         return model
 
     def before_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Return False, to go on; XGBoost calls this before every iteration."""
+        """Return False to continue; XGBoost calls this before every iteration."""
         return False
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
-        """Store the ranking of this iteration if it is an n-th one, and return False, to go on."""
+        """Store the ranking of this iteration if it is an n-th one, and return False to continue."""
         iteration = model.num_boosted_rounds()
         if self._wants(iteration):
             self._store_iteration(iteration, model.predict(self._matrix), self._parameters_of(model))
@@ -92,7 +92,7 @@ class TrainingRuns(training.TrainingRuns):
         return self._features if isinstance(self._features, matrix) else matrix(self._features)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle, with an XGBRanker that holds its callbacks: all that XGBoost can pickle."""
+        """Return the state to pickle with an XGBRanker that holds its callbacks: only what XGBoost can pickle."""
         return {name: value for name, value in vars(self).items() if name != "_matrix"}
 
 
@@ -101,7 +101,7 @@ def _xgboost() -> Any:
 
 
 def _parameters(booster: Any) -> dict[str, str]:
-    """Return the parameters of a booster, defaults included, without what it has learned."""
+    """Return the parameters of a booster, including defaults, without what it learned."""
     return dict(_leaves(json.loads(booster.save_config())["learner"]))
 
 
@@ -115,7 +115,7 @@ def _leaves(section: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _shortest(text: str) -> str:
-    """Return a single-precision number in as few digits as it needs, and other text unchanged.
+    """Return a single-precision number with as few digits as it needs, and other text unchanged.
 
     >>> [_shortest(text) for text in ("0.300000012", "9.99999975e-05", "6", "rank:ndcg")]
     ['0.3', '1e-04', '6', 'rank:ndcg']

@@ -420,7 +420,7 @@ class ExportReader:
         except (ValueError, RecursionError):
             facts = None
         if not isinstance(facts, dict):
-            raise self.error(table, "holds facts that are no JSON object")
+            raise self.error(table, "holds facts that are not a JSON object")
         return facts
 
     def details(self, row: Row) -> RunDetails:

@@ -410,7 +410,7 @@ def _stored(
                 raise InputError(
                     f"no group of the run has labels{such_as}",
                     where=details.name,
-                    advice="give labels of the same groups, with ids written alike",
+                    advice="give labels of the same groups, with ids written the same way",
                 )
             notes.append(Note("no_group_label") if is_elsewhere else scores.spelling.none_met())
         else:
@@ -558,8 +558,7 @@ def _other_content(dataset: DatasetRecord, details: RunDetails) -> NameTakenErro
     return NameTakenError(
         f"run {details.name!r} of dataset {dataset.name!r} is already stored with other content",
         advice=(
-            f"keep both with {argument('name', details.name + '-2')}, or put this one in its place with "
-            f"{argument('replace', True)}"
+            f"keep both with {argument('name', details.name + '-2')}, or replace it with {argument('replace', True)}"
         ),
     )
 

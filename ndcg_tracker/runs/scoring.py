@@ -98,7 +98,7 @@ class StoredMetrics(tuple[StoredMetric, ...]):
             return super().__getitem__(place)
         metric = self.get(place)
         if metric is None:
-            raise KeyError(f"no metric {place!r} was asked for; there is {', '.join(self.keys())}")
+            raise KeyError(f"metric {place!r} was not computed; choose one of {', '.join(self.keys())}")
         return metric
 
     def __contains__(self, metric: object) -> bool:

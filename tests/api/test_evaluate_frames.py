@@ -75,7 +75,7 @@ def test_the_means_as_frame_dict_and_table() -> None:
 def test_a_mean_by_its_text() -> None:
     found = nt.evaluate({"q": {"a": 2.0, "b": 1.0}}, ["P@1", "map"], labels={"q": {"b": 1}})
     assert (found["P@1"], found["map"]) == (0.0, 0.5)
-    with pytest.raises(KeyError, match="no metric 'AP' was asked for; there is P@1, map"):
+    with pytest.raises(KeyError, match="metric 'AP' was not computed; choose one of P@1, map"):
         found["AP"]
 
 
@@ -150,7 +150,7 @@ def test_nan_scores_are_an_error_unless_the_caller_says_what_they_mean(kind: Cal
         "label": [0, 0, 0, 3],
     }
     assert refusal(kind(frame)) == (
-        "row 1: the score is nan, the first of 3; fix the scores, or, if NaN means not retrieved, give "
+        "row 1: the score is nan (the first of 3); fix the scores, or, if NaN means not retrieved, give "
         "null_scores='not_retrieved'"
     )
     assert nt.evaluate(kind(frame), "ndcg@10", null_scores="not_retrieved").mean["ndcg@10"] == 1.0
@@ -237,7 +237,7 @@ def test_a_second_row_for_an_item_is_refused(kind: Callable[[Frame], Any]) -> No
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
-        (joint_frame(BM25, LABELS), {"metrics": []}, "no metric was asked for; name at least one, such as ndcg@10"),
+        (joint_frame(BM25, LABELS), {"metrics": []}, "no metric was given; name at least one, such as ndcg@10"),
         (
             frame_of(BM25),
             {},

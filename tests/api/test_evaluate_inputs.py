@@ -75,11 +75,11 @@ def test_a_path_to_label_qid_data_with_its_scores(tmp_path: Path) -> None:
     assert mean(data, str(data), scores=str(scores)) == pytest.approx(1 / math.log2(3))
     ids = {"1": {"doc": 1.0}}
     assert refusal(ids, data) == (
-        "the labels come from a label/qid file, which knows items by row numbers, and the run has item ids; give "
+        "the labels come from a label/qid file, which identifies items by row numbers, but the run has item ids; give "
         "labels with item ids"
     )
-    assert refusal(ids, QRELS, scores=scores) == "scores= is for files, and this is a dict; leave it out"
-    assert refusal(ids, QRELS, reader="csv") == "reader= is for files, and this is a dict; leave it out"
+    assert refusal(ids, QRELS, scores=scores) == "scores= is for files, but this is a dict; leave it out"
+    assert refusal(ids, QRELS, reader="csv") == "reader= is for files, but this is a dict; leave it out"
 
 
 def test_a_path_that_leads_nowhere_is_refused(tmp_path: Path) -> None:
@@ -195,7 +195,9 @@ def test_ranks_of_rectools_and_ms_marco_stand_for_scores() -> None:
 
 RUN_WITHOUT_ITEMS = {"qid": ["q", "q", "q"], "score": [3.0, 2.0, 1.0]}
 LABELS_WITHOUT_ITEMS = {"qid": ["q", "q", "q"], "label": [3, 1, 0]}
-NO_ITEM = "name the item column with item=; row numbers stand for items only where one table holds scores and labels"
+NO_ITEM = (
+    "name the item column with item=; row numbers can identify items only if one table holds both scores and labels"
+)
 
 
 def test_a_table_of_ranks_without_header(tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_a_table_of_ranks_without_header(tmp_path: Path) -> None:
     assert "if this line is a row, name the columns with columns='NAME,NAME,...'" in str(caught.value)
     with pytest.raises(nt.InputError) as caught:
         nt.evaluate({"q": {"a": 1.0}}, "RR", labels={"q": {"a": 1}}, columns="qid,pid,rank")
-    assert str(caught.value) == "columns= is for files, and this is a dict; leave it out"
+    assert str(caught.value) == "columns= is for files, but this is a dict; leave it out"
     with pytest.raises(nt.InputError) as caught:
         nt.evaluate(run, "RR", labels=labels, columns=["qid", ""])
     assert str(caught.value) == "columns='qid,' has an empty name; write names like qid,pid,rank"
@@ -224,8 +226,8 @@ def test_two_tables_without_item_ids_are_refused(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "run.csv", RUN_WITHOUT_ITEMS)
     assert refusal(path, labels) == f"{path}:1: {said}"
     assert refusal(RUN_WITHOUT_ITEMS, labels, item=False) == (
-        "item=False knows items by row numbers, which do not fit the second table of labels=; name the item column "
-        "with item="
+        "item=False identifies items by row numbers, which do not fit the second table of labels=; name the item "
+        "column with item="
     )
     one = {**RUN_WITHOUT_ITEMS, "label": [3, 1, 0]}
     assert mean(one) == 1.0
@@ -237,8 +239,8 @@ def test_label_qid_data_meets_no_labels_of_another_table(tmp_path: Path) -> None
     scores.write_text("1\n2\n", encoding="utf-8")
     assert mean(data, scores=scores) == pytest.approx(0.6309297535714574)
     said = (
-        "the run knows items by row numbers, and row numbers stand for items only where one table holds scores and "
-        "labels; give a run with item ids, or leave out labels="
+        "the run identifies items by row numbers, but row numbers can identify items only if one table holds both "
+        "scores and labels; give a run with item ids, or leave out labels="
     )
     other = tmp_path / "rank.train"
     other.write_text("3 qid:q 1:1\n0 qid:q 1:2\n1 qid:q 1:2\n", encoding="utf-8")
@@ -256,7 +258,7 @@ def test_null_scores_is_one_of_two_words_and_for_frames(tmp_path: Path) -> None:
     )
     path = write_csv(tmp_path / "run.csv", frame)
     assert refusal(path, null_scores="not_retrieved") == (
-        "null_scores= is for frames: in a file null is not retrieved and NaN is an error"
+        "null_scores= is for frames: in a file null means not retrieved and NaN is an error"
     )
 
 
@@ -266,7 +268,7 @@ LABEL_FRAME = pd.DataFrame({"qid": [1, 1, 2], "docno": [11, 12, 11], "label": [0
 
 @pytest.mark.parametrize("orient", ["dict", "index"])
 def test_a_frame_as_nested_dict_is_no_run(orient: Any, tmp_path: Path) -> None:
-    said = "this is a table written as nested objects, by its columns or its rows, and no {group: {item: number}}; "
+    said = "this is a table written as nested objects, by column or by row, not {group: {item: number}}; "
     advice = "give the frame itself, or its to_dict('list')"
     assert refusal(RUN_FRAME.to_dict(orient), LABEL_FRAME) == said + advice
     assert refusal(RUN_FRAME, LABEL_FRAME.to_dict(orient)) == f"labels: {said}{advice}"
@@ -315,7 +317,10 @@ def test_items_without_score_are_noted_where_the_labels_stand_apart(tmp_path: Pa
 
 def test_an_item_id_that_only_a_convention_finds_is_told_once_and_can_be_left_out() -> None:
     frame = {"qid": ["q", "q"], "docno": ["b", "a"], "score": [2.0, 1.0], "rel": [0, 1]}
-    said = "column 'docno' is read as the items, by convention; say item='docno', or item=False to know items by row"
+    said = (
+        "column 'docno' is read as the items, by convention; to confirm this, give item='docno', or "
+        "item=False to identify items by row"
+    )
     with pytest.warns(UserWarning, match=said) as caught:
         expected = mean(frame, group="qid", label="rel")
     assert [one.filename for one in caught] == [__file__]
@@ -331,7 +336,7 @@ def test_no_group_in_common_is_an_error() -> None:
     wrong: Run = {group.upper(): items for group, items in LABELS.items()}
     assert refusal(DENSE, wrong) == (
         "no group of the run has labels: the run has 'q1', 'q2', 'q3' and others, the labels have 'Q1', 'Q2', 'Q3' and "
-        "others; give labels of the same groups, with ids written alike"
+        "others; give labels of the same groups, with ids written the same way"
     )
     apart = {"group": ["q", "r"], "item": ["a", "a"], "score": [1.0, None], "label": [None, 1]}
     assert refusal(apart).startswith("no group of the run has labels: the run has 'q', the labels have 'r'; give ")

@@ -70,12 +70,12 @@ def test_undefined_and_missing_values() -> None:
         ((ONE, OTHER[1:]), "the arrays have 60 and 59 values; give one value per group in each"),
         (
             (ONE, dict(zip(GROUPS, OTHER, strict=True))),
-            "one side has groups and the other has not; give two arrays, or two dicts",
+            "one side has groups but the other has none; give two arrays, or two dicts",
         ),
         ((["a"], ["b"]), "a list is not an array of numbers; give one number per group"),
         (([[1.0, 3.0]], [[2.0, 3.0]]), "the values have 2 dimensions; give one number per group"),
         (({1: 0.5, "1": 0.25}, {"1": 1}), "a group is given twice; give one value per group"),
-        (([0.5], [1.5]), "a value lies outside of the range 0 to 1"),
+        (([0.5], [1.5]), "a value is outside the range 0 to 1"),
     ],
 )
 def test_what_is_refused(given: tuple[object, object], message: str) -> None:

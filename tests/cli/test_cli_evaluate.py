@@ -126,7 +126,7 @@ def test_no_group_in_common_is_an_error(command: CommandLine, folder: Path) -> N
     for stream in ("--stream", "--no-stream"):
         assert command.refused("evaluate", "bm25.csv", "--labels", "other.txt", stream) == (
             "no group of the run has labels: the run has 'q1', 'q2', 'q3' and others, the labels have 'Q1'; give "
-            "labels of the same groups, with ids written alike"
+            "labels of the same groups, with ids written the same way"
         )
 
 
@@ -135,7 +135,8 @@ def test_two_files_without_item_ids_are_refused(command: CommandLine, folder: Pa
     write_csv(folder / "grades.csv", {"qid": ["q", "q"], "label": [1, 0]})
     write_csv(folder / "one.csv", {"qid": ["q", "q"], "score": [2, 1], "label": [1, 0]})
     needed = (
-        "name the item column with --item; row numbers stand for items only where one table holds scores and labels"
+        "name the item column with --item; row numbers can identify items only if one table holds both "
+        "scores and labels"
     )
     for command_name in ("evaluate", "ingest"):
         assert command.refused(command_name, "run.csv", "--labels", "grades.csv") == (
@@ -154,8 +155,8 @@ def test_columns_are_known_by_convention_and_told_where_they_are_read_anew(comma
     told = command("evaluate", "run.csv", "--group", "qid", "--label", "rel")
     assert (told.code, told.out) == (0, plain.out)
     assert told.err == (
-        "note: column 'docno' is read as the items, by convention; say --item docno, or --item '' to know items by row "
-        "numbers as before\n"
+        "note: column 'docno' is read as the items, by convention; to confirm this, give --item docno, or --item '' "
+        "to identify items by row numbers as before\n"
     )
     numbered = command("evaluate", "run.csv", "--group", "qid", "--label", "rel", "--item", "")
     assert (numbered.code, numbered.out, numbered.err) == (0, plain.out, "")
@@ -176,7 +177,7 @@ def test_named_columns_may_be_those_of_the_labels(command: CommandLine, folder: 
         "qrels.txt: a trec file has no named columns; drop --label"
     )
     assert command.refused("evaluate", "dense.run", "--labels", "ir_datasets:x", "--label", "c") == (
-        "ir_datasets:x: a known set has no named columns; drop --label"
+        "ir_datasets:x: labels from ir_datasets have no named columns; drop --label"
     )
     assert command.refused("labels", "add", "qrels.txt", "--label", "c") == (
         "qrels.txt: a trec file has no named columns; drop --label, or choose another --reader"
@@ -229,10 +230,10 @@ def test_slices_of_files(command: CommandLine, folder: Path) -> None:
     for words, line in {
         ("--by", "device"): "--by needs --groups FILE; give both",
         ("--groups", "groups.csv"): "--groups needs --by ATTRIBUTE; give both",
-        ("--by", "x", "--groups", "groups.csv"): "groups.csv: no attribute 'x'; there is device",
+        ("--by", "x", "--groups", "groups.csv"): "groups.csv: there is no attribute 'x'; choose one of device",
         ("--by", "device", "--groups", "groups.csv", "--per-group"): "--by does not go with --per-group; leave one out",
     }.items():
         assert command.refused(*asked, *words) == line
     write_csv(folder / "others.csv", {"group": ["x"], "device": ["tv"]})
-    line = "no group of the run has 'device'; are the groups spelled as in the run? One is 'q1'"
+    line = "no group of the run has 'device'; are the groups written as in the run? One is 'q1'"
     assert command.refused(*asked, "--by", "device", "--groups", "others.csv").startswith(line[:30])

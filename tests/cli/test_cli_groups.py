@@ -100,7 +100,7 @@ def test_wrong_tables(shop: CommandLine, table: str, folder: Path) -> None:
         ),
         (
             ["dense.run"],
-            "dense.run: this is read as trec, which is not read for groups; name another with --reader "
+            "dense.run: this file is read as trec, which is not supported for groups; name another with --reader "
             "(csv tsv jsonl parquet)",
         ),
         (

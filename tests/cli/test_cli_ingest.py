@@ -79,7 +79,7 @@ def test_other_content_under_a_name_is_refused_or_replaces(command: CommandLine,
     before = row_counts(command.url)
     assert command.refused("ingest", "bm25.run") == (
         "run 'bm25' of dataset 'default' is already stored with other content; keep both with --name bm25-2, "
-        "or put this one in its place with --replace"
+        "or replace it with --replace"
     )
     assert row_counts(command.url) == before
     assert command("ingest", "bm25.run", "--name", "bm25-2").code == 0
@@ -226,12 +226,12 @@ def test_a_trec_run_with_comments_and_words_whose_ranks_are_wrong(
         ),
         (
             ["dense.run", "--columns", "group,item,score"],
-            "dense.run: --columns names the columns of a csv or tsv file, and the first line of this one has neither a "
-            "comma nor a tab; write it with either",
+            "dense.run: --columns names the columns of a csv or tsv file, but the first line of this one has neither a "
+            "comma nor a tab; separate the columns with commas or tabs",
         ),
         (
             ["bm25.csv", "--reader", "jsonl", "--columns", "group,item,score"],
-            "bm25.csv: --columns names the columns of a csv or tsv file without header, this is read as jsonl; leave "
+            "bm25.csv: --columns is for csv or tsv files without a header, but this file is read as jsonl; leave "
             "it out",
         ),
         (
@@ -311,11 +311,11 @@ def test_responses_of_a_search_are_stored(command: CommandLine, folder: Path) ->
         0.5, 0.5
     ]  # fmt: skip
     assert command.refused("ingest", "log.jsonl", "--items", "found", "--group", "q.id") == (
-        "log.jsonl:1: found[0] has no 'item'; its keys are 'sku'; name what has its item with --item PATH"
+        "log.jsonl:1: found[0] has no 'item'; its keys are 'sku'; name the path of its item with --item PATH"
     )
     (folder / "ids.txt").write_text("lamp\n")
     assert command.refused("ingest", "log.jsonl", "--items", "found", "--group", "@ids.txt", "--item", "sku.id") == (
-        "log.jsonl:2: there are more responses than the 1 id in ids.txt; write an id per line, in the order of the "
+        "log.jsonl:2: there are more responses than the 1 id in ids.txt; write one id per line, in the order of the "
         "responses"
     )
     for given, said in (

@@ -66,9 +66,9 @@ def test_json_documents_are_runs_and_labels(command: CommandLine, tmp_path: Path
     assert (row["run"], round(row["mean"], 4)) == ("Shop_predictions", 0.8155)
     assert command.refused("evaluate", mteb, "--labels", request) == (
         f"{mteb}: holds runs under 'default/dev', 'default/test'; choose with --reader json:default/dev, "
-        "or write the one you mean to a file of its own"
+        "or write the one you mean to its own file"
     )
-    assert command.refused("ingest", request) == (f"{request}: holds labels and no scores; give it with --labels FILE")
+    assert command.refused("ingest", request) == (f"{request}: holds labels but no scores; give it with --labels FILE")
     assert command.refused("evaluate", ranx, "--score", "bm25", "--labels", request) == (
         f"{ranx}: this JSON has no named columns; drop --score"
     )
@@ -77,5 +77,5 @@ def test_json_documents_are_runs_and_labels(command: CommandLine, tmp_path: Path
 def test_labels_may_be_those_of_a_dataset_of_ir_datasets(sqlite_command: CommandLine, tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text("q Q0 d 1 1 t\n")
     assert sqlite_command.refused("evaluate", str(tmp_path / "a.run"), "--labels", "ir_datasets:nonesuch") == (
-        "ir_datasets:nonesuch: no dataset of this name; see https://ir-datasets.com for the names"
+        "ir_datasets:nonesuch: there is no dataset with this name; see https://ir-datasets.com for the names"
     )

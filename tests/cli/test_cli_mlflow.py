@@ -63,14 +63,14 @@ def test_notes_and_errors_are_told(store: MlflowStore, shop: CommandLine) -> Non
     )
     assert shop.refused("push", "mlflow", "nope").startswith("no run 'nope'")
     assert shop.refused("pull", "mlflow", "nope") == (
-        "no MLflow run 'nope'; give an id, or a name together with --experiment"
+        "there is no MLflow run 'nope'; give an id, or a name with --experiment"
     )
     (run,) = store.runs()
     shop("ingest", "bm25.csv", "--labels", "labels.csv", "--dataset", "large", "--name", "other")
     shop("ingest", "dense.run", "--dataset", "large", "--name", "noted")
     assert shop.refused("pull", "mlflow", run.info.run_id, "--dataset", "large") == (
-        "run 'noted' of dataset 'large' is already stored with other content; keep both with --name noted-2, or put "
-        "this one in its place with --replace"
+        "run 'noted' of dataset 'large' is already stored with other content; keep both with --name noted-2, or "
+        "replace it with --replace"
     )
     (replaced,) = shop.rows("pull", "mlflow", run.info.run_id, "--dataset", "large", "--replace")
     assert replaced["outcome"] == "replaced"

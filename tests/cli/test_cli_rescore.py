@@ -96,7 +96,7 @@ def test_labels_before_any_run(command: CommandLine, files: None) -> None:
 def test_wrong_labels(sqlite_command: CommandLine, folder: Path) -> None:
     (folder / "bad.txt").write_text("q1 0 a 1\nq1 0 a 1\n", encoding="utf-8")
     assert sqlite_command.refused("labels", "add", "bad.txt") == (
-        "bad.txt:2: item 'a' of group 'q1' is in line 1 already; keep one of the two, "
-        "and of several judges (trec_eval -R qrels_jg) the lines of one"
+        "bad.txt:2: item 'a' of group 'q1' is in line 1 already; keep one of the two; if there are several judges "
+        "(trec_eval -R qrels_jg), keep the lines of one judge"
     )
     assert row_counts(sqlite_command.url) == {}

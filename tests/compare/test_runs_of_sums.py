@@ -260,7 +260,7 @@ def test_low_information_is_not_decided_without_groups(tracker: nt.Tracker) -> N
     [
         (
             lambda day: [replace(one, labels=DIGESTS[0]) for one in day],
-            "two parts are of the same labels (digest ",
+            "two parts have the same labels (digest ",
         ),
         (
             lambda day: [replace(one, labels=None) for one in day],

@@ -124,9 +124,9 @@ def datasets() -> None:
     same(SCORES, hf.Dataset.from_list([{"group": q, "item": i, "label": g} for q, i, g in labels]))
     lists = {"group": list(SCORES), "item": list(map(list, SCORES.values()))}
     same(hf.Dataset.from_dict(lists), told=BY_ORDER)
-    splits = "a DatasetDict has splits ('test'); give one of them, such as data['test']"
+    splits = "a DatasetDict has splits ('test'); give one split, such as data['test']"
     refused(hf.DatasetDict(test=data), splits)
-    refused(data.to_iterable_dataset(), "a IterableDataset has no rows at hand; call its .to_pandas() first")
+    refused(data.to_iterable_dataset(), "a IterableDataset has not loaded its rows; call its .to_pandas() first")
 
 
 def trectools() -> None:

@@ -127,7 +127,9 @@ def refusals(table: dict[str, Any]) -> tuple[str, str, str]:
     return said[0], said[1], said[2]
 
 
-UNEQUAL = "the lists of group 'r' differ in length ('item' 1, 'score' 2, 'label' 1); give one value per item in each"
+UNEQUAL = (
+    "the lists of group 'r' differ in length ('item' 1, 'score' 2, 'label' 1); give one value per item in each list"
+)
 
 
 @pytest.mark.parametrize(
@@ -136,13 +138,13 @@ UNEQUAL = "the lists of group 'r' differ in length ('item' 1, 'score' 2, 'label'
         ({"score": [[1, 2], [3, 4], []]}, f"row 2: {UNEQUAL}", f"2: {UNEQUAL}"),
         (
             {"score": [1, 2, 3]},
-            "'score' holds single values beside the lists of 'item'; give lists in both",
-            "1: 'score' holds single values beside the lists of 'item'; give lists in both",
+            "'score' holds single values, but 'item' holds lists; give lists in both",
+            "1: 'score' holds single values, but 'item' holds lists; give lists in both",
         ),
         (
             {"item": ["a", "b", "c"]},
-            "'item' holds single values beside the lists of 'score'; give lists in both",
-            "1: 'item' holds single values beside the lists of 'score'; give lists in both",
+            "'item' holds single values, but 'score' holds lists; give lists in both",
+            "1: 'item' holds single values, but 'score' holds lists; give lists in both",
         ),
         (
             {"item": [["a", "a"], ["c"], []]},
@@ -200,7 +202,7 @@ def test_nan_and_infinity_are_refused_with_their_element() -> None:
         of_frame = expected
         if number != number:  # in a frame it may mean that the item was not retrieved
             of_frame = (
-                "row 2, element 1: the score is nan, the only one; fix the scores, or, if NaN means not retrieved, "
+                "row 2, element 1: the score is nan (the only one); fix the scores, or, if NaN means not retrieved, "
                 "give null_scores='not_retrieved'"
             )
         with pytest.raises(InputError) as caught:
@@ -217,7 +219,7 @@ def test_nan_and_infinity_are_refused_with_their_element() -> None:
 def test_a_null_list_of_items_beside_scores_is_refused() -> None:
     frame, file, _ = refusals(LISTS | {"item": [["a", "b"], None, []]})
     unequal = "the lists of group 'r' differ in length ('item' null, 'score' 1, 'label' 1)"
-    assert frame == f"row 2: {unequal}; give one value per item in each"
+    assert frame == f"row 2: {unequal}; give one value per item in each list"
     assert file == f"<stdin>: {frame}"
 
 

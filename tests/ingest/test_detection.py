@@ -81,7 +81,7 @@ def test_what_trec_eval_has_printed_is_told() -> None:
     for line in (b"runid                 \tall\tSTANDARD\n", b"prefs_num_prefs_ful_ret\t1.EC.AB\t1\n"):
         with pytest.raises(InputError) as caught:
             detect_reader("out.test", line)
-        expected = "out.test: is what trec_eval has printed; give the run or the labels that it has read"
+        expected = "out.test: is output of trec_eval; give the run or the labels that trec_eval read"
         assert str(caught.value) == expected
 
 

@@ -90,30 +90,31 @@ def test_labels_in_the_table_of_the_run() -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"item_to_document": "x+"}, "item_to_document= matches no item of the run, so that each is a document of its own; "
-     "give a pattern of what their ids have behind the document's, such as '#.*', or leave it out"),
+    ({"item_to_document": "x+"}, "item_to_document= matches no item of the run, so each item would be its own "
+     "document; give a pattern that matches what follows the document's id, such as '#.*', or leave it out"),
     ({"item_to_document": ".*"}, "item_to_document='.*' cuts off all of item 'a#2'; match only what comes after the "
      "document's id"),
-    ({"item_to_document": "#"}, "item_to_document='#' makes 'a2' of item 'a#2'; match all that comes after the "
+    ({"item_to_document": "#"}, "item_to_document='#' turns item 'a#2' into document 'a2'; match everything after the "
      "document's id, such as '#.*'"),
-    ({"item_to_document": "mpa.csv"}, "no column 'mpa.csv' has the documents; the columns are 'group', 'item', "
-     "'score', 'document', and there is no file 'mpa.csv': name another, a file of items and their documents, or, if "
-     "it is a pattern, item_to_document='(mpa.csv)'"),
+    ({"item_to_document": "mpa.csv"}, "there is no column 'mpa.csv' with the documents; the columns are 'group', "
+    "'item', 'score', 'document', and there is no file 'mpa.csv': name another column or a file of items and "
+    "documents, or, if it is a pattern, give item_to_document='(mpa.csv)'"),
     ({"item_to_document": "./map"}, "./map: no such file; check the path"),
     ({"item_to_document": "data/map.csv"}, "data/map.csv: no such file; check the path"),
     ({"item_to_document": Path("map")}, "map: no such file; check the path"),
-    ({"item_to_document": "doc"}, "no column 'doc' has the documents; the columns are 'group', 'item', 'score', "
-     "'document': name another, a file of items and their documents, or, if it is a pattern, item_to_document='(doc)'"),
-    ({"item_to_document": "#("}, "item_to_document='#(' is no pattern (missing ), unterminated subpattern at position "
-     "1); write a regular expression of what is to be cut off, such as '#.*'"),
+    ({"item_to_document": "doc"}, "there is no column 'doc' with the documents; the columns are 'group', 'item', "
+    "'score', 'document': name another column or a file of items and documents, or, if it is a pattern, give "
+     "item_to_document='(doc)'"),
+    ({"item_to_document": "#("}, "item_to_document='#(' is not a valid pattern (missing ), unterminated "
+     "subpattern at position 1); write a regular expression that matches what to cut off, such as '#.*'"),
     ({"item_to_document": 7}, "item_to_document= is 7; give a pattern such as '#.*', a column, a file of items and "
      "documents, or a dict"),
     ({"item_to_document": {"a#1": "a"}}, "item 'a#2' has no document in 'dict'; add it there"),
     ({"item_to_document": "#.*", "collapse": "mean"}, "collapse='mean' is not known; give one of max, first, sum"),
-    ({"item_to_document": "#|[1-9]"}, "item_to_document='#|[1-9]' matches 2 times in item 'a#2': '#' and '2'; end it "
-     "with $ if the last is meant: item_to_document='(#|[1-9])$'"),
-    ({"collapse": "sum"}, "collapse='sum' says how chunks become documents, and nothing says which; name the documents "
-     "with item_to_document='#.*'"),
+    ({"item_to_document": "#|[1-9]"}, "item_to_document='#|[1-9]' matches 2 times in item 'a#2': '#' and '2'; to "
+     "match only the last, end it with $: item_to_document='(#|[1-9])$'"),
+    ({"collapse": "sum"}, "collapse='sum' says how to combine chunks, but nothing says what the documents are; "
+     "name the documents with item_to_document='#.*'"),
 ]  # fmt: skip
 
 
@@ -126,10 +127,10 @@ def test_rules_that_cannot_be_taken(given_rule: dict[str, Any], message: str) ->
 
 def test_files_of_documents_that_cannot_be_taken(tmp_path: Path) -> None:
     for text, message in {
-        "item,document\na#1,a\na#1,b\n": ":3: item 'a#1' has another document above; keep one",
-        "doc,chunk\na,a#1\na,a#2\n": ":3: item 'a' has another document above; keep one; 'doc' is read as the items "
-        "and 'chunk' as their documents: if it is the other way round, name them so",
-        "item\na#1\n": ":1: one column; give one of items and one of documents",
+        "item,document\na#1,a\na#1,b\n": ":3: item 'a#1' already has another document above; keep one",
+        "doc,chunk\na,a#1\na,a#2\n": ":3: item 'a' already has another document above; keep one; 'doc' is read as "
+        "the items and 'chunk' as their documents: if it is the other way round, name the columns so",
+        "item\na#1\n": ":1: there is only one column; give one of items and one of documents",
         "item,document\n,b\n": ":2: the item id is empty; every row needs one",
     }.items():
         (tmp_path / "map.csv").write_text(text)
@@ -144,8 +145,8 @@ def test_files_of_documents_that_cannot_be_taken(tmp_path: Path) -> None:
 def test_what_cannot_be_added_up() -> None:
     lists = {"r": ["b#1"], "q": ["a#1", "b#1", "a#2"]}
     said = (
-        "group 'q' has no score above 0, as ranks and distances have none, and with collapse='sum' a document with "
-        "more chunks would come out worse; give collapse='max', or scores of which the highest is best"
+        "group 'q' has no score above 0 (as with ranks or distances), so with collapse='sum' a document with "
+        "more chunks would rank lower; give collapse='max', or scores of which the highest is the best"
     )
     below = CHUNKS.assign(score=CHUNKS["score"] - 3)
     for run, options in ((lists, {}), (CHUNKS, {"score": "-score"}), (below, {})):

@@ -46,8 +46,8 @@ def test_results_of_mteb_are_no_run() -> None:
     with pytest.raises(InputError) as refused:
         ranked("mteb_results.json")
     assert str(refused.value).endswith(
-        "mteb_results.json: MTEB's results of a task: means, and no ranking; have the predictions written: "
-        "mteb.evaluate(..., prediction_folder=FOLDER)"
+        "mteb_results.json: these are MTEB's results of a task, which are means and not rankings; write the "
+        "predictions with mteb.evaluate(..., prediction_folder=FOLDER)"
     )
 
 

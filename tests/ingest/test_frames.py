@@ -240,7 +240,7 @@ def test_labels_may_be_whole_numbers_doubles_decimals_or_booleans() -> None:
 
 NAN_SCORES = {"group": ["q"] * 4, "item": ["a", "b", "c", "d"], "score": [1.0, NAN, 2.0, NAN]}
 HAS_NAN = (
-    "row 2: the score is nan, the first of 2; fix the scores, or, if NaN means not retrieved, give "
+    "row 2: the score is nan (the first of 2); fix the scores, or, if NaN means not retrieved, give "
     "null_scores='not_retrieved'"
 )
 
@@ -270,8 +270,8 @@ def test_nan_scores_are_refused_unless_the_caller_says_what_they_mean(frame: obj
 def test_nan_among_nulls_is_found_and_counted() -> None:
     scores = pa.array([None, 1.0, NAN, None])
     frame = {"group": ["q"] * 4, "item": ["a", "b", "c", "d"], "score": scores}
-    assert refusal(pa.table(frame)).startswith("row 3: the score is nan, the only one; fix the scores")
-    assert refusal({"q": {"a": None, "b": NAN}}).startswith("group 'q', item 'b': the score is nan, the only one;")
+    assert refusal(pa.table(frame)).startswith("row 3: the score is nan (the only one); fix the scores")
+    assert refusal({"q": {"a": None, "b": NAN}}).startswith("group 'q', item 'b': the score is nan (the only one);")
 
 
 def test_what_nan_means_is_one_of_two() -> None:
@@ -354,11 +354,11 @@ def test_what_is_no_frame_is_refused() -> None:
     assert refusal(3) == f"cannot read a int; {TAKEN}"
     assert refusal([("q", "a", 1.0)]) == f"cannot read a list; {TAKEN}"
     assert refusal(pa.chunked_array([[1]])).startswith("cannot read a ChunkedArray as a table (")
-    assert refusal(pl.DataFrame(NAN_SCORES).lazy()) == "a LazyFrame has no rows at hand; call its .collect() first"
+    assert refusal(pl.DataFrame(NAN_SCORES).lazy()) == "a LazyFrame has not loaded its rows; call its .collect() first"
     assert refusal({"group": [], "score": []}) == "there are no rows; give at least one"
     cube = {"group": ["q", "q"], "score": np.ones((2, 2, 2))}
     assert refusal(cube) == "column 'score' holds list<item: double>; the score column needs numbers: convert it"
-    assert refusal({"group": ["q"], "score": [object()]}).startswith("column 'score' holds no plain numbers (")
+    assert refusal({"group": ["q"], "score": [object()]}).startswith("column 'score' does not hold plain numbers (")
 
 
 def test_labels_without_any_grade_are_refused() -> None:
@@ -394,7 +394,4 @@ def test_values_nested_without_end_are_refused(name: str, kind: str) -> None:
     for _ in range(100_000):
         deep = [deep] if kind == "list" else {"a": deep}
     rows = {"group": ["q", "q"], "item": ["a", "b"], "score": [0.5, 1.0]} | {name: ["a", deep]}
-    assert (
-        refusal(rows)
-        == f"column '{name}' holds values nested in values; give one value, or one list of values, per row"
-    )
+    assert refusal(rows) == f"column '{name}' holds nested values; give one value, or one list of values, per row"

@@ -204,7 +204,7 @@ def test_a_frame_is_not_changed() -> None:
         (b"group,a\nq,\xff\n", "<stdin>:2: byte 0xff is not UTF-8; save the file as UTF-8"),
         (
             'group,a\nq,1\nr,"x\ny\n',
-            "<stdin>:3: a quote that is never closed; close it or double it",
+            "<stdin>:3: a quote is never closed; close it or double it",
         ),
         (
             'group,a\n"q"x,1\n',
@@ -221,7 +221,7 @@ def test_wrong_csv(content: str | bytes, message: str) -> None:
 
 
 def test_a_file_that_says_nothing_of_its_groups() -> None:
-    nothing = "there is no column beside the group; add one per attribute, or one with weights"
+    nothing = "there is no column except the group; add one per attribute, or one with weights"
     assert refusal("group\nq\n", "csv") == f"<stdin>:1: {nothing}"
     assert refusal('{"group": "q"}\n') == f"<stdin>: {nothing}"
     assert frame_refusal({"group": ["q"]}) == nothing
@@ -230,18 +230,18 @@ def test_a_file_that_says_nothing_of_its_groups() -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("[1]", "no JSON object; write one {...} per line"),
-        ('{"group": "r"', "no JSON (Expecting ',' delimiter, column 14); write one object per line"),
-        ('{"group": "r", "a": NaN}', "NaN is no JSON number; use a finite number, or null for none"),
-        ('{"group": "r", "a": 1, "a": 2}', "key 'a' stands twice; keep one of the two"),
+        ("[1]", "not a JSON object; write one {...} per line"),
+        ('{"group": "r"', "not valid JSON (Expecting ',' delimiter, column 14); write one object per line"),
+        ('{"group": "r", "a": NaN}', "NaN is not a JSON number; use a finite number, or null for none"),
+        ('{"group": "r", "a": 1, "a": 2}', "key 'a' is there twice; keep one of the two"),
         ("[" * 100_000, "JSON nested too deeply; write one flat object per line"),
         ('{"group": "r", "a": [1]}', "'a' is an array; attributes are text or numbers"),
         ('{"group": "r", "a": {}}', "'a' is an object; attributes are text or numbers"),
         ('{"group": "r", "a": 1e999}', "'a' is inf; use a finite number, or null for none"),
         ('{"group": "r", "a": "x\\u0000"}', "'a' has a NUL byte; write the file again without it"),
-        ('{"group": "r", "a": "\\ud800"}', "'a' has half a character; write the file as UTF-8"),
+        ('{"group": "r", "a": "\\ud800"}', "'a' has an incomplete character; write the file as UTF-8"),
         ('{"group": "\\u0000", "a": 1}', "the group id has a NUL byte; write the file again without it"),
-        ('{"group": "\\ud800", "a": 1}', "the group id has half a character; write the file as UTF-8"),
+        ('{"group": "\\ud800", "a": 1}', "the group id has an incomplete character; write the file as UTF-8"),
         ('{"group": null, "a": 1}', "the group id is empty; every row needs one"),
         ('{"a": 1}', "the group id is empty; every row needs one"),
         ('{"group": 1.0, "a": 1}', "the group id is a fraction; ids are text or whole numbers"),
@@ -273,7 +273,7 @@ def test_wrong_keys_of_json_lines() -> None:
         "<stdin>: column 2 has no name; name it, or choose others with attributes="
     )
     assert refusal('{"group": "q", "\\ud800": 1}\n') == (
-        "<stdin>: a column's name has half a character; write the file as UTF-8"
+        "<stdin>: a column's name has an incomplete character; write the file as UTF-8"
     )
 
 
@@ -312,7 +312,8 @@ def test_wrong_readers() -> None:
     choice = "csv tsv jsonl parquet"
     assert refusal("group,a\nq,1\n", "trec") == f"no reader 'trec' for groups; choose one of {choice}"
     assert refusal("1 qid:3 1:0.5\n") == (
-        f"<stdin>: this is read as svmlight, which is not read for groups; name another with reader= ({choice})"
+        "<stdin>: this file is read as svmlight, which is not supported for groups; name another with reader= "
+        f"({choice})"
     )
 
 
@@ -354,14 +355,14 @@ def test_broken_parquet(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 no more")
     with pytest.raises(InputError) as caught:
         read_groups(str(path))
-    assert str(caught.value).startswith(f"{path}: no readable Parquet file (")
+    assert str(caught.value).startswith(f"{path}: not a readable Parquet file (")
     pq.write_table(pa.table({"group": [str(n) for n in range(999)], "a": list(range(999))}), path)
     damaged = bytearray(path.read_bytes())
     damaged[20:200] = bytes(180)
     path.write_bytes(damaged)
     with pytest.raises(InputError) as caught:
         read_groups(str(path))
-    assert str(caught.value).endswith("; write it again")
+    assert str(caught.value).endswith("; write the file again")
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=1, max_size=9)

@@ -97,7 +97,7 @@ def test_the_labels_of_other_tools(header: str, expected: tuple[str, str, str]) 
 
 
 INTERACTIONS = "every row is read as a relevant item, with label 1, as RecTools reads interactions"
-NO_LABEL = f"{INTERACTIONS}; column 'weight' is no label; to read it as the labels, say label='weight'"
+NO_LABEL = f"{INTERACTIONS}; column 'weight' is not read as the label; to read it as the labels, give label='weight'"
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ NO_LABEL = f"{INTERACTIONS}; column 'weight' is no label; to read it as the labe
     [
         ("user_id item_id weight datetime", NO_LABEL),
         ("user_id item_id weight price", NO_LABEL),
-        ("user_id item_id datetime", f"{INTERACTIONS}; where labels differ, add a column 'label'"),
-        ("user_id item_id", f"{INTERACTIONS}; where labels differ, add a column 'label'"),
+        ("user_id item_id datetime", f"{INTERACTIONS}; if labels differ, add a column 'label'"),
+        ("user_id item_id", f"{INTERACTIONS}; if labels differ, add a column 'label'"),
     ],
 )
 def test_every_interaction_is_a_relevant_item(header: str, told: str) -> None:
@@ -156,10 +156,12 @@ def test_the_weight_of_an_interaction_may_be_named_as_its_label() -> None:
 def test_a_score_is_no_label_where_no_convention_says_so() -> None:
     found = refusal(["qid", "docno", "score"], LABEL_TABLE)
     assert found.startswith("no column 'label'; the columns are ")
-    assert found.endswith("with label=; scores without labels are a run: are the run and the labels exchanged?")
-    assert refusal(["qid", "docno"], LABEL_TABLE).endswith("; where each row is a relevant item, add one that is 1")
+    assert found.endswith("with label=; scores without labels are a run: are the run and the labels swapped?")
+    assert refusal(["qid", "docno"], LABEL_TABLE).endswith(
+        "; if each row is a relevant item, add a column that is always 1"
+    )
     for header in (["qid", "docno", "label"], ["group", "item", "relevance"], ["query", "docid", "rating"]):
-        told = "; labels without scores are no run: are the run and the labels exchanged?"
+        told = "; labels without scores are not a run: are the run and the labels swapped?"
         assert refusal(header, RUN_APART).endswith(told)
     assert "label" not in names(["query-id", "corpus-id", "score"])
 
@@ -269,18 +271,18 @@ def warned(header: str, columns: Columns, wanted: Wanted = RUN_TABLE) -> list[st
 
 def test_a_column_that_only_a_convention_reads_is_told_where_the_table_could_be_read_without() -> None:
     given = Columns(group="qid")
-    as_before = "item=False to know items by row numbers as before"
+    as_before = "item=False to identify items by row numbers as before"
     assert warned("qid docno score label", given) == [
-        f"column 'docno' is read as the items, by convention; say item='docno', or {as_before}"
+        f"column 'docno' is read as the items, by convention; to confirm this, give item='docno', or {as_before}"
     ]
     assert warned("group doc_id score", PLAIN) == [
-        "column 'doc_id' is read as the items, by convention; say item='doc_id'"
+        "column 'doc_id' is read as the items, by convention; to confirm this, give item='doc_id'"
     ]
     assert warned("group item score rel", PLAIN) == [
-        "column 'rel' is read as the labels, by convention; say label='rel', or leave the column out"
+        "column 'rel' is read as the labels, by convention; to confirm this, give label='rel', or remove the column"
     ]
     assert warned("qid docno label", given, LABEL_TABLE) == [
-        "column 'docno' is read as the items, by convention; say item='docno'"
+        "column 'docno' is read as the items, by convention; to confirm this, give item='docno'"
     ]
 
 
@@ -301,7 +303,7 @@ def test_nothing_is_told_where_nothing_is_read_anew(header: str, columns: Column
 
 def test_ranks_that_are_given_as_scores_are_told() -> None:
     assert warned("qid docno rank", Columns(score="rank")) == [
-        "column 'rank' is read as scores, of which the highest is best; where the lowest is best, say score='-rank'"
+        "column 'rank' is read as scores: the highest is the best; if the lowest is the best, give score='-rank'"
     ]
     assert warned("qid docno position", Columns(score="-position")) == []
 
@@ -311,7 +313,7 @@ def test_a_minus_before_a_score_column_makes_the_lowest_the_best() -> None:
     assert names(header, columns=asked)["score"] == "position"
     assert not asked.are_ranks(names([*header, "-position"], columns=asked)), "a column that is called so"
     assert refusal(header).endswith(
-        "name the score column with score=; where 'position' is lowest for the best, say score='-position'"
+        "name the score column with score=; if the lowest 'position' is the best, give score='-position'"
     )
     assert refusal(header, columns=Columns(score="-rank")).startswith("no column 'rank'; the columns are ")
 
@@ -427,7 +429,7 @@ def test_a_table_whose_labels_stand_apart_needs_item_ids(kind: str, tmp_path: Pa
             read()
         assert str(caught.value).endswith(
             "no column 'item'; the columns are 'group', 'score', 'label': name the item column with item=; row numbers "
-            "stand for items only where one table holds scores and labels"
+            "can identify items only if one table holds both scores and labels"
         )
 
 

@@ -242,7 +242,7 @@ def test_labels_may_be_true() -> None:
             Columns(),
             "<stdin>:5: item 'a\\nb' of group 'q' is in line 2 already; keep one of the two",
         ),
-        (b'group,score\nq,1\n"q,1\nq,1\n', Columns(), "<stdin>:3: a quote that is never closed; close it or double it"),
+        (b'group,score\nq,1\n"q,1\nq,1\n', Columns(), "<stdin>:3: a quote is never closed; close it or double it"),
         (b'group,score\n"q"r,1\n', Columns(), "<stdin>:2: text after a closing quote; double the quotes inside a cell"),
         (b"group,score\nq,1\nq\xe9,1\n", Columns(), "<stdin>:3: byte 0xe9 is not UTF-8; save the file as UTF-8"),
         (b"group,score\nq\0,1\n", Columns(), "<stdin>:2: a NUL byte; write the file again as text without it"),

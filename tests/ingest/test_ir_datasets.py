@@ -48,9 +48,9 @@ def test_the_labels_of_a_dataset_are_read(folder: Path) -> None:
 def test_what_cannot_be_had_is_refused(folder: Path) -> None:
     name = f"ir_datasets:{NAME}"
     assert refusal("nonesuch") == (
-        "ir_datasets:nonesuch: no dataset of this name; see https://ir-datasets.com for the names"
+        "ir_datasets:nonesuch: there is no dataset with this name; see https://ir-datasets.com for the names"
     )
-    assert refusal(NAME) == f"{name}: a dataset without labels; choose one that has some: {NAME}/test"
+    assert refusal(NAME) == f"{name}: this dataset has no labels; choose one that has labels: {NAME}/test"
     assert refusal(f"{NAME}/test").startswith(f"{name}/test: its labels cannot be fetched (")
     (folder / "qrels.txt").write_text(QRELS + "q1 0 d1 1\n")
     assert refusal(f"{NAME}/test") == (
@@ -58,7 +58,8 @@ def test_what_cannot_be_had_is_refused(folder: Path) -> None:
     )
     (folder / "qrels.txt").write_text("q1 d1 1\n")
     assert refusal(f"{NAME}/test") == (
-        f"{name}/test: its labels cannot be fetched (expected 4 columns, got 3); fetch them as ir_datasets says"
+        f"{name}/test: its labels cannot be fetched (expected 4 columns, got 3); follow the instructions of "
+        "ir_datasets to fetch them"
     )
     (folder / "qrels.txt").write_text("")
     assert refusal(f"{NAME}/test") == f"{name}/test: there are no rows; give at least one"
@@ -72,4 +73,4 @@ def test_without_the_package_it_says_what_to_install() -> None:
         "except Exception as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "ir_datasets:vaswani needs a package; install it: pip install ir_datasets\n"
+    assert done.stdout == "ir_datasets:vaswani needs a package; install it with pip install ir_datasets\n"

@@ -110,11 +110,11 @@ def test_a_file_without_a_header_says_nothing(tmp_path: Path, text: str) -> None
     [
         (
             f"# ir_metadata.start\n# tag: a\n{RUN}",
-            "a.run: no line # ir_metadata.end ends the header; add it, or take the header away",
+            "a.run: the header has no last line '# ir_metadata.end'; add the line, or remove the header",
         ),
         (
             annotated("tag: a\nno entry"),
-            "a.run: line 3 belongs to no entry of ir_metadata; correct it, or take it away",
+            "a.run: line 3 belongs to no entry of ir_metadata; correct or remove it",
         ),
     ],
 )

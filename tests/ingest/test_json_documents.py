@@ -110,14 +110,14 @@ def test_null_is_no_score_and_no_label_and_labels_may_be_true() -> None:
 
 def test_rank_eval_requests_are_labels() -> None:
     assert labels(REQUEST) == [("lamp", "7", 3.0), ("lamp", "9", 0.0)]
-    assert run(REQUEST) == "holds labels and no scores; give it with labels='FILE'"
+    assert run(REQUEST) == "holds labels but no scores; give it with labels='FILE'"
 
 
 def test_rank_eval_responses_are_runs_without_labels() -> None:
     assert run(RESPONSE) == run({"rank_eval": RESPONSE}) == [("lamp", "8", 8.5), ("lamp", "7", 7.05)]
     assert read_run("-", stdin=io.BytesIO(json.dumps(RESPONSE).encode())).labels is None
     assert labels(RESPONSE) == (
-        "a _rank_eval response has the ratings of what was found only, which makes the ideal order too easy; "
+        "a _rank_eval response only has ratings of documents that were found, so the ideal DCG would be too low; "
         "give the request, which has all ratings"
     )
 
@@ -131,10 +131,11 @@ def changed_response(**changes: object) -> dict[str, Any]:
 
 def test_a_response_that_is_no_whole_run_is_refused() -> None:
     assert run(RESPONSE | {"failures": {"tent": {"error": {}}, "sofa": {}}}) == (
-        "2 of its searches failed, the first of them 'tent'; have them searched again"
+        "2 of its searches failed, the first one being 'tent'; run these searches again"
     )
     assert run(changed_response(_score=None)) == (
-        "details.'lamp'.hits[1] has no _score, as where hits are sorted by a field; search with \"track_scores\": true"
+        "details.'lamp'.hits[1] has no _score, as happens when hits are sorted by a field; search with "
+        '"track_scores": true'
     )
     twice = "group 'lamp', item '7': item '7' of group 'lamp' is in entry 1 already; keep one of the two"
     assert run(changed_response(_id="7", _index="other")) == twice
@@ -145,11 +146,11 @@ def test_opensearch_judgments_are_labels() -> None:
     assert labels(JUDGMENTS) == expected
     found = {"took": 1, "hits": {"total": {"value": 1}, "hits": [{"_id": "x", "_source": JUDGMENTS}]}}
     assert labels(found) == expected
-    assert run(JUDGMENTS) == run(found) == "holds labels and no scores; give it with labels='FILE'"
+    assert run(JUDGMENTS) == run(found) == "holds labels but no scores; give it with labels='FILE'"
     found["hits"]["hits"].append({"_id": "y", "_source": JUDGMENTS | {"name": "Clicks"}})  # type: ignore[index]
     assert labels(found) == (
         "holds judgment lists under 'Imported Judgments', 'Clicks'; choose with reader='json:Imported Judgments', "
-        "or write the one you mean to a file of its own"
+        "or write the one you mean to its own file"
     )
     assert labels(found, reader="json:Clicks") == expected
     found["hits"]["hits"][1]["_source"] = JUDGMENTS  # type: ignore[index]
@@ -168,17 +169,16 @@ def test_opensearch_judgments_are_labels() -> None:
 )  # fmt: skip
 def test_quepid_exports_are_labels(document: object) -> None:
     assert labels(document) == [("lamp", "7", 1.0), ("lamp", "8", 0.5)]
-    assert run(document) == "holds labels and no scores; give it with labels='FILE'"
+    assert run(document) == "holds labels but no scores; give it with labels='FILE'"
 
 
 def test_a_quepid_book_is_labels_where_each_pair_has_one_judgement() -> None:
     assert labels(BOOK) == [("lamp", "7", 1.0)]
-    assert run(BOOK) == "holds labels and no scores; give it with labels='FILE'"
+    assert run(BOOK) == "holds labels but no scores; give it with labels='FILE'"
     book = json.loads(json.dumps(BOOK))
     book["query_doc_pairs"][0]["judgements"].append({"rating": 0.0})
     assert labels(book) == (
-        "query_doc_pairs[0] has 2 judgements, and one label is needed; "
-        "export the book as CSV and name a judge with label="
+        "query_doc_pairs[0] has 2 judgements, but needs one label; export the book as CSV and name a judge with label="
     )
 
 
@@ -186,12 +186,12 @@ def test_mteb_predictions_are_read_where_it_is_clear_which() -> None:
     one = MTEB | {"en": {"test": {"q": {"d": 2.0}}}}
     assert run(one) == run(MTEB, reader="json:en/test") == [("q", "d", 2.0)]
     assert run(MTEB) == (
-        "holds runs under 'en/dev', 'en/test'; choose with reader='json:en/dev', "
-        "or write the one you mean to a file of its own"
+        "holds runs under 'en/dev', 'en/test'; choose with reader='json:en/dev', or write the one you mean to its "
+        "own file"
     )
     assert run(MTEB, reader="json:fr/test") == "holds no 'fr/test'; there are 'en/dev', 'en/test'"
     assert run(MTEB | {"en": {"test": [1, 0]}}) == (
-        "MTEB's predictions of a task that ranks nothing; those of a retrieval task are "
+        "these are MTEB's predictions for a task without rankings; give those of a retrieval task, "
         "{subset: {split: {query: {document: score}}}}"
     )
 
@@ -199,12 +199,12 @@ def test_mteb_predictions_are_read_where_it_is_clear_which() -> None:
 def test_other_dicts_of_runs_are_read_only_where_one_is_chosen() -> None:
     held = {"test": RUN}
     assert run(held) == (
-        "holds runs under 'test'; choose with reader='json:test', or write the one you mean to a file of its own"
+        "holds runs under 'test'; choose with reader='json:test', or write the one you mean to its own file"
     )
     assert run(held, reader="json:test") == RANKED
     assert labels({"test": RUN, "dev": RUN}, reader="json:dev")[0] == ("q1", "a", 1.0)
     assert run({"a/b": {"c": RUN}, "a": {"b/c": RUN}}) == (
-        "holds two things of one name; write the one you mean to a file of its own"
+        "holds the same name twice; write the one you mean to its own file"
     )
     many = {f"split{number}": RUN for number in range(12)}
     assert run(many).startswith("holds runs under 'split0', 'split1',")
@@ -214,7 +214,9 @@ def test_other_dicts_of_runs_are_read_only_where_one_is_chosen() -> None:
 @pytest.mark.parametrize("document", [RUN, JUDGMENTS, RESPONSE, BOOK])
 def test_where_there_is_one_only_nothing_can_be_chosen(document: object) -> None:
     read_it = run if document in (RUN, RESPONSE) else labels
-    assert read_it(document, reader="json:x") == "holds one thing only, so there is nothing to choose; leave out 'x'"
+    assert (
+        read_it(document, reader="json:x") == "holds only one thing, so there is nothing to choose from; leave out 'x'"
+    )
 
 
 def test_an_array_of_records_is_a_table() -> None:
@@ -238,10 +240,10 @@ def test_an_array_of_records_is_a_table() -> None:
         "record 1: the score is a JSON string; write a number, or null for none"
     )
     assert run([{"group": "q", "item": ["a"], "score": [1, 2]}]) == (
-        "record 1: the lists of group 'q' differ in length ('item' 1, 'score' 2); give one value per item in each"
+        "record 1: the lists of group 'q' differ in length ('item' 1, 'score' 2); give one value per item in each list"
     )
-    assert run([1]) == "record 1: a JSON number; write one object per row"
-    assert run(records, reader="json:x").startswith("is an array of records, so there is nothing to choose")
+    assert run([1]) == "record 1: this is a JSON number; write one object per row"
+    assert run(records, reader="json:x").startswith("is an array of records, so there is nothing to choose from")
 
 
 def test_other_shapes_have_no_named_columns() -> None:
@@ -252,20 +254,20 @@ def test_other_shapes_have_no_named_columns() -> None:
 NUMBER = "write a number, or null for none"
 TOO_LARGE = "group 'q', item 'b': the score is too large for a double; use a finite number"
 TOO_LONG = "a whole number of 500 digits is too large; use a smaller one, or text for an id"
-HALF = "is half a character; write ids as UTF-8"
+HALF = "has an incomplete character; write ids as UTF-8"
 PROPERTY = "Expecting property name enclosed in double quotes"
 NO_RATING = " has no 'rating'; write it again with one"
 NO_ARRAY = " is a JSON number; write an array of objects"
 NO_JUDGMENTS = " holds no judgmentRatings; give a response that does"
-CHOOSE = "choose with reader='json:NAME', or write the one you mean to a file of its own"
+CHOOSE = "choose with reader='json:NAME', or write the one you mean to its own file"
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('{"q": {"a": 1, "b": 2, "a": 3}}', "in 'q': key 'a' stands twice; keep one of the two"),
-        ('{"q": {"a": 1}, "q": {"b": 2}}', "key 'q' stands twice; keep one of the two"),
-        ('{"s": {"t": {"q": {"a": 1, "a": 1}}}}', "in 's', 't', 'q': key 'a' stands twice; keep one of the two"),
+        ('{"q": {"a": 1, "b": 2, "a": 3}}', "in 'q': key 'a' is there twice; keep one of the two"),
+        ('{"q": {"a": 1}, "q": {"b": 2}}', "key 'q' is there twice; keep one of the two"),
+        ('{"s": {"t": {"q": {"a": 1, "a": 1}}}}', "in 's', 't', 'q': key 'a' is there twice; keep one of the two"),
         ('{"q": {"a": 1, "b": NaN}}', "group 'q', item 'b': the score is NaN; use a finite number, or null for none"),
         ('{"q": {"b": -Infinity}}', TOO_LARGE),
         ('{"q": {"b": 1e999}}', TOO_LARGE),
@@ -276,7 +278,8 @@ CHOOSE = "choose with reader='json:NAME', or write the one you mean to a file of
         ('{"q": {"a": 1}, "r": {"b": [2]}}', f"group 'r', item 'b': the score is a JSON array; {NUMBER}"),
         ('{"q": {"a": 1}, "r": 2}', "group 'r' is a JSON number; write an object, {item: number}"),
         ('{"q": {"a": 1}, "r": ["b"]}', "group 'r' is a JSON array; write an object, {item: number}"),
-        ('{"q": 1, "mean": 2}', "JSON of no known shape, an object of 'q', 'mean'; write {group: {item: number}}"),
+        ('{"q": 1, "mean": 2}', "JSON of an unknown shape, an object with the keys 'q', 'mean'; write {group: "
+        "{item: number}}"),
         ('{"q": {"": 1}}', "group 'q', item '': the item id is empty; every row needs one"),
         ('{"": {"a": 1}}', "group '', item 'a': the group id is empty; every row needs one"),
         ('{"q": {"\\ud800": 1}}', "group 'q', item '\\ud800': the item id '\\ud800' " + HALF),
@@ -284,13 +287,14 @@ CHOOSE = "choose with reader='json:NAME', or write the one you mean to a file of
         ('{"q": {"a": null}}', "no row has a score; name the score column, or read the file as labels"),
         ("{}", "there are no rows; give at least one"),
         ('{"q": {}}', "there are no rows; give at least one"),
-        ('{"q":\n{"a": 1,\n}}', f"3: no JSON ({PROPERTY}, column 1); write it again"),
-        ('{"q": {"a": 1}} []', "1: more after the first JSON value; are these JSON lines? Then use reader='jsonl'"),
-        ('{"q": {"a": 1}', "1: no JSON (Expecting ',' delimiter, column 15); write it again"),
+        ('{"q":\n{"a": 1,\n}}', f"3: not valid JSON ({PROPERTY}, column 1); correct the file"),
+        ('{"q": {"a": 1}} []', "1: there is more text after the first JSON value; are these JSON lines? Then use "
+        "reader='jsonl'"),
+        ('{"q": {"a": 1}', "1: not valid JSON (Expecting ',' delimiter, column 15); correct the file"),
         (b'{"q":\n {"\xff": 1}}', "2: byte 0xff is not UTF-8; save the file as UTF-8"),
         ("[" * 5000, "JSON nested too deeply; check that this is the right file"),
         ('{"a":' * 5000, "JSON nested too deeply; check that this is the right file"),
-        ("5", "a JSON number; runs and labels are objects or arrays of objects"),
+        ("5", "this is a JSON number; runs and labels are objects or arrays of objects"),
         ('{"requests": [{"ratings": []}]}', "requests[0] has no 'id'; write it again with one"),
         ('{"requests": [{"id": "q", "ratings": [{"_id": "d"}]}]}', f"requests[0].ratings[0]{NO_RATING}"),
         ('{"requests": [{"id": "q", "ratings": [7]}]}', "requests[0].ratings[0] is a JSON number; write an object"),

@@ -69,12 +69,12 @@ ROW = '{"group": "q", "item": "a", "score": 1}\n'
 @pytest.mark.parametrize(
     ("line", "what"),
     [
-        ("[1]", "no JSON object; write one {...} per line"),
-        ('{"group": "q"', "no JSON (Expecting ',' delimiter, column 14); write one object per line"),
-        ('{"group": "q"} x', "no JSON (Extra data, column 16); write one object per line"),
-        ('{"group": "q", "group": "r"}', "key 'group' stands twice; keep one of the two"),
-        ('{"group": "q", "score": NaN}', "NaN is no JSON number; use a finite number, or null for none"),
-        ('{"group": "q", "x": -Infinity}', "-Infinity is no JSON number; use a finite number, or null for none"),
+        ("[1]", "not a JSON object; write one {...} per line"),
+        ('{"group": "q"', "not valid JSON (Expecting ',' delimiter, column 14); write one object per line"),
+        ('{"group": "q"} x', "not valid JSON (Extra data, column 16); write one object per line"),
+        ('{"group": "q", "group": "r"}', "key 'group' is there twice; keep one of the two"),
+        ('{"group": "q", "score": NaN}', "NaN is not a JSON number; use a finite number, or null for none"),
+        ('{"group": "q", "x": -Infinity}', "-Infinity is not a JSON number; use a finite number, or null for none"),
         ('{"group": "q", "score": 1e400}', "the score is too large for a double; use a finite number"),
         ('{"group": "q", "score": 1' + "0" * 309 + "}", "the score is too large for a double; use a finite number"),
         (
@@ -88,13 +88,13 @@ ROW = '{"group": "q", "item": "a", "score": 1}\n'
         ('{"group": ["q"], "item": "a"}', "the group id is a JSON array; ids are text or whole numbers"),
         ('{"group": "q", "item": [["a"]]}', "the item id is a JSON array; ids are text or whole numbers"),
         ('{"group": "q", "item": {}}', "the item id is a JSON object; ids are text or whole numbers"),
-        ('{"group": "\\ud800", "score": 1}', "the group id '\\ud800' is half a character; write ids as UTF-8"),
+        ('{"group": "\\ud800", "score": 1}', "the group id '\\ud800' has an incomplete character; write ids as UTF-8"),
         ('{"group": "q\\u0000", "item": "b"}', "the group id has a NUL byte; write the file again without it"),
         ('{"item": "b", "score": 1}', "the group id is empty; every row needs one"),
         ('{"group": "q", "score": 1}', "the item id is empty; every row needs one"),
         (ROW.strip(), "item 'a' of group 'q' is in line 1 already; keep one of the two"),
         ('{"x": ' + "[" * 100_000, "JSON nested too deeply; write one flat object per line"),
-        ("\ufeff{}", "no JSON (Expecting value, column 1); write one object per line"),
+        ("\ufeff{}", "not valid JSON (Expecting value, column 1); write one object per line"),
     ],
 )
 def test_every_refusal_names_the_line(line: str, what: str) -> None:

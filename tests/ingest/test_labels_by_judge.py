@@ -100,7 +100,7 @@ def test_errors_name_the_line_of_the_file(tmp_path: Path) -> None:
     assert "labels.csv:8" in twice
     path.write_text(CSV)
     assert refused(path, where={"year": "1"}) == (
-        "labels.csv: there is no column 'year'; there is 'group', 'item', 'label', 'judge', 'day'"
+        "labels.csv: there is no column 'year'; choose one of 'group', 'item', 'label', 'judge', 'day'"
     )
     assert refused(path, where={"day": "7"}) == "labels.csv: no row has day=7; check the values"
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")

@@ -309,7 +309,7 @@ def test_pairs_of_ids_may_stand_in_any_order() -> None:
         ({"q": [Document()]}, "group 'q', place 1: a Document has no id; say where its id is with item=, or give ids"),
         (
             {"q": [Found("a", 0.5), Found("b")]},
-            "group 'q', place 2: this Found has no score, and others have; give all a score, or none",
+            "group 'q', place 2: this Found has no score, but others have one; give all of them a score, or none",
         ),
         (
             {"q": [{"name": "a", "score": 1}]},
@@ -319,48 +319,52 @@ def test_pairs_of_ids_may_stand_in_any_order() -> None:
         ({"q": ["a"], "r": ["b", None]}, "group 'r', place 2: the item id is empty; every row needs one"),
         (
             {"q": ["a", 1.5]},
-            "group 'q', place 2: a float among ids; give ids alone (text or whole numbers), or (id, score)",
+            "group 'q', place 2: a float is among the ids; give ids alone (text or whole numbers), or (id, score)",
         ),
-        ({"q": [("a", 1.0), ("b",)]}, "group 'q', place 2: a tuple among pairs; give (item, number) for each"),
+        (
+            {"q": [("a", 1.0), ("b",)]},
+            "group 'q', place 2: a tuple is among the pairs; give (item, number) for each item",
+        ),
         (
             {"q": [("a", 1.0), ("b", float("inf"))]},
             "group 'q', place 2: the score is inf; use a finite number, or null",
         ),
         (
             {"q": [("a", 1.0), ("b", float("nan"))]},
-            "group 'q', place 2: the score is nan, the only one; fix the scores",
+            "group 'q', place 2: the score is nan (the only one); fix the scores",
         ),
         ({"q": [("a", 1.0), ("b", True)]}, "column 'score' holds bool; the score column needs numbers: convert it"),
         ({"q": [], "r": []}, "there are no rows; give at least one"),
         (
             {"q": {"a": 1}, "r": ["b"]},
-            "group 'q' has a dict and group 'r' a list; give {group: {item: number}} or {group: list} for all",
+            "group 'q' has a dict and group 'r' a list; give {group: {item: number}} or {group: list} for all groups",
         ),
         ({"r": ["b"], "q": {"a": 1}}, "group 'q' has a dict and group 'r' a list; give {group: {item: number}} or {gr"),
-        ({"q": "a", "r": "b"}, "group 'q': a single str, and no list; give {group: [item]}"),
+        ({"q": "a", "r": "b"}, "group 'q': a single str instead of a list; give {group: [item]}"),
         (
             pd.DataFrame({"group": ["q"], "item": [{"a", "b"}]}),
             "column 'item' holds a set, which has no order; give lists",
         ),
         (
             pd.Series([1.0], index=pd.MultiIndex.from_tuples([("q", "a")])),
-            "a Series with an index of several levels is no table; call its .reset_index(), and name its column with",
+            "a Series with an index of several levels is not a table; call .reset_index() on it, and name its "
+            "column with",
         ),
         ({"uid": [1, 1], "movie": [5, 6], "clicks": [0, 1]}, "no columns 'group' and 'score'; the columns are 'uid', "),
         (
             [Document("a"), Document("b")],
-            "this is the list of one query (its first entry is a Document), and the query's id is not there; give "
+            "this is the list of a single query (its first entry is a Document), without the query's id; give "
             "{query id: list}",
         ),
         (
             [(Document("a"), 0.5)],
-            "this is the list of one query (its first entry is a Document), and the query's id is",
+            "this is the list of a single query (its first entry is a Document), without the query's id",
         ),
-        ([("a", 0.5)], "this is the list of one query (its first entry is a tuple), and the query's id is not there;"),
+        ([("a", 0.5)], "this is the list of a single query (its first entry is a tuple), without the query's id;"),
         ([["q", "a", 1]], "cannot read a list; give a path, "),
         (
             pd.Series([["a"], ["b"]], index=["q", "q"]),
-            "group 'q' stands twice in the index; give one list per group",
+            "group 'q' is in the index twice; give one list per group",
         ),
         (pd.Series([1, 2]), "cannot read a Series; give a path, "),
         (
@@ -374,8 +378,8 @@ def test_pairs_of_ids_may_stand_in_any_order() -> None:
         ),
         (
             {"group": ["q"], "item": [["a"]], "rank": [[1]]},
-            "no column 'score'; the columns are 'group', 'item', 'rank': name the score column with score=; where "
-            "'rank' is lowest for the best, say score='-rank'",
+            "no column 'score'; the columns are 'group', 'item', 'rank': name the score column with score=; if "
+            "the lowest 'rank' is the best, give score='-rank'",
         ),
         (
             {"users": ["ann"], "docs": [["a"]], "group": ["x"]},
@@ -383,7 +387,7 @@ def test_pairs_of_ids_may_stand_in_any_order() -> None:
         ),
         (
             DatasetDict(train=Dataset(pa.table(ROWS)), test=Dataset(pa.table(ROWS))),
-            "a DatasetDict has splits ('train', 'test'); give one of them, such as data['train']",
+            "a DatasetDict has splits ('train', 'test'); give one split, such as data['train']",
         ),
     ],
 )
@@ -403,7 +407,7 @@ def test_paths_into_objects_that_lead_nowhere_are_named() -> None:
 
 def test_hits_are_no_labels() -> None:
     told = (
-        "labels: group 'q', place 1: this is a hit with a score, and no label; give {group: {item: grade}}, or the ids "
+        "labels: group 'q', place 1: this is a hit with a score, not a label; give {group: {item: grade}}, or the ids "
     )
     assert label_refusal({"q": [Found("a", 0.5)]}) == f"{told}alone"
     assert label_refusal({"q": ["a"]}, are_answers=True) == (
@@ -443,7 +447,7 @@ def test_lists_of_one_item_stay_lists() -> None:
     assert listed(read_frame(rows).ranking) == [("q", "a", 1.0), ("r", "b", 2.0)]
     longer = {**rows, "item": [["a"], ["b", "c"]]}
     assert refusal(longer) == (
-        "row 2: the lists of group 'r' differ in length ('item' 2, 'score' 1); give one value per item in each"
+        "row 2: the lists of group 'r' differ in length ('item' 2, 'score' 1); give one value per item in each list"
     )
 
 
@@ -465,7 +469,7 @@ def test_lists_of_one_item_stay_lists() -> None:
             "column 'score' is a ArraysOfAnotherDevice that NumPy cannot read (Implicit conversion to a NumPy array is "
             "not allowed.); call its .get() first",
         ),
-        ([Tensor([1.0, 2.0]), 2.0], "column 'score' holds no plain numbers ("),
+        ([Tensor([1.0, 2.0]), 2.0], "column 'score' does not hold plain numbers ("),
     ],
 )
 def test_tensors_that_numpy_cannot_read(scores: object, message: str) -> None:

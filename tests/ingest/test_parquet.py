@@ -181,7 +181,7 @@ CONTENT = parquet(TABLE, write_page_checksum=True)
 def test_a_file_cut_at_any_byte_is_refused(tmp_path: Path) -> None:
     for length in range(1, len(CONTENT), 7):
         path = written(tmp_path, CONTENT[:length])
-        assert refusal(path).startswith(f"{path}: no readable Parquet file (")
+        assert refusal(path).startswith(f"{path}: not a readable Parquet file (")
 
 
 @settings(deadline=None)
@@ -231,4 +231,4 @@ def test_a_column_that_is_too_short_ends_no_stream_in_silence(tmp_path: Path) ->
             told.add(str(error).removeprefix(f"{path}: "))
         else:
             assert n_rows == 5
-    assert "has 4 of the 5 rows that it promises; write it again" in told
+    assert "has 4 of the 5 rows that it promises; write the file again" in told

@@ -56,7 +56,7 @@ def test_there_is_an_end_to_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     path.write_text('{"a": 1, "b": 2}\n{"c": 3}\n{"d": 4}\n')
     with pytest.raises(InputError) as caught, opened_records(str(path), "groups", reader="jsonl"):
         pass
-    assert str(caught.value) == f"{path}:3: more than 3 different keys; one key per column"
+    assert str(caught.value) == f"{path}:3: more than 3 different keys; use one key per column"
 
 
 def test_a_large_list_is_refused_before_it_is_unfolded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,7 +56,7 @@ def test_an_error_is_called_so_wherever_it_stands() -> None:
     elastic = {"error": {"root_cause": [], "reason": "no such index"}, "status": 404}
     solr = {"responseHeader": {"status": 400}, "error": {"msg": "undefined field", "code": 400}}
     for record, reason in ((elastic, "no such index"), ({"query_id": "q", "response": solr}, "undefined field")):
-        told = f"1: the response is an error ('{reason}'); have it searched again"
+        told = f"1: the response is an error ('{reason}'); run the search again"
         assert run(lines(record)) == labels(lines(record), reader="jsonl") == told
         assert run([record]).endswith(told[3:])
         assert run(lines(SOLR, record)) == f"2{told[1:]}"
@@ -66,8 +66,8 @@ def test_an_error_is_called_so_wherever_it_stands() -> None:
 def test_a_list_that_no_path_leads_to_is_named() -> None:
     for columns in ({}, {"item": "id"}, {"item": "id", "group": "query_id"}):
         assert run(lines({"query_id": "q1", "data": [{"id": "a"}]}), reader="jsonl", **columns) == (
-            f"no column '{columns.get('item', 'item')}', and a list under 'data'; where that is what was found, name "
-            "it with items='data'"
+            f"no column '{columns.get('item', 'item')}', but a list under 'data'; if these are the results, name "
+            "them with items='data'"
         )
     assert "under 'answer.found' and 'tags'; " in run(
         lines({"query_id": "q1", "tags": ["x"], "answer": {"found": [{"id": "a"}]}}), reader="jsonl"
@@ -87,8 +87,8 @@ def test_a_list_that_no_path_leads_to_is_named() -> None:
         ({"group": "ts.id"}, "the response has no 'ts.id'; 'ts' is a JSON number; "),
         (
             {"item": "product"},
-            "the item id in response.docs[0] is a JSON object; name the id in it, such as item='product.id'; there is "
-            "'product.id' and 'product.name'",
+            "the item id in response.docs[0] is a JSON object; name the id in it, such as item='product.id'; choose "
+            "one of 'product.id' and 'product.name'",
         ),
         (
             {"group": "request"},
@@ -104,11 +104,11 @@ def test_a_wrong_path_is_told_as_far_as_it_goes(columns: dict[str, str], told: s
 def test_a_file_of_ids_without_its_mark_is_known(tmp_path: Path) -> None:
     ids = tmp_path / "ids.txt"
     ids.write_text("q1\nq2\n")
-    assert f"a file with an id per line, in the order of the responses, is group='@{ids}'" in run(
+    assert f"to give a file with one id per line, in the order of the responses, write group='@{ids}'" in run(
         lines(SOLR, SOLR), group=str(ids)
     )
     assert run(lines(SOLR), reader="jsonl", group=f"@{ids},query_id", is_shared=True).startswith(
-        f"it has 1 response, and 2 ids in {ids}; "
+        f"it has 1 response, but {ids} has 2 ids; "
     )
     assert "with group='query', or give" in run(lines({"query": "q", "hits": {"hits": [{"_id": "a"}]}}))
     assert "the response has no 'xxx" in run(lines(SOLR), reader="jsonl", group="x" * 5000)
@@ -117,8 +117,8 @@ def test_a_file_of_ids_without_its_mark_is_known(tmp_path: Path) -> None:
 def test_the_results_of_mteb_are_no_ranking() -> None:
     held = {"dataset_revision": "x", "task_name": "SciFact", "scores": {"test": [{"ndcg_at_10": 0.5}]}, "kg": None}
     assert run(held) == (
-        "MTEB's results of a task: means, and no ranking; have the predictions written: mteb.evaluate(..., "
-        "prediction_folder=FOLDER)"
+        "these are MTEB's results of a task, which are means and not rankings; write the predictions with "
+        "mteb.evaluate(..., prediction_folder=FOLDER)"
     )
 
 
@@ -156,38 +156,40 @@ def test_responses_by_query_are_read() -> None:
         (
             {"q1": {"error": {"reason": "too long"}, "status": 400}, "q2": found("a")},
             {},
-            "group 'q1' is an error ('too long'); have it searched again",
+            "group 'q1' is an error ('too long'); run the search again",
         ),
         (
             [{"query_id": "q1", "data": [{"id": "a"}]}],
             {"item": "id"},
-            "no column 'id', and a list under 'data'; where that is what was found, name it with items='data'",
+            "no column 'id', but a list under 'data'; if these are the results, name them with items='data'",
         ),
-        ({"q1": ["a"], "q2": None}, {}, "group 'q2': None, and nothing that was found; give an empty list, or leave"),
-        ({"q1": None, "q2": {"a": 1.0}}, {}, "group 'q1': None, and nothing that was found; give an empty list, or"),
+        ({"q1": ["a"], "q2": None}, {}, "group 'q2': None instead of a list of results; give an empty list, or "
+        "omit it"),
+        ({"q1": None, "q2": {"a": 1.0}}, {}, "group 'q1': None instead of a list of results; give an empty list, or"),
         (
             {"q1": {"documents": [SimpleNamespace(content="a")]}},
             {},
-            "group 'q1': 'documents' is a list, and no number; where that is what was found, name it with items='docu",
+            "group 'q1': 'documents' is a list, not a number; if these are the results, name them with items='docu",
         ),
-        ({"q1": {"documents": ["a"]}}, {}, "group 'q1': 'documents' is a list, and no number; where that is what was"),
-        ({"q1": {"a": {"score": 1}}}, {}, "group 'q1': 'a' is a dict, and no number; give {group: {item: number}}"),
+        ({"q1": {"documents": ["a"]}}, {}, "group 'q1': 'documents' is a list, not a number; if these are the "
+        "results,"),
+        ({"q1": {"a": {"score": 1}}}, {}, "group 'q1': 'a' is a dict, not a number; give {group: {item: number}}"),
         (
             {"q1": [{"product": {"name": "A", "id": 3}}]},
             {"item": "product"},
-            "group 'q1', place 1: what stands at product is a dict, and no id; say where its id is, such as item=",
+            "group 'q1', place 1: the value at product is a dict, not an id; say where its id is, such as item=",
         ),
         (
             {"responses": [found("a")]},
             {"group": ["q1"]},
-            "group= is the name of a column, and ['q1'] is not text; where these are the ids of lists or responses, "
+            "group= is the name of a column, and ['q1'] is not text; if these are the ids of lists or responses, "
             "give a dict: dict(zip(ids, responses))",
         ),
         (
             [[{"id": "a"}], [{"id": "b"}]],
             {},
             "no group of the run has labels: the run has '0', '1', the labels have 'q1'; give labels of the same "
-            "groups, with ids written alike; lists without ids are numbered from 0: give a dict, {id: list}",
+            "groups, with ids written the same way; lists without ids are numbered from 0: give a dict, {id: list}",
         ),
     ],
 )  # fmt: skip

@@ -108,11 +108,11 @@ def test_lists_by_group_are_runs_and_labels() -> None:
     assert run({"q": [{"pid": 3, "score": 0.5}]}, item="pid") == [("q", "3", 0.5)]
     assert run({"q": [{"pid": 3, "score": 0.5}]}, reader="json") == [("q", "3", 0.5)]
     assert run({"q": [{"page": 3, "score": 0.5}]}, reader="json") == (
-        "the items of its lists are objects without 'item'; their keys are 'page', 'score'; "
-        "name what has the item with item='PATH'"
+        "the items of its lists are objects without 'item'; their keys are 'page', 'score'; name the path of the "
+        "item with item='PATH'"
     )
     assert run({"qid": ["q"], "docno": ["a"], "score": [1.0]}) == (
-        "this is a table written as nested objects, by its columns or its rows, and no {group: {item: number}}; "
+        "this is a table written as nested objects, by column or by row, not {group: {item: number}}; "
         "write it with to_json(orient='records')"
     )
 
@@ -128,26 +128,28 @@ def test_lists_of_relevant_items_are_labels() -> None:
     graded = lines({"qid": "q", "judged": [{"id": "a", "grade": True}, {"id": "b", "grade": None}]})
     assert labels(graded, items="judged", item="id", label="grade") == [("q", "a", 1.0)]
     assert labels(graded, items="judged", item="id") == (
-        "1: judged[0] has no 'label'; its keys are 'id' and 'grade'; name what has its label with label='PATH'"
+        "1: judged[0] has no 'label'; its keys are 'id' and 'grade'; name the path of its label with label='PATH'"
     )
 
 
 BAD = {
-    "no JSON": ('{"query_id": "q",\n', "1: no JSON (Expecting property name enclosed in double quotes, column 18); "
-                "write one response per line"),
+    "no JSON": ('{"query_id": "q",\n', "1: not valid JSON (Expecting property name enclosed in double quotes, column "
+    "18); write one response per line"),
     "no object": ("3\n", "1: the response is a JSON number; write an object"),
     "no list": (lines(Q1, {"query_id": "q2", "hits": []}), "2: the response has no 'results'; its keys are 'query_id' "
                 "and 'hits'; name its list with items='PATH'"),
     "an object for a list": (lines(Q1 | {"results": {}}), "1: results is a JSON object; name a list with items='PATH'"),
     "no item": (lines(Q1, {"query_id": "q2", "results": [{"id": "a", "score": 1}, {"name": "b", "score": 1}]}),
-                "2: results[1] has no 'id'; its keys are 'name' and 'score'; name what has its item with item='PATH'"),
+                "2: results[1] has no 'id'; its keys are 'name' and 'score'; name the path of its item with "
+                "item='PATH'"),
     "no group": (lines(Q1, {"results": []}, {"results": [{"id": "a", "score": 1}]}),
-                 "3: the response has no 'query_id'; its keys are 'results'; name what has the query's id with "
-                 "group='PATH', or give a file with an id per line, in the order of the responses, with group='@FILE'"),
+                 "3: the response has no 'query_id'; its keys are 'results'; name the path of the query's id with "
+                 "group='PATH', or give a file of ids, one per line in the order of the responses, with group='@FILE'"),
     "no group at all": (
         lines({"results": ["a"]}),
-        "1: the response does not say which query it is to; its keys are 'results'; name what has the query's id with "
-        "group='PATH', or give a file with an id per line, in the order of the responses, with group='@FILE'",
+        "1: the response does not say which query it belongs to; its keys are 'results'; name the path of the "
+        "query's id with group='PATH', or give a file of ids, one per line in the order of the responses, with "
+        "group='@FILE'",
     ),
     "an empty group": (lines(Q1 | {"query_id": ""}), "1: the group id is empty; every row needs one"),
     "a fraction as item": (lines(Q1 | {"results": [{"id": 1.5, "score": 1}]}),
@@ -158,20 +160,20 @@ BAD = {
             "1: the score is NaN; use a finite number, or null for none"),
     "a score that others lack": (
         lines(Q2, {"query_id": "q", "results": [{"id": "a"}]}),
-        "2: results[0] has no 'score', and others have; write one for every item, or for none",
+        "2: results[0] has no 'score', but others have one; write one for every item, or for none",
     ),
     "a score that others have not": (
         lines({"query_id": "q", "results": [{"id": "a"}]}, Q2),
-        "2: results[0] has a 'score', and items before it have none; write one for every item, or for none",
+        "2: results[0] has a 'score', but the items before it have none; write one for every item, or for none",
     ),
     "an item twice": (lines(Q1, Q1), "2: item 'a' of group 'q1' is in line 1 already; keep one of the two"),
     "a query twice": (
         lines({"query_id": "q", "results": [{"id": "a"}]}, {"query_id": "q", "results": [{"id": "b"}]}),
-        "2: group 'q' has a response in line 1 already, and without scores no joint order; "
+        "2: group 'q' has a response in line 1 already, and without scores the two have no joint order; "
         "keep one response per query",
     ),
     "a key twice": ('{"query_id": "q", "query_id": "r", "results": [{"id": "a"}]}\n',
-                    "1: key 'query_id' stands twice; keep one of the two"),
+                    "1: key 'query_id' is there twice; keep one of the two"),
 }  # fmt: skip
 
 
@@ -194,7 +196,7 @@ def test_a_minus_is_for_what_is_lowest_for_the_best() -> None:
     records = [far[0] | {"qid": number} for number in range(3)]
     quick, exact = both_ways(records, Columns(score="-of.position", **paths))
     assert quick == exact
-    said = "column 'of.position' is read as scores, of which the highest is best; where the lowest is best, say "
+    said = "column 'of.position' is read as scores: the highest is the best; if the lowest is the best, give "
     with pytest.warns(ColumnWarning, match=re.escape(f"{said}score='-of.position'")):
         assert run(far, score="of.position", **paths) == ([("q", "a", 2.0), ("q", "b", 1.0)], CONTRADICTED)
 
@@ -232,15 +234,15 @@ def test_python_takes_responses_as_they_are() -> None:
     with pytest.raises(InputError) as refused:
         nt.evaluate([Q1], "RR", labels=judged, items="results", item="sku")
     assert str(refused.value) == (
-        "record 1: results[0] has no 'sku'; its keys are 'id', 'score' and 'title'; "
-        "name what has its item with item='PATH'"
+        "record 1: results[0] has no 'sku'; its keys are 'id', 'score' and 'title'; name the path of its item with "
+        "item='PATH'"
     )
 
 
 def test_a_list_of_scores_beside_ids_is_not_left_out() -> None:
     beside = {"query_id": "q", "results": ["a", "b"], "score": [1, 2]}
     said = (
-        "results holds ids alone, and 'score' is a list beside; name both lists in every line, with item='results' "
+        "results holds only ids, and 'score' is another list; name both lists in every line, with item='results' "
         "and score="
     )
     assert run(lines(beside), items="results") == f"1: {said}"
@@ -255,8 +257,8 @@ def test_a_list_of_scores_beside_ids_is_not_left_out() -> None:
     assert run(lines(called), item="results", score="scores") == run(lines(beside), item="results")
     with_numbers = lines({"query_id": "q", "results": ["a"]})
     assert run(with_numbers, items="results", score="scores") == (
-        "1: results holds ids alone, which have no 'scores'; leave out score=; where that is a list beside the ids, "
-        "write item='results' and score='scores'"
+        "1: results holds only ids, which have no 'scores'; leave out score=; if that is a list beside the ids, "
+        "give item='results' and score='scores'"
     )
     frame = {"qid": ["q"], "docno": [["a", "b"]], "scores": [[1, 2]], "prediction": [[1, 2]]}
     with pytest.raises(InputError, match=r"^no column 'score'; the columns are 'qid', 'docno', 'scores', 'prediction'"):
@@ -277,12 +279,12 @@ def test_one_of_several_responses_in_a_record_is_named() -> None:
 def test_a_path_into_a_frame_is_refused() -> None:
     with pytest.raises(InputError) as refused:
         nt.evaluate(pd.DataFrame({"qid": ["q"], "docno": [["a"]]}), labels={"q": {"a": 1}}, items="docno")
-    assert str(refused.value) == "items= is for responses in JSON, and this is a DataFrame; leave it out"
+    assert str(refused.value) == "items= is for responses in JSON, but this is a DataFrame; leave it out"
 
 
 def test_a_weight_that_a_response_lacks() -> None:
     assert run(lines(Q1), weight="user.weight", **PATHS) == (
-        "1: the response has no 'user.weight'; its keys are 'query_id' and 'results'; name what has its weight with "
+        "1: the response has no 'user.weight'; its keys are 'query_id' and 'results'; name the path of its weight with "
         "weight='PATH'"
     )
 
@@ -314,21 +316,23 @@ def test_whole_numbers_that_came_as_fractions_are_told() -> None:
 
 def test_names_that_do_not_fit() -> None:
     assert run(lines(Q1), items="results") == (
-        "1: results[0] has no 'item'; its keys are 'id', 'score' and 'title'; name what has its item with item='id'"
+        "1: results[0] has no 'item'; its keys are 'id', 'score' and 'title'; name the path of its item with item='id'"
     )
     assert run(lines({"query_id": "q", "results": ["a"]}), **PATHS) == (
-        "1: results[0] is a JSON string, which has no 'id'; where the elements are ids, leave out item="
+        "1: results[0] is a JSON string, which has no 'id'; if the elements are ids, leave out item="
     )
     assert run(lines({"query_id": "q", "results": ["a", {"id": "b"}]}), items="results") == (
-        "1: results[1] is a JSON object, and those before are ids; write ids alone, or objects alone"
+        "1: results[1] is a JSON object, but the elements before it are ids; write only ids or only objects"
     )
     assert run(lines(Q1), score="rank", **PATHS) == (
-        "1: results[0] has no 'rank'; its keys are 'id', 'score' and 'title'; name what has its score with score='PATH'"
+        "1: results[0] has no 'rank'; its keys are 'id', 'score' and 'title'; name the path of its score with "
+        "score='PATH'"
     )
     csv = read(read_run, "group,item,score\nq,a,1\n", reader="csv", items="results")
-    assert csv == "items= is for responses in JSON, and this is read as csv; leave it out"
+    assert csv == "items= is for responses in JSON, but this file is read as csv; leave it out"
     assert (
-        run(Q1, reader="json:x", **PATHS) == "holds responses of a search, so there is nothing to choose; leave out 'x'"
+        run(Q1, reader="json:x", **PATHS)
+        == "holds responses of a search, so there is nothing to choose from; leave out 'x'"
     )
 
 
@@ -365,22 +369,25 @@ def test_responses_of_servers_are_runs_where_they_say_which_query(name: str, ran
 
 def test_an_response_that_does_not_say_to_which_query_is_refused() -> None:
     assert run(held("elasticsearch_search.json")) == (
-        "the response does not say which query it is to; its keys are 'took', 'timed_out', '_shards', 'hits' and "
-        "'aggregations'; name what has the query's id with group='PATH', or give a file with an id per line, in the "
-        "order of the responses, with group='@FILE'; each file is one run: make one of several, as with "
-        "jq -c . q*.json > all.jsonl"
+        "the response does not say which query it belongs to; its keys are 'took', 'timed_out', '_shards', 'hits' and "
+        "'aggregations'; name the path of the query's id with group='PATH', or give a file of ids, one per line in the "
+        "order of the responses, with group='@FILE'; each file is one run, so join several into one, for "
+        "example with jq -c . q*.json > all.jsonl"
     )
 
 
 def test_solr_repeats_the_query_and_gives_scores_where_asked() -> None:
     scored, bare = held("solr_select.json"), held("solr_without_score.json")
-    with pytest.warns(ColumnWarning, match="known by 'responseHeader.params.q', what was searched for; where labels"):
+    with pytest.warns(
+        ColumnWarning,
+        match="queries are identified by 'responseHeader.params.q', the text that was searched for; if the labels",
+    ):
         assert run(scored) == [("title:lamp", "LAMP7", 2.5), ("title:lamp", "LAMP8", 1.25)]
     with pytest.warns(ColumnWarning, match="group='@FILE'"):
         assert run(lines(bare)) == ([("title:lamp", "LAMP8", -1.0), ("title:lamp", "LAMP7", -2.0)], ORDER)
     failed = {"responseHeader": {"status": 400}, "error": {"msg": "undefined field titled", "code": 400}}
     assert run(lines({"qid": "q", **scored}, {"qid": "r", **failed})) == (
-        "2: the response is an error ('undefined field titled'); have it searched again"
+        "2: the response is an error ('undefined field titled'); run the search again"
     )
 
 
@@ -391,44 +398,42 @@ def test_a_batch_of_searches_has_an_id_for_each(tmp_path: Path) -> None:
     ranked = [(group, *found) for group in ("q1", "q3") for found in (("lamp-7", 1.5), ("lamp-8", 0.25))]
     assert run(batch, group=f"@{ids}") == run(json.dumps(batch, indent=1), group=f"@{ids}") == ranked
     assert run(batch | {"responses": [response] * 2}, group=f"@{ids}") == (
-        f"it has 2 responses, and 3 ids in {ids}; write an id per line, in the order of the responses"
+        f"it has 2 responses, but {ids} has 3 ids; write one id per line, in the order of the responses"
     )
     assert run(batch | {"responses": [response] * 4}, group=f"@{ids}") == (
-        f"there are more responses than the 3 ids in {ids}; write an id per line, in the order of the responses"
+        f"there are more responses than the 3 ids in {ids}; write one id per line, in the order of the responses"
     )
     failed = {"error": {"type": "index_not_found_exception", "reason": "no such index [shop]"}, "status": 404}
     assert run(batch | {"responses": [response, failed]}, group=f"@{ids}") == (
-        "responses[1] is an error ('no such index [shop]'); have it searched again"
+        "responses[1] is an error ('no such index [shop]'); run the search again"
     )
     partial = response | {"_shards": {"total": 2, "successful": 1, "failed": 1}}
     assert run(batch | {"responses": [response, partial]}, group=f"@{ids}") == (
-        "responses[1] is a part only: 1 of its shards failed; have it searched again"
+        "responses[1] is incomplete: 1 of its shards failed; run the search again"
     )
     late = response | {"timed_out": True}
     assert run(batch | {"responses": [response, late]}, group=f"@{ids}") == (
-        "responses[1] is a part only: it was timed out; have it searched again"
+        "responses[1] is incomplete: it timed out; run the search again"
     )
     assert run(lines(batch, batch), group=f"@{ids}") == (
-        "1: a line holds the responses to several searches; read the file with reader='json'"
+        "1: this line holds the responses to several searches; read the file with reader='json'"
     )
     assert run({"q": ["a"]}, group=f"@{ids}") == (
-        "its lists have the ids of their groups, as the keys; leave out the file of group="
+        "its lists have the ids of their groups as keys; leave out the file of group="
     )
     unknown = batch | {"responses": [failed, response]}
-    assert run(unknown, group=f"@{ids}") == (
-        "responses[0] is an error ('no such index [shop]'); have it searched again"
-    )
+    assert run(unknown, group=f"@{ids}") == ("responses[0] is an error ('no such index [shop]'); run the search again")
     ids.write_text("q1\nq2\n")
     nothing = response | {"hits": {"hits": []}}
     assert run("\n" + lines(response, nothing), reader="jsonl", group=f"@{ids}") == (
-        "2: line 1 is blank, so the ids of the file are one line behind; take the blank line out"
+        "2: line 1 is blank, so from there on the ids would belong to other lines; remove the blank line"
     )
     assert run(lines(response, response), group=f"@{ids}") == [
         (group, *ranked[at][1:]) for group in ("q1", "q2") for at in (0, 1)
     ]
     assert run(lines(response), reader="jsonl", group=f"@{ids}") == (
-        f"it has 1 response, and 2 ids in {ids}; write an id per line, in the order of the responses; each file is one "
-        "run: make one of several, as with jq -c . q*.json > all.jsonl"
+        f"it has 1 response, but {ids} has 2 ids; write one id per line, in the order of the responses; each file "
+        "is one run, so join several into one, for example with jq -c . q*.json > all.jsonl"
     )
 
 
@@ -445,12 +450,12 @@ def test_the_name_of_a_query_comes_back_with_its_hits() -> None:
 def test_what_is_said_has_no_control_characters() -> None:
     odd = {"qid": "q", "a\nb": {"hits": {"hits": [{"_score": 1}]}}}
     assert run(lines(odd), reader="jsonl") == (
-        "1: a\\nb.hits.hits[0] has no 'item'; its keys are '_score'; name what has its item with item='PATH'"
+        "1: a\\nb.hits.hits[0] has no 'item'; its keys are '_score'; name the path of its item with item='PATH'"
     )
     failed = {"qid": "r", "hits": {}, "error": "no\nindex"}
     good = {"qid": "q", "hits": {"hits": []}}
     assert run(lines(good, {"qid": "r", "error": "no\nindex"})) == (
-        "2: the response is an error ('no\\nindex'); have it searched again"
+        "2: the response is an error ('no\\nindex'); run the search again"
     )
     assert run(lines(good, failed)).startswith("2: the response is an error (")
 
@@ -467,10 +472,10 @@ def test_vespa_finds_nothing_has_errors_and_groups() -> None:
     assert run(lines(nothing, response)) == run(lines(response, nothing)) == ranked
     errors = [{"code": 12, "summary": "Timed out", "message": "no response within 0.5 s"}]
     late = {"qid": "r", "root": {**nothing["root"], "errors": errors}}  # type: ignore[dict-item]
-    assert run(lines(response, late)) == "2: the response has errors ('Timed out'); have it searched again"
+    assert run(lines(response, late)) == "2: the response has errors ('Timed out'); run the search again"
     response["root"]["children"].append({"id": "group:root:0", "relevance": 1.0, "children": []})
     assert run(lines(response)) == (
-        "1: root.children[2] is a group of documents, and no document; search without grouping"
+        "1: root.children[2] is a group of documents, not a document; search without grouping"
     )
 
 
@@ -478,7 +483,7 @@ def test_what_a_search_has_found_is_no_label() -> None:
     response = {"qid": "q", **held("vespa_search.json")}
     assert labels(lines(response)) == (
         "1: root.children[0] has no 'label'; its keys are 'id', 'relevance', 'source' and 'fields'; "
-        "name what has its label with label='PATH'"
+        "name the path of its label with label='PATH'"
     )
     assert labels(lines(response), label="relevance") == [
         ("q", "id:shop:product::7", 0.75), ("q", "id:shop:product::8", 0.5)
@@ -491,7 +496,7 @@ def test_the_quick_way_leaves_parts_of_responses_to_the_exact_one(part: dict[str
     records = [{"qid": "q", **response}, {"qid": "r", **response, **part}]
     quick, exact = both_ways(records, Columns())
     assert quick == DOUBT
-    assert exact.startswith("<stdin>:2: the response is a part only: ")
+    assert exact.startswith("<stdin>:2: the response is incomplete: ")
     quick, exact = both_ways(records[:1], Columns())
     assert quick == exact
 
@@ -550,10 +555,10 @@ def test_the_quick_way_doubts_blank_lines() -> None:
 def test_a_run_is_no_list_of_relevant_items() -> None:
     run_by_mistake = lines({"group": "q", "item": ["a"], "score": [1.5]})
     assert labels(run_by_mistake) == "no column 'label'; the columns are 'group', 'item', 'score': " + (
-        "name the label column with label=; scores without labels are a run: are the run and the labels exchanged?"
+        "name the label column with label=; scores without labels are a run: are the run and the labels swapped?"
     )
     found = lines({"query_id": "q", "results": [{"id": "a", "score": 2}]})
-    assert labels(found).endswith("; what a search found is a run: are the run and the labels exchanged?")
+    assert labels(found).endswith("; the results of a search are a run: are the run and the labels swapped?")
 
 
 KEYS = st.sampled_from(

@@ -106,13 +106,16 @@ def test_a_last_row_of_all_is_no_group_where_it_is_the_mean(
         ("[]", ": this JSON has no value per group; write {group: value}, {group: {measure: value}} or [{...}, ...]"),
         ("[0.5]", ": this JSON has no value per group; write {group: value}"),
         ('{"q1": [0.5]}', ": row 1: the value is an array; write a number"),
-        ('{"q1": 0.5, "q1": 1}', ": key 'q1' stands twice; keep one of the two"),
+        ('{"q1": 0.5, "q1": 1}', ": key 'q1' is there twice; keep one of the two"),
         ('{"q1": 0.5, "q2": NaN}', ": row 2: the value is not finite; where there is none, write null or nothing"),
-        ('{"q1": 0.5,', ":1: no JSON (Expecting property name enclosed in double quotes, column 12); write it again"),
-        ('{"q1": 0.5, "q2": 1.5}', ": row 2: the value 1.5 lies outside of the range 0 to 1; give the range that all"),
+        (
+            '{"q1": 0.5,',
+            ":1: not valid JSON (Expecting property name enclosed in double quotes, column 12); correct the file",
+        ),
+        ('{"q1": 0.5, "q2": 1.5}', ": row 2: the value 1.5 is outside the range 0 to 1; give the range of all"),
         (
             '{"user_id": {"0": 1, "1": 2}, "value": {"0": 0.5, "1": 1}}',
-            ": this is a table written by its columns; write it with to_json(orient='records')",
+            ": this is a table written by column; write it with to_json(orient='records')",
         ),
         ("[" * 100_000, ": JSON nested too deeply; check that this is the right file"),
         (
@@ -135,8 +138,8 @@ def test_what_is_refused_of_json(tmp_path: Path, text: str, message: str) -> Non
         ("a", b"", ": is empty; give a file that has rows"),
         ("a.json", b"", ": is empty; give a file that has rows"),
         ("a.jsonl", b'{"q1": "\xff"}', ":1: byte 0xff is not UTF-8"),
-        ("a.jsonl", b'{"q1": 0.5', ":1: no JSON ("),
-        ("a.jsonl", b'{"q1": 0.5, "q1": 1}', ":1: key 'q1' stands twice"),
+        ("a.jsonl", b'{"q1": 0.5', ":1: not valid JSON ("),
+        ("a.jsonl", b'{"q1": 0.5, "q1": 1}', ":1: key 'q1' is there twice"),
     ],
 )
 def test_what_is_no_json_value_is_refused_by_its_own_reader(
@@ -217,7 +220,7 @@ def test_what_is_refused(tmp_path: Path, text: str, message: str) -> None:
 def test_a_value_outside_of_the_range(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     path.write_text("group,value\nq1,0.5\nq2,1.5\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r":3: the value 1.5 lies outside of the range 0 to 1; give the range"):
+    with pytest.raises(InputError, match=r":3: the value 1.5 is outside the range 0 to 1; give the range"):
         read_results(str(path), SHARES)
     assert known(read_results(str(path), (0.0, math.inf))) == {"q1": 0.5, "q2": 1.5}
     with pytest.raises(InputError, match=r"^row 1: the value is not finite; where there is none,"):

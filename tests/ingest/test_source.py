@@ -82,7 +82,7 @@ def test_compressed_data_cut_at_any_byte_is_refused(tmp_path: Path, name: str, e
         path.write_bytes(whole[:length])
         expected = f"the {name} data ends too early; fetch or compress the file again"
         if length < n_telling:
-            expected = f"is no {name} data in spite of its name; compress it with {name} or rename it"
+            expected = f"is not {name} data, although its name says so; compress it with {name} or rename it"
         if length == 0:
             expected = "is empty; give a file that has rows"
         assert refusal(path) == f"{path}: {expected}"
@@ -123,7 +123,7 @@ def test_garbage_after_compressed_data_is_refused(name: str, found: str) -> None
 def test_a_compressed_file_that_is_named_after_another_compression_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.run.zst"
     path.write_bytes(gzip.compress(RUN))
-    assert refusal(path) == f"{path}: is no zstd data in spite of its name; compress it with zstd or rename it"
+    assert refusal(path) == f"{path}: is not zstd data, although its name says so; compress it with zstd or rename it"
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_a_compressed_file_that_is_named_after_another_compression_is_refused(tm
     ids=["zip", "7z", "tar", "lz4", "lzma"],
 )
 def test_archives_are_refused(content: bytes, kind: str) -> None:
-    assert refusal("-", content) == f"<stdin>: is {kind}, which is not read; unpack it and give what is in it"
+    assert refusal("-", content) == f"<stdin>: is {kind}, which cannot be read; unpack it and give a file from it"
 
 
 def test_ids_that_look_like_bzip2_are_text() -> None:

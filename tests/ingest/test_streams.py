@@ -90,7 +90,7 @@ def test_a_record_of_several_lines_may_stand_across_blocks(tmp_path: Path) -> No
     assert len(blocks) > 3
     assert joined(blocks) == run_parts(read_run(str(path)))
     path.write_text("group,item,score\n" + "".join(rows) + 'q,"never closed,1\n' + "x,y,1\n" * 1000)
-    assert refusal(path, block_rows=1 << 14) == (f"{path}:120002: a quote that is never closed; close it or double it")
+    assert refusal(path, block_rows=1 << 14) == (f"{path}:120002: a quote is never closed; close it or double it")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_a_record_of_several_lines_may_stand_across_blocks(tmp_path: Path) -> No
             b"1 qid:1\n",
             "a label/qid file has no scores; give the predictions, one per line, with scores='FILE'",
         ),
-        ("parquet", b"PAR1", "no readable Parquet file ("),
+        ("parquet", b"PAR1", "not a readable Parquet file ("),
         ("trec", b"", "is empty; give a file that has rows"),
     ],
 )
@@ -153,7 +153,7 @@ def test_group_sizes_beside_a_lightgbm_file(tmp_path: Path) -> None:
             assert joined(list(stream)) == run_parts(read_run(str(path), **options))
     for sizes, total in ((b"2\n1\n", 3), (b"7\n", 7), (b"2\n1\n3\n1\n", 7), (b"", 0)):
         (tmp_path / "a.svm.query").write_bytes(sizes)
-        expected = f"{path}: 6 rows, but the group sizes in {path}.query sum to {total}; make them fit"
+        expected = f"{path}: 6 rows, but the group sizes in {path}.query sum to {total}; correct the sizes or the rows"
         assert refusal(path, block_rows=1, **options) == expected
     (tmp_path / "a.svm.query").write_bytes(b"6\n")
     for n_scores, counted in ((0, "0 scores"), (1, "1 score"), (7, "7 scores")):
@@ -167,7 +167,7 @@ def test_group_sizes_beside_a_lightgbm_file(tmp_path: Path) -> None:
 def test_rows_without_qid_after_others_are_told_as_in_the_whole(tmp_path: Path, fast: bool) -> None:
     content = b"# made by hand\n\n1 qid:1 1:1\n1 qid:2 1:1\n0 1:1\n"
     (tmp_path / "scores").write_bytes(b"1\n2\n3\n")
-    expected = "<stdin>:5: no qid: field, but line 3 has one; use one form"
+    expected = "<stdin>:5: no qid: field, but line 3 has one; use one form in all lines"
     assert whole(content, "svmlight", scores_path=str(tmp_path / "scores")) == expected
     for n_bytes in (1, 30, 1000):
         assert streamed(content, "svmlight", n_bytes, fast=fast, scores=b"1\n2\n3\n") == expected

@@ -28,26 +28,38 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 CHANGES: dict[str, tuple[Callable[[list[dict[str, Any]]], object], str]] = {
-    "m2 below 0": (lambda lines: lines[0]["values"].update(m2=-1), "1: these are no sums (a number is not finite, or"),
+    "m2 below 0": (
+        lambda lines: lines[0]["values"].update(m2=-1),
+        "1: this line does not hold sums (a number is not finite, or",
+    ),
     "counts": (
         lambda lines: lines[1]["paired"]["differences"].update(wins=9),
-        "2: these are no sums (the counts contra",
+        "2: this line does not hold sums (the counts contra",
     ),
-    "a count below 0": (lambda lines: lines[0].update(n_undefined=-1), "1: these are no sums (a count is below 0"),
-    "digest": (lambda lines: lines[0].update(labels="v1"), "1: these are no sums (labels 'v1' is no digest)"),
+    "a count below 0": (
+        lambda lines: lines[0].update(n_undefined=-1),
+        "1: this line does not hold sums (a count is below 0",
+    ),
+    "digest": (
+        lambda lines: lines[0].update(labels="v1"),
+        "1: this line does not hold sums (labels 'v1' is not a digest)",
+    ),
     "clusters": (
         lambda lines: lines[0]["paired"]["clusters"].pop(),
-        "1: these are no sums (the clusters are not those",
+        "1: this line does not hold sums (the clusters are not those",
     ),
-    "no attribute": (lambda lines: lines[0].update(cluster=None), "1: these are no sums (clusters have no attribute"),
-    "a name lacks": (lambda lines: lines[1].pop("values"), "2: these are no sums (KeyError('values'))"),
-    "no text": (lambda lines: lines[0].update(metric=7), "1: these are no sums (TypeError("),
-    "no object": (lambda lines: lines.append([]), "3: these are no sums (TypeError("),  # type: ignore[arg-type]
+    "no attribute": (
+        lambda lines: lines[0].update(cluster=None),
+        "1: this line does not hold sums (clusters have no attribute",
+    ),
+    "a name lacks": (lambda lines: lines[1].pop("values"), "2: this line does not hold sums (KeyError('values'))"),
+    "no text": (lambda lines: lines[0].update(metric=7), "1: this line does not hold sums (TypeError("),
+    "no object": (lambda lines: lines.append([]), "3: this line does not hold sums (TypeError("),  # type: ignore[arg-type]
     "twice": (lambda lines: lines.append(lines[0]), " the same metric and slice is there twice"),
-    "no whole": (lambda lines: lines.pop(0), " ndcg@10 has slices, and no sums of all groups"),
+    "no whole": (lambda lines: lines.pop(0), " ndcg@10 has slices, but no sums of all groups"),
     "half the slices": (
         lambda lines: lines[1]["values"].update(n=3, wins=0),
-        " the slices of ndcg@10 are not all of its groups",
+        " the slices of ndcg@10 do not cover all of its groups",
     ),
     "labels differ": (lambda lines: lines[1].update(labels=None), " labels, baseline, slices or clusters differ"),
     "nothing": (lambda lines: lines.clear(), " is empty"),
@@ -71,7 +83,7 @@ def test_an_infinity_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "sums.jsonl"
     write_summaries([WHOLE], path)
     path.write_text(path.read_text().replace('"n_undefined": 2', '"n_undefined": NaN'), encoding="utf-8")
-    with pytest.raises(InputError, match="1: these are no sums"):
+    with pytest.raises(InputError, match="1: this line does not hold sums"):
         read_summaries(str(path))
 
 
@@ -81,5 +93,5 @@ def test_a_line_nested_without_end_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refused:
         read_summaries(str(path))
     assert str(refused.value) == (
-        f"{path}:1: these are no sums (JSON nested too deeply); write the file with write_summaries"
+        f"{path}:1: this line does not hold sums (JSON nested too deeply); write the file with write_summaries"
     )

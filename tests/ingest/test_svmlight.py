@@ -69,7 +69,7 @@ def test_group_sizes_stand_in_the_sibling_of_a_lightgbm_file(tmp_path: Path) -> 
         ),
         (b"1 qid: 1:1\n", "<stdin>:1: 'qid:' is not a feature:value field; a line is 'label qid:ID 1:0.5 2:0.1 ...'"),
         (b"nan qid:1 1:1\n", "<stdin>:1: label 'nan' is not a number; write it like 0.5, -2 or 1e-3"),
-        (b"1 qid:1\n1 1:1\n", "<stdin>:2: no qid: field, but line 1 has one; use one form"),
+        (b"1 qid:1\n1 1:1\n", "<stdin>:2: no qid: field, but line 1 has one; use one form in all lines"),
         (b"1 1:1\n", "<stdin>: no qid: fields, and standard input has no .query file beside it; give a file"),
         (b"# nothing\n", "<stdin>: there are no rows; give at least one"),
         (b"1 qid:\xff\n", "<stdin>:1: byte 0xff is not UTF-8; save the file as UTF-8"),
@@ -87,12 +87,13 @@ def test_group_sizes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         f"{path}: no qid: fields, and there is no {path}.query with the group sizes; add one of the two"
     )
     for sizes, message in (
-        (b"2\n", f"{path}: 3 rows, but the group sizes in {path}.query sum to 2; make them fit"),
+        (b"2\n", f"{path}: 3 rows, but the group sizes in {path}.query sum to 2; correct the sizes or the rows"),
         (
             b"2\n999999999999999\n",
-            f"{path}: 3 rows, but the group sizes in {path}.query sum to 1000000000000001; make them fit",
+            f"{path}: 3 rows, but the group sizes in {path}.query sum to 1000000000000001; correct the sizes or "
+            "the rows",
         ),
-        (b"", f"{path}: 3 rows, but the group sizes in {path}.query sum to 0; make them fit"),
+        (b"", f"{path}: 3 rows, but the group sizes in {path}.query sum to 0; correct the sizes or the rows"),
         (b"3\n0\n", f"{path}.query:2: '0' is not a group size; write one whole number from 1 per line"),
         (b"3.0\n", f"{path}.query:1: '3.0' is not a group size; write one whole number from 1 per line"),
     ):
@@ -104,7 +105,7 @@ def test_group_sizes_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     mixed = written(tmp_path, "rank.test", b"1 1:1\n0 qid:4 1:2\n")
     with pytest.raises(InputError) as caught:
         read_labels(mixed)
-    assert str(caught.value) == f"{path}:2: a qid: field, but none in line 1; use one form"
+    assert str(caught.value) == f"{path}:2: a qid: field, but none in line 1; use one form in all lines"
 
 
 def test_scores_that_do_not_fit_are_refused(tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ def test_options_that_mean_nothing_here_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         read_run(path, scores_path="scores")
     assert str(caught.value) == (
-        f"{path}: scores= is for label/qid files, this is read as trec; drop it or use reader='svmlight'"
+        f"{path}: scores= is for label/qid files, but this file is read as trec; leave it out or use reader='svmlight'"
     )
     with pytest.raises(InputError) as caught:
         read_run(path, columns=Columns(score="bm25"))

@@ -67,7 +67,7 @@ def test_files_of_ms_marco(tmp_path: Path) -> None:
     assert read_texts(str(path), columns=named).groups == ["1", "2"]
     assert refusal("1\ta\tb\n", "tsv", columns).endswith(":1: 3 cells where columns= names 2; correct the line")
     assert read('1,"a, ""b"""\n', "csv", columns).texts == {"text": ['a, "b"']}
-    assert refusal('{"group": 1}\n', "jsonl", columns).endswith("this is read as jsonl; leave it out")
+    assert refusal('{"group": 1}\n', "jsonl", columns).endswith("this file is read as jsonl; leave it out")
 
 
 def test_parquet_and_frames(tmp_path: Path) -> None:
@@ -96,8 +96,8 @@ def test_parquet_and_frames(tmp_path: Path) -> None:
         ("group,text,text\nq,x,y\n", "column 'text' appears 2 times; rename all but one"),
         ("group,text\nq,x\nq,y\n", "group 'q' duplicates line 2; keep one of the two"),
         ("group,item,text\nq,a,x\n,a,y\nq,,z\nq,a,y\n", "5: item 'a' of group 'q' duplicates line 2; keep one"),
-        ("group,item,text\n,,x\n", "the row names no group and no item; add one"),
-        ("item,text\n,x\n", "the row names no item; add one"),
+        ("group,item,text\n,,x\n", "the row has no group and no item; add one"),
+        ("item,text\n,x\n", "the row has no item; add one"),
         ("group,text\nq,a\0b\n", "a NUL byte; write the file again as text without it"),
         (f"group,text\n{'q' * 2001},x\n", "the group id has 2001 bytes; shorten it to 2000 or fewer"),
         (f"item,text\n{'q' * 2001},x\n", "the item id has 2001 bytes; shorten it to 2000 or fewer"),
@@ -113,7 +113,7 @@ def test_wrong_csv(content: str, message: str) -> None:
         ([1], "the title is an array; write text, or null for none"),
         (1.5, "the title is a fraction; write text, or null for none"),
         (True, "the title is true or false; write text, or null for none"),
-        ("\ud800", "the title has half a character; write the file as UTF-8"),
+        ("\ud800", "the title has an incomplete character; write the file as UTF-8"),
     ],
 )
 def test_wrong_json_lines(value: object, message: str) -> None:
@@ -127,4 +127,4 @@ def test_wrong_columns_and_readers() -> None:
     )
     assert "no column 'query'; the columns are 'group', 'text'" in refusal(content, columns=TextColumns(text="query"))
     assert refusal(content, "trec") == "no reader 'trec' for texts; choose one of csv tsv jsonl parquet"
-    assert "this is read as trec, which is not read for texts" in refusal("q1 Q0 d1 1 0.5 x\n" * 3)
+    assert "this file is read as trec, which is not supported for texts" in refusal("q1 Q0 d1 1 0.5 x\n" * 3)

@@ -266,7 +266,7 @@ def test_ids_stay_as_they_are() -> None:
             (
                 content,
                 f"<stdin>:1: {n} fields where a TREC run line has 6 (group Q0 item rank score tag); words may follow "
-                "the tag, but no second row; ids have no blanks, and the rank is a whole number",
+                "the tag, but not a second row; ids have no blanks, and the rank is a whole number",
             )
             for n, content in (
                 (7, b"1 Q0 my document 1 2.5 t\n"),
@@ -363,16 +363,16 @@ def refusals_of_labels(content: bytes) -> object:
 
 def test_other_files_of_trec_eval_are_refused_with_the_reason() -> None:
     assert refusals_of_labels(b"# comment\n\n301\tnum_ret 967.0000 169.1719\n301 num_rel 474.0000 0.0000\n") == (
-        "<stdin>:3: a mean and a deviation of a measure, as trec_eval -Z reads them, and no label; "
+        "<stdin>:3: this is the mean and the deviation of a measure, as trec_eval -Z reads them, not a label; "
         "give a file of lines group iteration item grade"
     )
     assert refusals_of_labels(b"1.EC.AB  F:Ret,C:Not   F:RnkdLst2digits  FR940303-1-00022        1\n") == (
-        "<stdin>:1: 5 fields where a TREC labels line has 4 (group iteration item grade); "
-        "preferences, as trec_eval -R prefs reads them, are not read: give one grade per item"
+        "<stdin>:1: 5 fields where a TREC labels line has 4 (group iteration item grade); preferences, as trec_eval "
+        "-R prefs reads them, are not supported: give one grade per item"
     )
     assert refusals_of_labels(b"301 1 CR93E-10279 0\n301 2 CR93E-10279 1\n") == (
-        "<stdin>:2: item 'CR93E-10279' of group '301' is in line 1 already; "
-        "keep one of the two, and of several judges (trec_eval -R qrels_jg) the lines of one"
+        "<stdin>:2: item 'CR93E-10279' of group '301' is in line 1 already; keep one of the two; if there are "
+        "several judges (trec_eval -R qrels_jg), keep the lines of one judge"
     )
 
 

@@ -164,7 +164,7 @@ def test_slices_of_many_groups() -> None:
         ([("q", "", 1.0, 1.0)], "group 'q', item '': the item id is empty; every row needs one"),
         (
             [("q", "a", float("nan"), 1.0)],
-            "group 'q', item 'a': the score is nan; fix the scores, or make them null where NaN means not retrieved",
+            "group 'q', item 'a': the score is nan; fix the scores, or, if NaN means not retrieved, make them null",
         ),
     ],
 )
@@ -191,5 +191,5 @@ def test_strangers_are_refused() -> None:
     table = table_of([("q", "a", 1.0, None), ("r", "a", None, 1.0)])
     with pytest.raises(InputError) as refused:
         collected(pa.concat_tables(all_of_groups(table.to_batches(), "ndcg@10")), "ndcg@10")
-    wanted = "no group of the run has labels; give labels of the same groups, with ids written alike"
+    wanted = "no group of the run has labels; give labels of the same groups, with ids written the same way"
     assert str(refused.value) == wanted

@@ -195,7 +195,7 @@ def test_another_training_of_the_name_is_refused_or_replaces_it(ready_url: str) 
         trained([training_runs(ready_url, every=3)], num_leaves=3)
     assert str(refused.value) == (
         "run 'ranker/iter-0003' of dataset 'default' is already stored with other content; keep both with "
-        "name='ranker/iter-0003-2', or put this one in its place with replace=True"
+        "name='ranker/iter-0003-2', or replace it with replace=True"
     )
     again = training_runs(ready_url, every=3, replace=True)
     again.store(trained([again], 6, num_leaves=3)[0])
@@ -243,7 +243,7 @@ def test_the_database_of_the_environment(tmp_path: Path, monkeypatch: pytest.Mon
         (
             {"group": None},
             nt.InputError,
-            "the validation rows need their groups; give group (an id per row) or group_sizes",
+            "the validation rows need their groups; give group (one id per row) or group_sizes",
         ),
         (
             {"group_sizes": VALID.sizes},
@@ -259,7 +259,7 @@ def test_the_database_of_the_environment(tmp_path: Path, monkeypatch: pytest.Mon
             {"group": None, "group_sizes": VALID.group},
             nt.InputError,
             f"group_sizes adds up to {VALID.group.sum()} rows, but there are {len(VALID.labels)} labels; they must "
-            "agree; an id per row is group=",
+            "agree; to give one id per row, use group=",
         ),
         (
             {"group": None, "group_sizes": [2, 3]},

@@ -189,7 +189,7 @@ def test_nan_scores_are_refused_unless_the_settings_say_what_they_mean(store: Ml
     with pytest.raises(InputError) as caught:
         evaluated(store, frame)
     assert str(caught.value) == (
-        "row 4: the score is nan, the first of 2; fix the scores, or, if NaN means not retrieved, give "
+        "row 4: the score is nan (the first of 2); fix the scores, or, if NaN means not retrieved, give "
         "null_scores='not_retrieved'"
     )
     evaluated(store, frame, CONFIG | {"null_scores": "not_retrieved"})
@@ -216,8 +216,8 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
     [
         (
             {"metrics": ["ndcg@10"]},
-            "evaluator_config lacks 'group', the name of the column that says which rows are one ranked list; write "
-            "evaluator_config={'group': 'qid'}",
+            "evaluator_config lacks 'group', the name of the column that says which rows belong to one ranked list; "
+            "write evaluator_config={'group': 'qid'}",
         ),
         (
             {"group": "qid", "metric": "ndcg@10"},
@@ -242,12 +242,12 @@ def test_thresholds_of_mlflow(store: MlflowStore) -> None:
         ),
         (
             {"group": "query"},
-            "evaluator_config['group'] is 'query', and the data has no such column besides targets and predictions; "
+            "evaluator_config['group'] is 'query', but the data has no such column besides targets and predictions; "
             "the columns are qid, doc, feature",
         ),
         (
             {"group": "qid", "item": "label"},
-            "evaluator_config['item'] is 'label', and the data has no such column besides targets and predictions; "
+            "evaluator_config['item'] is 'label', but the data has no such column besides targets and predictions; "
             "the columns are qid, doc, feature",
         ),
         (

@@ -248,8 +248,8 @@ def test_names_and_conflicts(store: MlflowStore, tracker: nt.Tracker, other: nt.
     with pytest.raises(ConflictError) as refused:
         pull(other, run_id)
     assert str(refused.value) == (
-        "run 'bm25' of dataset 'shop' is already stored with other content; keep both with name='bm25-2', or put this "
-        "one in its place with replace=True"
+        "run 'bm25' of dataset 'shop' is already stored with other content; keep both with name='bm25-2', or replace "
+        "it with replace=True"
     )
     assert pull(other, run_id, name="bm25-2")[0].result.run == "bm25-2"
     assert pull(other, run_id, dataset="else")[0].result.dataset == "else"
@@ -278,18 +278,18 @@ def test_what_cannot_be_pulled(store: MlflowStore, tracker: nt.Tracker) -> None:
         (
             {"run_id": bare},
             f"MLflow run {bare} has no artifact ndcg_ranking.parquet, which holds the items; evaluate it again with "
-            "evaluators='ndcg_tracker' and without 'log_ranking': False, or where its run is stored: ndcg-track push "
+            "evaluators='ndcg_tracker' and without 'log_ranking': False, or push the stored run with: ndcg-track push "
             "mlflow RUN",
         ),
-        ({"run_id": "nope"}, "no MLflow run 'nope'; give an id, or a name together with experiment="),
-        ({"run_id": "a b"}, "no MLflow run 'a b'; give an id, or a name together with experiment="),
+        ({"run_id": "nope"}, "there is no MLflow run 'nope'; give an id, or a name with experiment="),
+        ({"run_id": "a b"}, "there is no MLflow run 'a b'; give an id, or a name with experiment="),
         (
             {"run_id": "nope", "experiment": "shop"},
-            "MLflow experiment 'shop' has no run 'nope'; give the id or name of one it has",
+            "MLflow experiment 'shop' has no run 'nope'; give the id or name of one of its runs",
         ),
         (
             {"run_id": bare, "experiment": "else"},
-            "no MLflow experiment 'else'; check its name in MLflow",
+            "there is no MLflow experiment 'else'; check its name in MLflow",
         ),
         (
             {"run_id": bare, "tracking_uri": "sqlite:///no%20such.db"},
@@ -300,7 +300,7 @@ def test_what_cannot_be_pulled(store: MlflowStore, tracker: nt.Tracker) -> None:
             pull(tracker, **arguments)
         assert str(refused.value) == message
     store.client.delete_run(bare)
-    with pytest.raises(InputError, match=f"no MLflow run '{bare}'"):
+    with pytest.raises(InputError, match=f"there is no MLflow run '{bare}'"):
         pull(tracker, bare)
     assert not Path("no such.db").exists()
     tracker.ingest(joint_frame(BM25, LABELS), name="bm25")
@@ -358,7 +358,7 @@ def test_facts_that_cannot_be_read(
 def test_a_table_that_is_broken(other: nt.Tracker, logged: Callable[[Callable[[Path], object]], str]) -> None:
     twice = pa.table({"group": ["q", "q"], "item": ["a", "a"], "score": [1.0, 2.0], "label": [1, 1]})
     for write, message in (
-        (lambda path: path.write_bytes(b"PAR1 and no more"), "no readable Parquet file ("),
+        (lambda path: path.write_bytes(b"PAR1 and no more"), "not a readable Parquet file ("),
         (
             lambda path: pq.write_table(twice.drop_columns("item"), path),
             "has no column 'item'; a run needs group, item, score, label",

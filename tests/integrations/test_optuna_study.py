@@ -105,7 +105,7 @@ def test_a_study_that_looks_for_the_worst_is_told(tmp_path: Path) -> None:
     with pytest.warns(NdcgTrackerWarning) as told:
         value = runs.store(study.ask({"weight": optuna.distributions.FloatDistribution(0.5, 0.5)}), ranked(0.5))
     assert [str(one.message) for one in told] == [
-        "the study is to minimize its value, and ndcg@10 is better the higher it is; create it with "
+        "the study will minimize its value, but ndcg@10 is better the higher it is; create it with "
         "direction='maximize', or return the negative of what store returns"
     ]
     assert told[0].filename == __file__
@@ -116,7 +116,7 @@ def test_a_study_that_looks_for_the_worst_is_told(tmp_path: Path) -> None:
     StudyRuns("fixed", labels=LABELS, database=tmp_path / "db").store(fixed, ranked(0.5))
 
 
-@pytest.mark.filterwarnings("ignore:the study is to minimize")
+@pytest.mark.filterwarnings("ignore:the study will minimize")
 def test_the_best_trial_is_the_best_where_the_negative_is_returned(tmp_path: Path) -> None:
     runs = StudyRuns("fusion", labels=LABELS, database=tmp_path / "db")
     study = optuna.create_study()

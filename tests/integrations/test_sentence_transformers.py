@@ -99,8 +99,8 @@ def test_grades_count(tmp_path: Path) -> None:
         ({"similarity": "euclidean"}, "similarity='euclidean' is unknown; give cosine or dot"),
         (
             {"map_at_k": (2,)},
-            "sentence-transformers divides map@2 by 2 where a query has more relevant documents (here up to 4), and "
-            "ours by all of them; give map_at_k from 4 on, or () for none",
+            "sentence-transformers divides map@2 by 2 if a query has more relevant documents (here up to 4), but "
+            "ours divides by all of them; give map_at_k of at least 4, or () for none",
         ),
         (
             dict.fromkeys(("mrr_at_k", "ndcg_at_k", "accuracy_at_k", "precision_recall_at_k", "map_at_k"), ()),
@@ -126,8 +126,8 @@ def test_a_model_that_ranks_by_distance(tmp_path: Path) -> None:
 
 TOP_10 = {"accuracy_at_k": (1,), "precision_recall_at_k": (10,), "map_at_k": (10,)}
 TAKEN = (
-    "run 'dev' of dataset 'default' is already stored, and this model ranks otherwise; keep both with run='dev-2', or "
-    "put this one in its place with replace=True"
+    "run 'dev' of dataset 'default' is already stored, but this model ranks differently; keep both with run='dev-2', "
+    "or replace it with replace=True"
 )
 
 

@@ -181,8 +181,8 @@ def test_a_metric_that_is_defined_for_no_group() -> None:
     ("rows", "group", "line"),
     [
         (FRAME, "qid", "X has no column 'qid' with the groups; its columns are x0, x1, x2, x3, query"),
-        (ARRAY, "qid", "X is an array of 5 columns; give the number of the one with the groups"),
-        (ARRAY, 5, "X is an array of 5 columns; give the number of the one with the groups"),
+        (ARRAY, "qid", "X is an array of 5 columns; give the number of the column with the groups"),
+        (ARRAY, 5, "X is an array of 5 columns; give the number of the column with the groups"),
         (ARRAY, 1, "column 1 of X holds fractions; group ids are whole numbers or text"),
     ],
 )

@@ -183,8 +183,8 @@ def test_sums_of_columns_that_are_not_there_are_refused(spark: Any) -> None:
     run = on_spark.evaluate(on(spark, run_of(20)), METRICS, by="segment")
     with pytest.raises(InputError) as refused:
         on_spark.summarize(run, by="country")
-    wanted_words = "there are columns segment, group, metric, value, not group, metric, value, country"
-    assert str(refused.value) == f"{wanted_words}; give what evaluate returned"
+    wanted_words = "the columns are segment, group, metric, value, not group, metric, value, country"
+    assert str(refused.value) == f"{wanted_words}; give the result of evaluate"
 
 
 def test_a_table_is_evaluated_as_it_is_stored(spark: Any, tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_table_is_evaluated_as_it_is_stored(spark: Any, tmp_path: Path) -> Non
         ({"item": ["a", ""]}, "group 'q', item '': the item id is empty; every row needs one"),
         (
             {"label": [None, None]},
-            "no group of the run has labels; give labels of the same groups, with ids written alike",
+            "no group of the run has labels; give labels of the same groups, with ids written the same way",
         ),
     ],
 )

@@ -122,7 +122,7 @@ def test_what_is_written_offline(shop: Path, environment: dict[str, str]) -> Non
 def test_without_an_account(shop: Path, environment: dict[str, str]) -> None:
     done = pushed(shop, environment, "dense", "--project", "x")
     assert (done.returncode, done.stdout, done.stderr) == (
-        2, "", "error: W&B knows no API key here; log in with: wandb login; or give --offline\n",
+        2, "", "error: W&B has no API key here; log in with: wandb login; or give --offline\n",
     )  # fmt: skip
 
 

@@ -143,7 +143,9 @@ def test_answers_that_are_kept_apart_are_answers(shop: Tracker) -> None:
 def test_no_answer_is_filled_in_yet(shop: Tracker, tmp_path: Path) -> None:
     result = shop.labels_sample(*PAIR, budget=60, **OF_JUDGE)
     call: dict[str, Any] = {"design": 1, "judge": "human", "dataset": "shop"}
-    words = "no answer is filled in yet; write grades into the label column, or name the one that has them with label="
+    words = (
+        "no answer is filled in yet; write grades into the label column, or name the column that has them with label="
+    )
     for name, format in (("ask.csv", "csv"), ("quepid.csv", "quepid"), ("ask.json", "elasticsearch")):
         path = tmp_path / name
         result.save(path, format)  # type: ignore[arg-type]

@@ -167,7 +167,7 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("labels", with_column("grade", first_value(7.0)), "the content of labels version 1 is not that which was "),
     ("runs", lambda table: table.drop_columns("tags"), "has other columns than dataset, run, digest, created_at_utc, "
      "git_commit, source, parameters, tags, n_groups, n_items"),
-    ("runs", with_column("tags", first_value("[1]")), "holds facts that are no JSON object"),
+    ("runs", with_column("tags", first_value("[1]")), "holds facts that are not a JSON object"),
     ("groups", with_column("weight", first_value(-1.0)), "has a weight that is not from 0 to 1e+30"),
     ("evaluations", with_column("metric", first_value("ndcg@@")), "holds a metric that this program does not know"),
     ("items", with_column("run", first_value("x")), "its rows are not in the order in which they were written: "

@@ -212,7 +212,7 @@ def test_what_is_no_such_metric(tracker: nt.Tracker) -> None:
     ):
         with pytest.raises(nt.MetricError, match=message):
             tracker.log_results({"q": 0.5}, name="a", metric="m", direction=direction, range=limits)
-    with pytest.raises(nt.InputError, match="results have no name"):
+    with pytest.raises(nt.InputError, match="the run of the results has no name"):
         tracker.log_results({"q": 0.5}, **LATENCY)
 
 

@@ -43,7 +43,7 @@ def test_metrics_of_a_run_are_known_by_their_texts(tracker: nt.Tracker) -> None:
     assert pickle.loads(pickle.dumps(found)) == found
     for unknown in ("P@5", "no metric"):
         assert found.get(unknown) is None
-        with pytest.raises(KeyError, match=f"no metric '{unknown}' was asked for; there is ndcg_cut_10, "):
+        with pytest.raises(KeyError, match=f"metric '{unknown}' was not computed; choose one of ndcg_cut_10, "):
             found[unknown]
     of_results = tracker.log_results({"q1": 3.0}, metric="latency", direction="lower", range=(0, 9), name="bm25")
     assert of_results.metrics["latency"].mean == of_results.metrics["external:latency"].mean == 3.0
@@ -170,7 +170,7 @@ def test_a_name_taken_by_other_content_is_refused(tracker: nt.Tracker, ready_url
         tracker.ingest(frame_of(DENSE), name="bm25", dataset="shop", labels=labels_frame(NEW_LABELS))
     assert str(caught.value) == (
         "run 'bm25' of dataset 'shop' is already stored with other content; keep both with name='bm25-2', "
-        "or put this one in its place with replace=True"
+        "or replace it with replace=True"
     )
     assert row_counts(ready_url) == before
 
@@ -248,7 +248,7 @@ def test_labels_of_other_groups_do_not_become_the_newest(tracker: nt.Tracker) ->
         tracker.ingest(frame_of(DENSE), name="dense", labels=others)
     assert str(caught.value) == (
         "dense: no group of the run has labels: the run has 'q1', the labels have 'q1.0'; give labels of the same "
-        "groups, with ids written alike"
+        "groups, with ids written the same way"
     )
     assert ([run.name for run in tracker.runs()], len(tracker.label_versions())) == (["bm25"], 1)
     tracker.add_labels(others)  # on purpose
@@ -301,7 +301,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"name": "a\nb"}, "run 'a\\nb': a name has no control characters or line breaks; give another one"),
     ({"name": "x" * 251}, "run 'xxxxxxxxxxxxxxxxxxxx...': a name has at most 250 characters"),
     ({"dataset": ""}, "the name of a dataset is empty; give it a name"),
-    ({"metrics": []}, "no metric was asked for; name at least one, such as ndcg@10"),
+    ({"metrics": []}, "no metric was given; name at least one, such as ndcg@10"),
     ({"metrics": "ndcg@0"}, ""),
     ({"tags": {"a": math.nan}}, "tags cannot be stored as JSON"),
     ({"label": "rel", "labels": None}, "no column 'rel'; the columns are 'group', 'item', 'score'"),
@@ -417,8 +417,8 @@ def test_row_numbers_do_not_stand_for_items_across_tables(tracker: nt.Tracker, r
     assert tracker.ingest(alone, name="first").metrics[0].mean == pytest.approx(1 / math.log2(3))
     text = refused_whole(tracker, ready_url, nt.InputError, numbered, name="second")
     assert text == (
-        "the run has no item column and no labels of its own; row numbers stand for items only where one table holds "
-        "scores and labels: name the item column with item="
+        "the run has no item column and no labels in its table; row numbers can identify items only if one table holds "
+        "both scores and labels: name the item column with item="
     )
     text = refused_whole(tracker, ready_url, nt.InputError, numbered, name="second", labels=labels_frame())
     assert text.startswith("no column 'item'; the columns are 'group', 'score': name the item column with item=; row ")
@@ -432,14 +432,14 @@ def test_a_stream_of_row_numbers_needs_labels_of_its_own(tracker: nt.Tracker, re
     before = row_counts(ready_url)
     with stream_run(str(path), block_rows=1) as blocks, pytest.raises(nt.InputError) as caught:
         tracker.ingest_stream(blocks, None, RunDetails("numbered"), ["ndcg@10"])
-    assert str(caught.value).startswith("the run has no item column and no labels of its own; ")
+    assert str(caught.value).startswith("the run has no item column and no labels in its table; ")
     assert row_counts(ready_url) == before
 
 
 def test_nan_scores_are_refused_unless_the_caller_says_what_they_mean(tracker: nt.Tracker, ready_url: str) -> None:
     frame = {"group": ["q", "q"], "item": ["a", "b"], "score": [1.0, math.nan], "label": [0, 1]}
     text = refused_whole(tracker, ready_url, nt.InputError, frame, name="diverged")
-    assert text.startswith("row 2: the score is nan, the only one; fix the scores, or, if NaN means not retrieved, ")
+    assert text.startswith("row 2: the score is nan (the only one); fix the scores, or, if NaN means not retrieved, ")
     found = tracker.ingest(frame, name="joined", null_scores="not_retrieved")
     assert (found.n_items, found.metrics[0].mean) == (1, 0.0)
 

@@ -145,9 +145,9 @@ FORGERIES = [
     Forgery("run of no dataset", "runs", _set("dataset", ""), "the name of a dataset is empty"),
     Forgery("run with control characters", "runs", _set("run", "\x1b[2J"), "its rows are not in the order"),
     Forgery("date that is none", "runs", _set("created_at_utc", "yesterday"), "'yesterday' is not a time"),
-    Forgery("tags that are no object", "runs", _set("tags", "[1]"), "holds facts that are no JSON object"),
-    Forgery("tags cut short", "runs", _set("tags", "[["), "holds facts that are no JSON object"),
-    Forgery("tags nested deeply", "runs", _set("tags", _DEEP), "holds facts that are no JSON object"),
+    Forgery("tags that are no object", "runs", _set("tags", "[1]"), "holds facts that are not a JSON object"),
+    Forgery("tags cut short", "runs", _set("tags", "[["), "holds facts that are not a JSON object"),
+    Forgery("tags nested deeply", "runs", _set("tags", _DEEP), "holds facts that are not a JSON object"),
     Forgery("tags nested in an object", "runs", _set("tags", '{"a":' * 500 + "1" + "}" * 500), "tags are nested more "),
     Forgery("parameters with a NUL", "runs", _set("parameters", '{"a": "\\u0000"}'), "contain a NUL character"),
     Forgery("commit with control characters", "runs", _set("git_commit", "\x1b[2J"), "cannot be printed"),
@@ -159,7 +159,8 @@ FORGERIES = [
     Forgery("labels that nobody computes from", "label_sets", _set("judge", "\x1b[2J"), "control characters"),
     Forgery("weight of a group", "groups", _set("weight", 50.0), "mean "),
     Forgery("weight below 0", "groups", _set("weight", -1.0), "has a weight that is not from 0"),
-    Forgery("attributes that are no object", "groups", _set("attributes", "7"), "holds facts that are no JSON object"),
+    Forgery(
+        "attributes that are no object", "groups", _set("attributes", "7"), "holds facts that are not a JSON object"),
     Forgery("value of another engine out of its range", "group_results", _set(
         "value", 900.0, metric=_EXTERNAL), "value 900.0 is stated, which the metric cannot have"),
     Forgery("mean of another engine", "evaluations", _set(

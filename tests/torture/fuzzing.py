@@ -125,7 +125,7 @@ def _is_open(one: Sample, expected: Table | RefusedError, found: Any) -> bool:
     The library may stumble over a column that is not wanted, or over a page in one way of reading and not in another.
     """
     if isinstance(found, str):
-        return one.is_damaged and ": no readable Parquet file (" in found
+        return one.is_damaged and ": not a readable Parquet file (" in found
     return one.is_damaged and isinstance(expected, _UnreadableError)
 
 

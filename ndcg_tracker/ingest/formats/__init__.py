@@ -1,1 +1,1 @@
-"""The formats of files: one class each, whose exact reader has the last word."""
+"""The formats of files: one class each; its exact reader decides."""

@@ -1,6 +1,6 @@
-"""JSON documents, read whole: runs and labels as the tools write them that keep everything in one JSON value.
+"""JSON documents, read at once: runs and labels from tools that write everything as one JSON value.
 
-What a document holds is told by its keys. The shapes are listed in ``docs/formats.md``, with an example of each.
+The keys of a document show what it holds. ``docs/formats.md`` lists the shapes, with an example of each.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def exact_rows(source: Source, columns: Columns, wanted: Wanted, chosen: str = "
     """Return the rows of a JSON document and their places.
 
     Parameters: ``columns``: for arrays of records; no other shape has named columns. ``chosen``: which one of several
-    runs or judgment lists to read, as the error lists them. Raises: InputError naming the line for what is no JSON,
-    and the group and the item for a key that appears twice and for a value that is not a finite number.
+    runs or judgment lists to read, as the error lists them. Raises: InputError naming the line for invalid JSON, and
+    naming the group and the item for a key that appears twice and for a value that is not a finite number.
     """
     try:
         document = json_value(source)
@@ -103,24 +103,24 @@ def json_value(source: Source) -> Any:
         return json_object
 
     try:
-        # NaN and Infinity are let through, to be refused where group and item are known
+        # NaN and Infinity are accepted here and refused later, when group and item are known
         document = json.JSONDecoder(object_pairs_hook=as_dict, parse_int=json_integer).decode(text)
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
             advice = f"are these JSON lines? Then use {argument('reader', 'jsonl')}"
-            raise source.error("more after the first JSON value", error.lineno, advice=advice) from None
+            raise source.error("there is more text after the first JSON value", error.lineno, advice=advice) from None
         raise source.error(
-            f"no JSON ({error.msg}, column {error.colno})", error.lineno, advice="write it again"
+            f"not valid JSON ({error.msg}, column {error.colno})", error.lineno, advice="correct the file"
         ) from None
     if doubled:
         record, key = doubled[0]
-        what, where = f"key {shown(key)} stands twice", _where(document, record)
+        what, where = f"key {shown(key)} is there twice", _where(document, record)
         raise WrongValueError(what, where=where, advice="keep one of the two")
     return document
 
 
 def _where(document: Any, record: dict[str, Any]) -> str:
-    """Return where in a document an object stands, "" for the document itself."""
+    """Return the place of an object in a document, "" for the document itself."""
     stack: list[tuple[Any, str]] = [(document, "")]
     while stack:
         value, path = stack.pop()
@@ -137,10 +137,10 @@ def _where(document: Any, record: dict[str, Any]) -> str:
 
 
 def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
-    """Yield a document's lists: group, items, values. Raises: WrongValueError for what has no known shape."""
+    """Yield a document's lists: group, items, values. Raises: WrongValueError for an unknown shape."""
     if not isinstance(document, dict):
-        raise WrongValueError(f"a JSON {json_kind(document)}; runs and labels are objects or arrays of objects")
-    response = document.get("rank_eval", document)  # so it was called before version 7
+        raise WrongValueError(f"this is a JSON {json_kind(document)}; runs and labels are objects or arrays of objects")
+    response = document.get("rank_eval", document)  # its name before version 7
     if isinstance(response, dict) and _is_rank_eval(response):
         lists = _response_lists(response, role)
     elif _holds_objects(document, "requests", "ratings"):
@@ -158,16 +158,16 @@ def _lists_of(document: Any, role: str, chosen: str) -> _Lists:
         lists = _nested_lists(document, role, chosen)
         chosen = ""
     if chosen:
-        raise _nothing_to_choose("holds one thing only", chosen)
+        raise _nothing_to_choose("holds only one thing", chosen)
     yield from lists
 
 
 def _nothing_to_choose(what: str, chosen: str) -> WrongValueError:
-    return WrongValueError(f"{what}, so there is nothing to choose", advice=f"leave out {shown(chosen)}")
+    return WrongValueError(f"{what}, so there is nothing to choose from", advice=f"leave out {shown(chosen)}")
 
 
 def _holds_objects(document: Mapping[str, Any], key: str, inner: str) -> bool:
-    """Return whether an array of objects stands under a key, the first of which has a key ``inner``."""
+    """Return whether a key holds an array of objects, the first of which has a key ``inner``."""
     value = document.get(key)
     return isinstance(value, list) and bool(value) and isinstance(value[0], dict) and inner in value[0]
 
@@ -186,12 +186,12 @@ def _is_search_response(document: Mapping[str, Any]) -> bool:
 def _response_lists(document: Mapping[str, Any], role: str) -> _Lists:
     """Yield the hits of a response of Elasticsearch's or OpenSearch's ``_rank_eval``."""
     if role == "label":
-        what = "a _rank_eval response has the ratings of what was found only, which makes the ideal order too easy"
+        what = "a _rank_eval response only has ratings of documents that were found, so the ideal DCG would be too low"
         raise WrongValueError(what, advice="give the request, which has all ratings")
     failures = document.get("failures")
     if isinstance(failures, dict) and failures:
-        what = f"{len(failures)} of its searches failed, the first of them {shown(next(iter(failures)))}"
-        raise WrongValueError(what, advice="have them searched again")
+        what = f"{len(failures)} of its searches failed, the first one being {shown(next(iter(failures)))}"
+        raise WrongValueError(what, advice="run these searches again")
     for group, detail in document["details"].items():
         where = f"details.{shown(group)}.hits"
         hits = [_field(hit, "hit", f"{where}[{place}]") for place, hit in _objects(detail["hits"], where)]
@@ -199,7 +199,7 @@ def _response_lists(document: Mapping[str, Any], role: str) -> _Lists:
         for place, hit in _objects(hits, where):
             scores.append(_field(hit, "_score", f"{where}[{place}]"))
             if scores[-1] is None:
-                what = f"{where}[{place}] has no _score, as where hits are sorted by a field"
+                what = f"{where}[{place}] has no _score, as happens when hits are sorted by a field"
                 raise WrongValueError(what, advice='search with "track_scores": true')
         yield group, [_field(hit, "_id", f"{where}[{place}]") for place, hit in enumerate(hits)], scores
 
@@ -207,10 +207,10 @@ def _response_lists(document: Mapping[str, Any], role: str) -> _Lists:
 def _judged_lists(entries: object, where: str, group_keys: Sequence[str], item_key: str, role: str) -> _Lists:
     """Yield the ratings of an array of one object per query, in the shapes of several tools.
 
-    Ratings are an array of objects, or an object with an item's rating, or an object with its ``gain``, under its id.
+    Ratings are an array of objects, or an object that holds, under each item's id, its rating or its ``gain``.
     """
     if role == "score":
-        raise WrongValueError("holds labels and no scores", advice=_AS_LABELS)
+        raise WrongValueError("holds labels but no scores", advice=_AS_LABELS)
     for place, entry in _objects(entries, where):
         here = f"{where}[{place}]"
         if "placeholders" in entry and "relevant_documents" in entry:  # Rated Ranking Evaluator
@@ -231,9 +231,9 @@ def _judged_lists(entries: object, where: str, group_keys: Sequence[str], item_k
 
 
 def _book_lists(pairs: object, role: str) -> _Lists:
-    """Yield the judgements of a Quepid book; pairs that nobody could judge are unjudged."""
+    """Yield the judgements of a Quepid book; pairs that no one could judge are unjudged."""
     if role == "score":
-        raise WrongValueError("holds labels and no scores", advice=_AS_LABELS)
+        raise WrongValueError("holds labels but no scores", advice=_AS_LABELS)
     for place, pair in _objects(pairs, "query_doc_pairs"):
         where = f"query_doc_pairs[{place}]"
         given = _objects(_field(pair, "judgements", where), f"{where}.judgements")
@@ -243,13 +243,13 @@ def _book_lists(pairs: object, role: str) -> _Lists:
             if judgement.get("rating") is not None and not judgement.get("unrateable")
         ]
         if len(ratings) > 1:
-            what = f"{where} has {len(ratings)} judgements, and one label is needed"
+            what = f"{where} has {len(ratings)} judgements, but needs one label"
             raise WrongValueError(what, advice=f"export the book as CSV and name a judge with {argument('label')}")
         yield _field(pair, "query_text", where), [_field(pair, "doc_id", where)], ratings or [None]
 
 
 def _judgment_lists(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the judgment lists that a search in OpenSearch's index of them found, by name."""
+    """Return the judgment lists that a search in their OpenSearch index found, by name."""
     contents = {}
     for place, hit in _objects(document["hits"]["hits"], "hits.hits"):
         content = hit.get("_source")
@@ -261,26 +261,28 @@ def _judgment_lists(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists:
-    """Yield what ``{group: {item: number}}`` holds; MTEB has one such object per subset and split."""
+    """Yield the lists of ``{group: {item: number}}``; MTEB has one such object per subset and split."""
     runs = {key: value for key, value in document.items() if key != _MODEL}
     n_levels = _n_levels(runs)
     if _MODEL in document and n_levels not in (0, 4):
-        what = "MTEB's predictions of a task that ranks nothing"
+        what = "these are MTEB's predictions for a task without rankings"
         raise WrongValueError(
-            what, advice="those of a retrieval task are {subset: {split: {query: {document: score}}}}"
+            what, advice="give those of a retrieval task, {subset: {split: {query: {document: score}}}}"
         )
     if {"task_name", "scores"} <= document.keys():
-        what = "MTEB's results of a task: means, and no ranking"
-        raise WrongValueError(what, advice="have the predictions written: mteb.evaluate(..., prediction_folder=FOLDER)")
+        what = "these are MTEB's results of a task, which are means and not rankings"
+        raise WrongValueError(what, advice="write the predictions with mteb.evaluate(..., prediction_folder=FOLDER)")
     if n_levels == 1 and is_frame_as_dict(document, ()):
         raise WrongValueError(FRAME_AS_DICT, advice="write it with to_json(orient='records')")
     if n_levels == 1 and is_lists(document, Columns(item="id")):
         first = next(held[0] for held in document.values() if held)
         what = f"the items of its lists are objects without 'item'; their keys are {', '.join(map(shown, first))}"
-        raise WrongValueError(what, advice=f"name what has the item with {argument('item', 'PATH')}")
+        raise WrongValueError(what, advice=f"name the path of the item with {argument('item', 'PATH')}")
     if n_levels == 1:
         keys = ", ".join(map(shown, list(document)[:_MOST_LISTED]))
-        raise WrongValueError(f"JSON of no known shape, an object of {keys}", advice="write {group: {item: number}}")
+        raise WrongValueError(
+            f"JSON of an unknown shape, an object with the keys {keys}", advice="write {group: {item: number}}"
+        )
     held: dict[str, Any] = {"": runs}
     for level in range(n_levels - 2):
         paths = [
@@ -290,11 +292,11 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
         ]
         held = dict(paths)
         if len(held) < len(paths):
-            raise WrongValueError("holds two things of one name", advice="write the one you mean to a file of its own")
+            raise WrongValueError("holds the same name twice", advice="write the one you mean to its own file")
     if n_levels > 2 and not (_MODEL in document and len(held) == 1 and not chosen):
         content = _chosen(held, chosen, "runs" if role == "score" else "sets of labels", is_sure=False)
     elif chosen:
-        raise _nothing_to_choose("holds one thing only", chosen)
+        raise _nothing_to_choose("holds only one thing", chosen)
     else:
         chosen, content = next(iter(held.items()))
     groups = _object(content, shown(chosen))
@@ -309,7 +311,7 @@ def _nested_lists(document: Mapping[str, Any], role: str, chosen: str) -> _Lists
 
 
 def _n_levels(value: object) -> int:
-    """Return how many objects stand around the first value that is none, 0 where there is no such value."""
+    """Return how many objects enclose the first value that is not an object, 0 if there is no such value."""
     if not isinstance(value, dict):
         return 0
     for inner in value.values():
@@ -322,7 +324,7 @@ def _n_levels(value: object) -> int:
 
 
 def _chosen(held: Mapping[str, Any], chosen: str, what: str, *, is_sure: bool = True) -> Any:
-    """Return the one that was chosen, or the only one if that is surely what was meant."""
+    """Return the one that was chosen, or the only one if there is no doubt."""
     if chosen in held:
         return held[chosen]
     if len(held) == 1 and is_sure and not chosen:
@@ -335,7 +337,7 @@ def _chosen(held: Mapping[str, Any], chosen: str, what: str, *, is_sure: bool = 
         raise WrongValueError(f"holds no {shown(chosen)}; there are {listed}")
     example = argument("reader", f"json:{names[0]}" if names else "json:NAME")
     what = f"holds {what} under {listed or 'no name'}"
-    raise WrongValueError(what, advice=f"choose with {example}, or write the one you mean to a file of its own")
+    raise WrongValueError(what, advice=f"choose with {example}, or write the one you mean to its own file")
 
 
 def _objects(value: object, where: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -359,7 +361,7 @@ def _field(record: Mapping[str, Any], key: str, where: str) -> Any:
 
 
 def _from_text(value: object) -> object:
-    """Return a rating as OpenSearch writes it, which is a number as text; what is not a number is left as it is."""
+    """Return a rating as OpenSearch writes it, which is a number as text; anything else is unchanged."""
     if not isinstance(value, str):
         return value
     try:
@@ -373,7 +375,7 @@ def _from_text(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class DocumentPlaces:
-    """Rows of a JSON document, known by their group and item."""
+    """Rows of a JSON document, identified by their group and item."""
 
     name: str
     groups: Keys
@@ -382,7 +384,7 @@ class DocumentPlaces:
 
     @property
     def if_twice(self) -> str:
-        """What to do about an entry that stands twice."""
+        """What to do about an entry that is there twice."""
         return KEEP_ONE
 
     def error(self, row: int, what: str, **parts: str) -> InputError:
@@ -401,7 +403,7 @@ class DocumentPlaces:
 
 
 class _Gathered:
-    """Lists gathered group by group; ``role`` says what their values are, score or label."""
+    """Lists gathered group by group; ``role``: the role of their values, score or label."""
 
     def __init__(self, name: str, role: str) -> None:
         self._name = name

@@ -18,7 +18,7 @@ from ndcg_tracker.unpacking import BrokenFileError, GrowsError, parquet_batches
 from ndcg_tracker.words.texts import shown_name
 
 _BATCH = 1 << 18  # rows
-_MOST_ROWS_PER_BYTE = 1000  # run-length encoding can promise any number of rows in a few bytes
+_MOST_ROWS_PER_BYTE = 1000  # run-length encoding can claim any number of rows in a few bytes
 _SURELY_FINE = 100_000_000  # rows
 _VALUES_PER_LIST = 256
 _READ_AT_ONCE = 1 << 20  # bytes of a column
@@ -41,7 +41,7 @@ def parquet_blocks(source: Source, columns: Columns, wanted: Wanted, n_rows: int
 
 @contextmanager
 def opened_parquet(file: Any, source: Source, **options: Any) -> Iterator[Any]:
-    """Give a file as pyarrow has it; whatever shows that it is broken is raised as InputError."""
+    """Yield a file opened by pyarrow; errors that show that it is broken become InputError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -52,19 +52,19 @@ def opened_parquet(file: Any, source: Source, **options: Any) -> Iterator[Any]:
         raise source.error(error.what, advice=error.advice) from None
     except (pa.ArrowException, BrokenFileError, OSError, UnicodeDecodeError) as error:
         reason = shown_name(" ".join(str(error).split())[:100])
-        raise source.error(f"no readable Parquet file ({reason})", advice="write it again") from None
+        raise source.error(f"not a readable Parquet file ({reason})", advice="write the file again") from None
 
 
 def _blocks(
     file: str | IO[bytes], source: Source, columns: Columns, wanted: Wanted, n_rows: int | None
 ) -> Iterator[GroupBlock]:
     places = RowPlaces(source.name)
-    # without these two a whole row group is fetched before its first row comes
+    # without these two, a whole row group is fetched before its first row
     options: dict[str, Any] = {} if n_rows is None else {"pre_buffer": False, "buffer_size": _READ_AT_ONCE}
     with opened_parquet(file, source, **options) as opened:
         header = opened.schema_arrow.names
         likely = columns.likely_names(header, wanted, source.error)
-        in_order: str | None = None  # the role of the numbers that the order of lists gives
+        in_order: str | None = None  # the role of the numbers that come from the order of lists
         if "item" in likely and has_lists([opened.schema_arrow.field(likely["item"]).type]):
             number = "label" if wanted is LABEL_TABLE else "score"
             relaxed = by_order(header, wanted, likely, number)
@@ -106,7 +106,7 @@ def _parts(batches: Iterable[dict[str, Any]], places: RowPlaces, n_rows: int) ->
 
 
 def _begins_a_group(parts: list[Rows]) -> bool:
-    """Return whether the last part has rows of another group than the part before it ends with."""
+    """Return whether the last part has rows of another group than the last group of the part before."""
     keys = parts[-1].span_keys
     if len(keys) > 1 or len(parts) == 1:
         return len(keys) > 1
@@ -123,16 +123,16 @@ def _batches(
     n_rows: int,
     in_order: str | None,
 ) -> Iterator[dict[str, Any]]:
-    """Yield per role an Arrow array of the next rows, at most ``n_rows``; ``places`` records how long lists are.
+    """Yield per role an Arrow array of the next rows, at most ``n_rows``; ``places`` records the lengths of lists.
 
-    ``in_order``: the role of the numbers that the order of lists gives, None for a file that has them.
+    ``in_order``: the role of the numbers that come from the order of lists, None for a file with numbers.
     """
     n_done = n_values = 0
     once = OneListEach(RowPlaces(source.name))
     n_bytes = source.n_bytes_read
     n_all = opened.metadata.num_rows
     if n_all > max(_SURELY_FINE, _MOST_ROWS_PER_BYTE * n_bytes):
-        raise source.error(f"promises {n_all} rows in {n_bytes} bytes", advice="write it again if it is right")
+        raise source.error(f"promises {n_all} rows in {n_bytes} bytes", advice="write the file again if that is right")
     n_rows = min(_BATCH, n_rows)
     if has_lists(opened.schema_arrow.field(name).type for name in names.values()):
         n_rows = max(1, n_rows // _VALUES_PER_LIST)
@@ -150,4 +150,4 @@ def _batches(
             yield arrays
         source.report(n_bytes * n_done // n_all)
     if n_done != n_all:  # the shortest column ends the batches, without an error
-        raise source.error(f"has {n_done} of the {n_all} rows that it promises", advice="write it again")
+        raise source.error(f"has {n_done} of the {n_all} rows that it promises", advice="write the file again")

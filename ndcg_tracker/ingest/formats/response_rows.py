@@ -1,4 +1,4 @@
-"""Rows of what search systems response: of lines of JSON, beyond doubt by Arrow's parser, and of documents."""
+"""Rows from the responses of search systems: from JSON lines, if possible by Arrow's parser, and from documents."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _BLOCK = 1 << 20  # bytes that Arrow parses at a time
 class _Gathered:
     """The lists of responses, one after the other.
 
-    ``unit``: what each stands in, a line or a record; ``fractions``: see ``json_id``.
+    ``unit``: what holds each of them, a line or a record; ``fractions``: see ``json_id``.
     """
 
     def __init__(self, name: str, unit: str, fractions: set[str], *, of_runs: bool) -> None:
@@ -59,7 +59,7 @@ class _Gathered:
         self.in_order = False
 
     def add(self, line: int, found: Found) -> None:
-        """Add what a response has found, its line or number being given (WrongValueError for a wrong value)."""
+        """Add the results of a response, which has this line or number (WrongValueError for a wrong value)."""
         if not found.items:
             return
         group = json_id(found.group, "group", self._fractions)
@@ -67,7 +67,10 @@ class _Gathered:
             self.in_order = True
             if group in self._first_line:
                 first = f"{self._unit} {self._first_line[group]}"
-                what = f"group {shown(group)} has a response in {first} already, and without scores no joint order"
+                what = (
+                    f"group {shown(group)} has a response in {first} already, and without scores the two have "
+                    "no joint order"
+                )
                 raise WrongValueError(what, advice="keep one response per query")
             self._first_line[group] = line
             self._scores.extend(range(-1, -len(found.items) - 1, -1))
@@ -109,9 +112,9 @@ class _Gathered:
 
 
 class ResponseLines:
-    """JSON lines with a response each (see ``LineFormat``); what is beyond doubt is read by Arrow's parser.
+    """JSON lines with one response per line (see ``LineFormat``); Arrow's parser reads what is not in doubt.
 
-    What stands beside the paths that are asked for has to be JSON, and is not looked at.
+    Values outside the requested paths have to be JSON, but are not checked further.
     """
 
     small = None
@@ -132,11 +135,11 @@ class ResponseLines:
             self._last_line = max(self._last_line, number)
             try:
                 if self._blank and self._responses.ids is not None:
-                    what = f"line {self._blank} is blank, so the ids of the file are one line behind"
-                    raise WrongValueError(what, advice="take the blank line out")
+                    what = f"line {self._blank} is blank, so from there on the ids would belong to other lines"
+                    raise WrongValueError(what, advice="remove the blank line")
                 response = json_response(line)
                 if isinstance(response, dict) and is_batch(response):
-                    what = "a line holds the responses to several searches"
+                    what = "this line holds the responses to several searches"
                     raise WrongValueError(what, advice=f"read the file with {argument('reader', 'json')}")
                 gathered.add(number, self._responses.found(response, number - 1))
             except WrongValueError as error:
@@ -164,15 +167,15 @@ class ResponseLines:
         return self._responses.in_asked_order(rows)
 
     def n_rows_of(self, line: bytes) -> int:
-        """Return how many items a response has found."""
+        """Return how many items a response holds."""
         return len(self._responses.found(json_response(line)).items) if line.strip(b"\r\n") else 0
 
     def finish(self, n_rows: int, refused: Refused) -> None:
-        """Raise what ``refused`` makes of a file of ids that does not fit."""
+        """Raise the error of ``refused`` for a file of ids that does not fit."""
         _finish(self._responses, self._last_line, refused)
 
     def _piece_rows(self, text: bytes, n_before: int) -> tuple[Rows, int]:
-        """Return the rows of some lines, and how many of these have any; ``n_before``: how many lines come before."""
+        """Return the rows of some lines, and how many lines have rows; ``n_before``: how many lines come before."""
         responses = self._responses
         try:
             found = (responses.found(json_response(line), n_before) for line in text.split(b"\n"))
@@ -197,9 +200,9 @@ def _finish(responses: Responses, n_responses: int, refused: Refused) -> None:
 def _arrow_rows(
     text: bytes, record: OfRecord, element: OfElement, sample: Found, ids: Sequence[str] | None, number: str
 ) -> tuple[Rows, int]:
-    """Return the rows of lines of JSON and how many lines have some.
+    """Return the rows of lines of JSON and how many lines have rows.
 
-    ``sample``: what one of them has found. ``number``: what the numbers are, score or label.
+    ``sample``: the results in one of them. ``number``: the role of the numbers, score or label.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -215,7 +218,7 @@ def _arrow_rows(
     of_element = kinds["item"]
     if element.item is not None:
         of_element = pa.struct(_fields(in_element, {role: kinds.get(role, pa.float64()) for role in in_element}))
-    beside = (number,) if element.item is None else None  # where a list of numbers may stand beside one of ids
+    beside = (number,) if element.item is None else None  # a list of numbers may be next to a list of ids
     paths = {"group": record.group, "items": record.items, "weight": record.weight, "beside": beside}
     in_record = {role: steps for role, steps in paths.items() if steps}
     lists = {"items": pa.list_(of_element), "beside": pa.list_(pa.float64())}
@@ -235,7 +238,7 @@ def _arrow_rows(
         if len(groups) < counts.size or counts[~has_group].any() or elements.null_count:
             raise DoubtfulError("a response without a group, or an element that is null")
         is_text = groups.type == pa.string()
-        groups = groups.fill_null("" if is_text else 0)  # of empty lists
+        groups = groups.fill_null("" if is_text else 0)  # for empty lists
         columns = {"group": pa.DictionaryArray.from_arrays(codes, groups) if is_text else groups.take(codes)}
         columns["item"] = elements if element.item is None else _column(elements, element.item)
         for role in in_element.keys() - {"item"}:
@@ -260,7 +263,7 @@ def _arrow_rows(
 
 
 def _fields(paths: Mapping[str, Steps], kinds: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the fields of a struct in which some paths lead to values of some types."""
+    """Return the fields of a struct in which the given paths lead to values of the given types."""
     import pyarrow as pa
 
     fields: dict[str, dict[str, Steps]] = {}
@@ -275,7 +278,7 @@ def _fields(paths: Mapping[str, Steps], kinds: Mapping[str, Any]) -> list[tuple[
 
 
 def _parsed(text: bytes, schema: Any) -> Any:
-    """Return the Arrow table of lines of JSON, what the schema has not left out (DoubtfulError)."""
+    """Return the Arrow table of lines of JSON with the fields of the schema (else DoubtfulError)."""
     import pyarrow as pa
     from pyarrow import json as arrow_json
 
@@ -310,7 +313,7 @@ def _column(held: Any, steps: Steps) -> Any:
 def document_rows(name: str | None, document: object, columns: Columns, wanted: Wanted) -> tuple[Rows, Places]:
     """Return the rows of one response, of an array of them, of those to a batch of searches, or of lists by group.
 
-    Parameters: ``name``: of the file, None for what never was in one. ``document``: a value as ``json`` reads it.
+    Parameters: ``name``: of the file, None for objects in memory. ``document``: a value as ``json`` reads it.
     Raises: WrongValueError naming the record and the path.
     """
     responses = Responses(columns, wanted)
@@ -328,7 +331,7 @@ def document_rows(name: str | None, document: object, columns: Columns, wanted: 
 
 
 def _of_document(responses: Responses, document: object, *, is_file: bool) -> Iterator[tuple[str, Callable[[], Found]]]:
-    """Yield where each response of a document stands, and what finds what it has found."""
+    """Yield the place of each response of a document, and a function that returns its results."""
     if isinstance(document, list):
         for place, response in enumerate(document):
             yield f"record {place + 1}", partial(responses.found, response, place)
@@ -338,7 +341,7 @@ def _of_document(responses: Responses, document: object, *, is_file: bool) -> It
     elif isinstance(document, dict) and responses.are_lists(document):
         if responses.ids is not None:
             raise WrongValueError(
-                "its lists have the ids of their groups, as the keys",
+                "its lists have the ids of their groups as keys",
                 advice=f"leave out the file of {argument('group')}",
             )
         for group, held in document.items():

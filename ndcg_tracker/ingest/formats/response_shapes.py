@@ -1,4 +1,4 @@
-"""What responses of known search systems look like, and where paths lead in them."""
+"""The shapes of responses of known search systems, and where paths lead in them."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from ndcg_tracker.words.texts import shown
 Steps = tuple[str, ...]
 
 NOTHING = object()
-_MOST_KEYS = 50  # of a record of a log; a nested dict has more, and is not looked through
+_MOST_KEYS = 50  # of a record of a log; a nested dict has more and is not searched
 MAY_BE_A_PART = re.compile(rb'"(?:timed_out"\s*:\s*true|failed"\s*:\s*[1-9]|errors"\s*:\s*\[|id"\s*:\s*"group:root)')
-"""Stands in every response of a known tool that is refused as a part of one."""
+"""A key in every response of a known tool that is refused as incomplete."""
 BATCH = "responses"  # of _msearch: a response per search
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What the responses of some tools look like: the paths of their list, of an element's item and score, and, where
-    a response repeats its query, of that."""
+    """The shape of the responses of some tools: the paths of their list, of an element's item and score, and, if a
+    response repeats its query, of the query."""
 
     tools: str
     items: str
@@ -42,9 +42,9 @@ SHAPES = (
 
 
 def known_shape(record: object) -> tuple[Shape, str] | None:
-    """Return whose response a record is and the path of its list, None for no known one.
+    """Return the shape of a record that is a response, and the path of its list, None if the shape is unknown.
 
-    A record may have the response under a key of its own, beside the id of the query.
+    A record may hold the response under a key, next to the id of the query.
 
     >>> known_shape({"qid": "q", "response": {"hits": {"hits": []}}})[1], known_shape({"results": ["a"]})
     ('response.hits.hits', None)
@@ -53,7 +53,7 @@ def known_shape(record: object) -> tuple[Shape, str] | None:
 
 
 def known_shapes(record: object) -> Iterator[tuple[Shape, str]]:
-    """Yield what ``known_shape`` returns for a record, and then for what it has under keys of its own."""
+    """Yield the result of ``known_shape`` for a record, and then for the values under its keys."""
     if not isinstance(record, dict):
         return
     held_in = record.items() if len(record) <= _MOST_KEYS else ()
@@ -64,24 +64,24 @@ def known_shapes(record: object) -> Iterator[tuple[Shape, str]]:
                 yield shape, prefix + shape.items
         root = inner.get("root")
         if isinstance(root, dict) and "relevance" in root and isinstance(root.get("fields"), dict):
-            yield SHAPES[2], prefix + SHAPES[2].items  # which has no children where nothing was found
+            yield SHAPES[2], prefix + SHAPES[2].items  # it has no children if nothing was found
 
 
 def is_response(record: object) -> bool:
-    """Return whether a record is a response of a known tool, be it an error, or those to the searches of a batch."""
+    """Return whether a record is a response of a known tool, even an error, or the responses to a batch."""
     if not isinstance(record, dict):
         return False
     return known_shape(record) is not None or is_batch(record) or failure_in(record) is not None
 
 
 def is_batch(record: Mapping[str, Any]) -> bool:
-    """Return whether a record has responses of a known tool, as those of ``_msearch`` have."""
+    """Return whether a record holds several responses of a known tool, as from ``_msearch``."""
     given = record.get(BATCH)
     return isinstance(given, list) and any(known_shape(response) for response in given)
 
 
 def plain(held: Any) -> Any:
-    """Return responses as dicts where a client holds them in objects of its own, all else as it is.
+    """Return responses that a client holds in its own objects as dicts, everything else unchanged.
 
     These are ``ObjectApiResponse`` of Elasticsearch, ``VespaQueryResponse``, and ``Results`` of pysolr.
     """
@@ -103,7 +103,7 @@ def _body(response: Any) -> Any:
 
 
 def failure_in(record: Mapping[str, Any]) -> Any | None:
-    """Return the error that a response of a known tool tells of, also under a key of its own, None for none.
+    """Return the error that a response of a known tool reports, also if the response is under a key, else None.
 
     >>> failure_in({"qid": "q", "found": {"error": {"reason": "no index"}, "status": 404}})
     {'reason': 'no index'}
@@ -119,7 +119,7 @@ def _failure(response: Mapping[str, Any]) -> Any | None:
 
 
 def is_by_group(document: object, items: str | None) -> bool:
-    """Return whether a document has a response per query, under its id; ``items``: the path of its list, if it is told.
+    """Return whether a document has a response per query, under its id; ``items``: the path of its list, if given.
 
     >>> is_by_group({"q1": {"hits": {"hits": []}}, "q2": None}, None), is_by_group({"hits": {"hits": []}}, None)
     (True, False)
@@ -133,7 +133,7 @@ def is_by_group(document: object, items: str | None) -> bool:
 
 
 def _is_whole(response: dict[str, Any], items: str | None) -> bool:
-    """Return whether this is a response, and nothing that has one under a key of its own."""
+    """Return whether this is a response itself, not a record that holds one under a key."""
     if items:
         return isinstance(value_at(response, steps_of(response, items)), list)
     known = known_shape(response)
@@ -146,7 +146,7 @@ def has_key(held: Sequence[object], key: str) -> bool:
 
 
 def steps_of(sample: object, path: str) -> Steps:
-    """Return the keys of a dotted path; where the sample has a key with dots, that is one of them.
+    """Return the keys of a dotted path; if the sample has a key with dots, it is one of them.
 
     >>> steps_of({"a": {"b.c": 1}}, "a.b.c"), steps_of({}, "a.b")
     (('a', 'b.c'), ('a', 'b'))
@@ -158,11 +158,11 @@ def steps_of(sample: object, path: str) -> Steps:
 
 
 def value_at(value: object, steps: Steps) -> object:
-    """Return what stands under some keys, of an array under a place from 0; a mark of its own where nothing does."""
+    """Return the value under some keys (in an array, places from 0), or the mark ``NOTHING`` if there is none."""
     for step in steps:
         if isinstance(value, dict):
             if type(value) is _Doubled and step in value.doubled:
-                raise WrongValueError(f"key {shown(step)} stands twice", advice="keep one of the two")
+                raise WrongValueError(f"key {shown(step)} is there twice", advice="keep one of the two")
             value = value.get(step, NOTHING)
         elif isinstance(value, list) and step.isdecimal() and int(step) < len(value):
             value = value[int(step)]
@@ -172,7 +172,7 @@ def value_at(value: object, steps: Steps) -> object:
 
 
 class _Doubled(dict[str, Any]):
-    """A JSON object in which some keys stand twice: refused where one of them is asked for."""
+    """A JSON object with duplicate keys: refused only if one of these keys is needed."""
 
     doubled: frozenset[str]
 
@@ -196,13 +196,13 @@ def json_response(line: bytes) -> Any:
         return _DECODER.decode(line.decode())
     except json.JSONDecodeError as error:
         advice = "write one response per line"
-        raise WrongValueError(f"no JSON ({error.msg}, column {error.colno})", advice=advice) from None
+        raise WrongValueError(f"not valid JSON ({error.msg}, column {error.colno})", advice=advice) from None
     except RecursionError:
         raise WrongValueError("JSON nested too deeply", advice="write one response per line") from None
 
 
 def found_nothing(held: object) -> bool:
-    """Return whether what would hold the list of a known tool says that there is none, because nothing was found."""
+    """Return whether the value that holds a known tool's list says that there is none, because nothing was found."""
     if not isinstance(held, dict):
         return False
     total = held.get("total")

@@ -1,7 +1,7 @@
-"""Responses of search systems: a record per query, and in it the list of what was found, the best first.
+"""Responses of search systems: one record per query with the list of its results, the best first.
 
 Dotted paths say where a record has its query and its list, and where an element of the list has its item, score and
-label: ``hits.hits``, ``document.id``, ``results.0``. Of tools in ``SHAPES`` they are known.
+label: ``hits.hits``, ``document.id``, ``results.0``. For the tools in ``SHAPES`` the paths are known.
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ from ndcg_tracker.ingest.source import BOM, LONGEST_LINE, Source
 from ndcg_tracker.rankings.grouping import places_in
 from ndcg_tracker.words.texts import counted, in_a_row, shown, shown_name
 
-_HEADS = (1 << 16, 1 << 21, LONGEST_LINE)  # bytes in which the first line may end
-_OF_PAIR: Steps = ("0",)  # where a list of an id and a score has the id
+_HEADS = (1 << 16, 1 << 21, LONGEST_LINE)  # numbers of bytes in which to look for the end of the first line
+_OF_PAIR: Steps = ("0",)  # the place of the id in a list of an id and a score
 _MOST_LISTED = 10
 _LONGEST_NAME = 255  # of a file, in bytes
-_ONE_OF_MANY = "; each file is one run: make one of several, as with jq -c . q*.json > all.jsonl"
+_ONE_OF_MANY = "; each file is one run, so join several into one, for example with jq -c . q*.json > all.jsonl"
 _RELEVANT = "lists of items without labels are read as relevant items, of grade 1"
 _GROUP_ADVICE = (
-    f"name what has the query's id with {argument('group', 'PATH')}, or give a file with an id per line, in the order "
-    f"of the responses, with {argument('group', '@FILE')}"
+    f"name the path of the query's id with {argument('group', 'PATH')}, or give a file of ids, one per line in the "
+    f"order of the responses, with {argument('group', '@FILE')}"
 )
 
 
 def holds_responses(held: object, columns: Columns) -> bool:
-    """Return whether what Python holds is a response, a list of them, or one for each query.
+    """Return whether a Python object is a response, a list of them, or one for each query.
 
-    Raises: InputError for a path into something else.
+    Raises: InputError for a path into anything else.
 
     >>> holds_responses([{"q": 1, "found": []}], Columns(items="found")), holds_responses({"q": {"a": 1}}, Columns())
     (True, False)
     """
     if columns.items and not isinstance(held, dict | list):
-        what = f"{argument('items')} is for responses in JSON, and this is a {type(held).__name__}"
+        what = f"{argument('items')} is for responses in JSON, but this is a {type(held).__name__}"
         raise InputError(what, advice="leave it out")
     if is_by_group(held, columns.items):
         return True
@@ -77,9 +77,9 @@ def holds_responses(held: object, columns: Columns) -> bool:
 
 
 def response_columns(record: object, columns: Columns, wanted: Wanted) -> Columns | None:
-    """Return the columns of responses if that is what records are, None if they are rows; ``record`` is the first one.
+    """Return the columns of records that are responses, None if they are rows; ``record`` is the first one.
 
-    A row with a list of ids and without scores is a response, too, and so is a list where a file has the groups.
+    A row with a list of ids and without scores is a response too, and so is a list if a file has the groups.
     """
     group = columns.asked("group", (), wanted) or ""
     if columns.items or is_response(record):
@@ -99,7 +99,7 @@ def response_columns(record: object, columns: Columns, wanted: Wanted) -> Column
 
 
 def is_lists(document: object, columns: Columns) -> bool:
-    """Return whether a document is ``{group: [item, ...]}``, be the items ids or objects of which the id is known.
+    """Return whether a document is ``{group: [item, ...]}`` with items that are ids or objects with a known id.
 
     >>> is_lists({"q": ["a", "b"], "r": []}, Columns()), is_lists({"q": [{"id": "a"}]}, Columns())
     (True, False)
@@ -117,7 +117,7 @@ def is_lists(document: object, columns: Columns) -> bool:
 
 
 def first_record(source: Source) -> object:
-    """Return the JSON value in the first line of a source that is not blank, None where it is none."""
+    """Return the JSON value in the first line of a source that is not blank, None if it is not JSON."""
     for n_bytes in _HEADS:
         head = source.head(n_bytes)
         line, newline, _ = head.removeprefix(BOM).lstrip(b" \t\r\n").partition(b"\n")
@@ -131,9 +131,9 @@ def first_record(source: Source) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a response has found: its group, and per item the id, the score, the label and the rank.
+    """The results of a response: its group, and per item the id, the score, the label and the rank.
 
-    None stands for what it has not.
+    None means that the response does not have this value.
     """
 
     group: object
@@ -146,7 +146,7 @@ class Found:
 
 @dataclass(slots=True)
 class OfRecord:
-    """Where a record has what: ``group`` is None where a file has the ids."""
+    """The paths in a record; ``group`` is None if a file has the ids."""
 
     group: Steps | None
     items: Steps
@@ -156,10 +156,10 @@ class OfRecord:
 
 @dataclass(slots=True)
 class OfElement:
-    """Where an element of a list has what; ``item`` is None where the element is the id itself.
+    """The paths in an element of a list; ``item`` is None if the element is the id itself.
 
-    ``has_scores``: whether the score is there; where it is not, or is not asked for, the order is the ranking, or what
-    stands under ``rank``.
+    ``has_scores``: whether there is a score; if there is none, or it is not wanted, the ranking is the order, or the
+    values under ``rank``.
     """
 
     item: Steps | None
@@ -170,9 +170,9 @@ class OfElement:
 
 
 class Responses:
-    """The responses in one source: what they are called is taken from the first one, and from the first item.
+    """The responses in one source: the paths are taken from the first response and its first item.
 
-    Parameters: ``columns``: the paths, ``items`` that of the list; of a known tool none need be given.
+    Parameters: ``columns``: the paths, ``items`` being that of the list; a known tool needs none of them.
     """
 
     def __init__(self, columns: Columns, wanted: Wanted) -> None:
@@ -185,11 +185,11 @@ class Responses:
         self._names: dict[str, str] = {}
         self.fractions: set[str] = set()
         self.is_a_file = False
-        """Whether a file holds one response alone, so that there may be a file for every query."""
+        """Whether a file holds only one response, so that there may be a file for every query."""
 
     @cached_property
     def ids(self) -> list[str] | None:
-        """The ids of the groups in the order of their responses, None where each response has its own."""
+        """The ids of the groups in the order of their responses, None if each response has its own."""
         group = self._columns.asked("group", (), self._wanted)
         if group is None or not group.startswith(OF_A_FILE):
             return None
@@ -197,11 +197,11 @@ class Responses:
             return [line.decode().partition("\t")[0].strip() for _, line in source.lines() if line.strip()]
 
     def are_of(self, groups: Iterable[Any]) -> None:
-        """Take the ids of the groups, in the order of their responses, from elsewhere."""
+        """Set the ids of the groups, in the order of their responses."""
         self.ids = list(groups)
 
     def are_by_group(self, document: object) -> bool:
-        """Return whether a document has a response per query, and its id is nowhere else."""
+        """Return whether a document has a response per query under its id, and the id is nowhere else."""
         return self._columns.asked("group", (), self._wanted) is None and is_by_group(document, self._columns.items)
 
     def _name_of_ids(self) -> str:
@@ -217,12 +217,12 @@ class Responses:
         return self._columns.if_twice(self._wanted)
 
     def in_asked_order(self, rows: Rows) -> Rows:
-        """Return the rows of responses with what says their order: their scores, which theirs may contradict."""
+        """Return the rows of responses with scores in the order that was asked for; ranks may contradict scores."""
         columns = self._columns
         rows = in_asked_order(rows, columns, self._names)
         if rows.ranks is not None:
             return replace(rows, deciding="lists") if rows.in_order else rows
-        is_of_pairs = self._element is not None and self._element.item == _OF_PAIR  # no search has written these
+        is_of_pairs = self._element is not None and self._element.item == _OF_PAIR  # these were not written by a search
         if rows.scores is None or rows.in_order or is_of_pairs:
             return rows
         deciding: Any = "ranks" if columns.by_rank and columns.score is None else "order"
@@ -230,24 +230,24 @@ class Responses:
 
     @property
     def record(self) -> OfRecord | None:
-        """Where a record has what, None before the first one."""
+        """The paths in a record, None before the first one."""
         return self._record
 
     @property
     def element(self) -> OfElement | None:
-        """Where an element of a list has what, None before the first one."""
+        """The paths in an element of a list, None before the first one."""
         return self._element
 
     def found(self, response: object, place: int = 0, path: str = "") -> Found:
-        """Return what a response has found.
+        """Return the results of a response.
 
-        Parameters: ``response``: a record as JSON has it. ``place``: how many responses stand before it. ``path``: what
-        stands before its own paths in errors. Raises: WrongValueError naming the path.
+        Parameters: ``response``: a record as JSON has it. ``place``: how many responses come before it. ``path``: the
+        prefix of its paths in errors. Raises: WrongValueError naming the path.
         """
         if isinstance(response, list) and self.ids is not None:
             return self.of_list(response, self._id_at(place), path)
         if isinstance(response, list):
-            raise WrongValueError("the response does not say which query it is to", advice=self._group_advice())
+            raise WrongValueError("the response does not say which query it belongs to", advice=self._group_advice())
         if not isinstance(response, dict):
             raise WrongValueError(f"{self._called(path)} is a JSON {json_kind(response)}", advice="write an object")
         if self._record is None:
@@ -267,7 +267,7 @@ class Responses:
             raise WrongValueError(what, advice=f"name a list with {argument('items', 'PATH')}")
         if record.shape is not None:
             self._refuse_part(response, record, held, path)
-        group = self._group_of(response, place, path) if held else None  # nobody misses that of an empty list
+        group = self._group_of(response, place, path) if held else None  # an empty list does not need one
         is_first = self._element is None
         found = self.of_list(held, group, where, self._weight_of(response))
         if found.items and self._element is not None and self._element.item is None:
@@ -275,22 +275,22 @@ class Responses:
         return found
 
     def of_list(self, held: list[Any], group: object, where: str, weight: object = NOTHING) -> Found:
-        """Return what a list holds: ids, or objects with an item, a score and a label each."""
+        """Return the content of a list: ids, or objects with an item, a score and a label each."""
         if not held:
             return Found(group, [], [], [], weight)
         element = self._element = self._element or self._element_of(held, where)
         if element.item is None:
             for place, item in enumerate(held):
                 if isinstance(item, dict | list):
-                    what = f"{where}[{place}] is a JSON {json_kind(item)}, and those before are ids"
-                    raise WrongValueError(what, advice="write ids alone, or objects alone")
+                    what = f"{where}[{place}] is a JSON {json_kind(item)}, but the elements before it are ids"
+                    raise WrongValueError(what, advice="write only ids or only objects")
             return Found(group, held, None, None, weight)
         items = self._values(held, element.item, where, "item")
         scores = self._values(held, element.score, where, "score") if element.has_scores else None
         if not element.has_scores and self._of_runs:
             for place, item in enumerate(held):
                 if isinstance(value_at(item, element.score), int | float):
-                    what = f"{where}[{place}] has a {shown('.'.join(element.score))}, and items before it have none"
+                    what = f"{where}[{place}] has a {shown('.'.join(element.score))}, but the items before it have none"
                     raise WrongValueError(what, advice="write one for every item, or for none")
         labels = None if element.label is None else [value_at(item, element.label) for item in held]
         ranks = None if element.rank is None else [value_at(item, element.rank) for item in held]
@@ -298,7 +298,7 @@ class Responses:
         return Found(group, items, scores, labels, weight, ranks)
 
     def _values(self, held: list[Any], steps: Steps, where: str, role: str) -> list[object]:
-        """Return what each element has under a path (WrongValueError for one that has nothing there)."""
+        """Return the value of each element under a path (WrongValueError for an element without one)."""
         values = [value_at(element, steps) for element in held]
         for place, value in enumerate(values):
             if role == "item" and isinstance(value, dict):
@@ -308,8 +308,8 @@ class Responses:
                 what = f"{where}[{place}] has no {shown('.'.join(steps))}"
                 if role == "score":
                     advice = "write one for every item, or for none"
-                    raise WrongValueError(f"{what}, and others have", advice=advice)
-                advice = f"name what has its item with {argument('item', 'PATH')}"
+                    raise WrongValueError(f"{what}, but others have one", advice=advice)
+                advice = f"name the path of its item with {argument('item', 'PATH')}"
                 raise WrongValueError(f"{where}[{place}] has no {_missing(held[place], steps)}", advice=advice)
         return values
 
@@ -320,7 +320,7 @@ class Responses:
         if shape is None and path is not None:
             shape = next((one for one in SHAPES[:3] if path == one.items or path.endswith(f".{one.items}")), None)
         if path is None:
-            what = f"the response has no list of a known tool; {_keys(record)}"
+            what = f"the response has no list where known tools have it; {_keys(record)}"
             raise WrongValueError(what, advice=f"name its list with {argument('items', 'PATH')}")
         group = None if self.ids is not None else self._group_steps(record, shape, path)
         if columns.items is None and known is not None and known[1] != known[0].items:
@@ -337,7 +337,7 @@ class Responses:
 
     @staticmethod
     def _refuse_several(paths: list[str]) -> None:
-        """Refuse a record with the responses of several searches, of which one has to be chosen."""
+        """Refuse a record with the responses of several searches: the caller has to choose one."""
         if len(paths) > 1:
             what = f"there are several lists: {in_a_row(list(map(shown, paths[:_MOST_LISTED])))}"
             raise WrongValueError(what, advice=f"name one, such as {argument('items', paths[0])}")
@@ -353,20 +353,23 @@ class Responses:
             before = path.removesuffix(shape.items)
             steps = steps_of(record, before + shape.group)
             if value_at(record, steps) is not NOTHING:
-                what = f"the queries are known by {shown('.'.join(steps))}, what was searched for"
+                what = f"queries are identified by {shown('.'.join(steps))}, the text that was searched for"
                 path, file = argument("group", "PATH"), argument("group", "@FILE")
-                advice = f"where labels have other ids, give their path with {path}, or a file with an id per line with"
+                advice = (
+                    f"if the labels use other ids, give their path with {path}, or a file with one id per line with"
+                )
                 warn(ColumnWarning(what, advice=f"{advice} {file}"))
                 return steps
-        what = f"the response does not say which query it is to; {_keys(record)}"
+        what = f"the response does not say which query it belongs to; {_keys(record)}"
         raise WrongValueError(what, advice=self._group_advice(often_called("group", record)))
 
     def _group_advice(self, likely: Sequence[str] = ()) -> str:
-        """Return how to name what has the query's id, a file of ids without its mark being meant perhaps."""
+        """Return how to name the path of the query's id; a name without its mark may be meant as a file of ids."""
         given = self._columns.asked("group", (), self._wanted)
         if given and not given.startswith(OF_A_FILE) and _is_file(given):
             return (
-                f"a file with an id per line, in the order of the responses, is {argument('group', OF_A_FILE + given)}"
+                "to give a file with one id per line, in the order of the responses, write "
+                f"{argument('group', OF_A_FILE + given)}"
             )
         return _GROUP_ADVICE.replace("PATH", likely[0] if len(likely) == 1 else "PATH", 1) + (
             _ONE_OF_MANY if self.is_a_file else ""
@@ -390,7 +393,7 @@ class Responses:
         if place >= len(ids):
             file = self._name_of_ids()
             what = f"there are more responses than the {counted(len(ids), 'id')} in {file}"
-            raise WrongValueError(what, advice="write an id per line, in the order of the responses")
+            raise WrongValueError(what, advice="write one id per line, in the order of the responses")
         return ids[place]
 
     def _weight_of(self, response: dict[str, Any]) -> object:
@@ -398,11 +401,11 @@ class Responses:
         value = NOTHING if steps is None else value_at(response, steps)
         if steps is not None and value is NOTHING:
             what = f"the response has no {_missing(response, steps)}"
-            raise WrongValueError(what, advice=f"name what has its weight with {argument('weight', 'PATH')}")
+            raise WrongValueError(what, advice=f"name the path of its weight with {argument('weight', 'PATH')}")
         return value
 
     def _element_of(self, held: list[Any], where: str) -> OfElement:
-        """Return where the elements of a list have what, by the first list that has any."""
+        """Return the paths in the elements of a list, from the first list with elements."""
         first, columns = held[0], self._columns
         shape = None if self._record is None else self._record.shape
         shape = shape or (SHAPES[-1] if has_key(held, SHAPES[-1].item) else None)
@@ -413,7 +416,7 @@ class Responses:
         if not isinstance(first, dict | list):
             if item is not None and item != columns.items and not columns.is_shared:
                 what = f"{where}[0] is a JSON {json_kind(first)}, which has no {shown(item)}"
-                raise WrongValueError(what, advice=f"where the elements are ids, leave out {argument('item')}")
+                raise WrongValueError(what, advice=f"if the elements are ids, leave out {argument('item')}")
             self._refuse_names_of_ids(where, columns.items)
             return OfElement(None, (), None, has_scores=False)
         if item is None and isinstance(first, list):
@@ -425,23 +428,23 @@ class Responses:
         if item is None:
             likely = next((key for key in ("id", "_id", "corpus_id") if key in first), "PATH")
             what = f"{where}[0] has no 'item'; {_keys(first)}"
-            raise WrongValueError(what, advice=f"name what has its item with {argument('item', likely)}")
+            raise WrongValueError(what, advice=f"name the path of its item with {argument('item', likely)}")
         asked = columns.asked("score", (), self._wanted) if self._of_runs else None
         score = asked or (shape.score if shape is not None else "1" if isinstance(first, list) else "score")
         score_steps = steps_of(first, score)
         self._names["score"] = score
         has_scores = self._of_runs and any(value_at(one, score_steps) not in (None, NOTHING) for one in held)
-        if columns.score == "":  # the order is to be the ranking, whatever scores there are
+        if columns.score == "":  # the order is the ranking, even if there are scores
             score_steps, has_scores = (), False
         if asked is not None and not has_scores:
             what = f"{where}[0] has no {_missing(first, score_steps)}"
-            raise WrongValueError(what, advice=f"name what has its score with {argument('score', 'PATH')}")
+            raise WrongValueError(what, advice=f"name the path of its score with {argument('score', 'PATH')}")
         label = columns.asked("label", (), self._wanted) if "label" in self._wanted.roles else None
         if label is None and "label" in self._wanted.roles and isinstance(first, dict) and "label" in first:
             label = "label"
         if label is None and not self._of_runs:
             what = f"{where}[0] has no 'label'; {_keys(first)}"
-            raise WrongValueError(what, advice=f"name what has its label with {argument('label', 'PATH')}")
+            raise WrongValueError(what, advice=f"name the path of its label with {argument('label', 'PATH')}")
         has_ranks = self._of_runs and columns.score != "" and isinstance(first, dict) and RANK in first
         return OfElement(
             steps_of(first, item),
@@ -452,69 +455,69 @@ class Responses:
         )
 
     def _refuse_names_of_ids(self, where: str, items: str | None) -> None:
-        """Refuse a name of scores or labels where the elements of lists are ids, which have none."""
+        """Refuse a name of scores or labels if the elements of lists are ids, which have none."""
         number = self._columns.asked(self.number, (), self._wanted)
         if number:
-            what = f"{where} holds ids alone, which have no {shown(number)}"
+            what = f"{where} holds only ids, which have no {shown(number)}"
             beside = f"{argument('item', items or 'PATH')} and {argument(self.number, number)}"
-            advice = f"leave out {argument(self.number)}; where that is a list beside the ids, write {beside}"
+            advice = f"leave out {argument(self.number)}; if that is a list beside the ids, give {beside}"
             raise WrongValueError(what, advice=advice)
 
     def _called(self, path: str) -> str:
         return path.removesuffix(": ").removesuffix(".") or "the response"
 
     def _refuse_numbers_beside(self, response: Mapping[str, Any], where: str, *, is_first: bool) -> None:
-        """Refuse a list of scores or labels beside one of ids, which is a row with lists.
+        """Refuse a list of scores or labels next to a list of ids, because that is a row with lists.
 
-        ``is_first``: whether no response before had ids; there a list counts that is called as such numbers often are.
+        ``is_first``: whether no earlier response had ids; then a list counts if its name is frequent for such numbers.
         """
         names = [self.number, *(often_called(self.number, response) if is_first else ())]
         beside = next((name for name in names if isinstance(response.get(name), list)), None)
         if beside is not None:
-            what = f"{where} holds ids alone, and {shown(beside)} is a list beside"
+            what = f"{where} holds only ids, and {shown(beside)} is another list"
             items = ".".join(self._record.items) if self._record is not None else ""
             given = argument(self.number, *([beside] if beside != self.number else []))
             advice = f"name both lists in every line, with {argument('item', items)} and {given}"
             raise WrongValueError(what, advice=advice)
 
     def _refuse_failure(self, response: Mapping[str, Any], path: str) -> None:
-        """Refuse a response that tells of an error."""
+        """Refuse a response that reports an error."""
         error = response.get("error") or failure_in(response)
         if error is not None:
             reason = error.get("reason", error.get("msg", error.get("type"))) if isinstance(error, dict) else error
             told = f" ({shown(str(reason))})" if reason else ""
-            raise WrongValueError(f"{self._called(path)} is an error{told}", advice="have it searched again")
+            raise WrongValueError(f"{self._called(path)} is an error{told}", advice="run the search again")
 
     def _refuse_part(self, response: Mapping[str, Any], record: OfRecord, held: list[Any], path: str) -> None:
-        """Refuse a response that lacks what some shards hold, or what took too long, and one of groups of documents."""
+        """Refuse a response without the results of some shards, one that timed out, and one of grouped documents."""
         before = record.items[:-2]
         whole, root = value_at(response, before), value_at(response, record.items[:-1])
         whole, root = (value if isinstance(value, dict) else {} for value in (whole, root))
         shards, errors = whole.get("_shards"), root.get("errors")
         failed = shards.get("failed") if isinstance(shards, dict) else 0
         if failed or whole.get("timed_out") is True:
-            what = f"{failed} of its shards failed" if failed else "it was timed out"
-            raise WrongValueError(f"{self._called(path)} is a part only: {what}", advice="have it searched again")
+            what = f"{failed} of its shards failed" if failed else "it timed out"
+            raise WrongValueError(f"{self._called(path)} is incomplete: {what}", advice="run the search again")
         if record.shape is SHAPES[2] and errors:
             reason = value_at(errors, ("0", "summary"))
             told = f" ({shown(reason)})" if isinstance(reason, str) else ""
-            raise WrongValueError(f"{self._called(path)} has errors{told}", advice="have it searched again")
+            raise WrongValueError(f"{self._called(path)} has errors{told}", advice="run the search again")
         ids = [value_at(one, ("id",)) for one in held] if record.shape is SHAPES[2] else []
         for place, id_ in enumerate(ids):
             if isinstance(id_, str) and id_.startswith("group:root"):
-                what = f"{path}{shown_name('.'.join(record.items))}[{place}] is a group of documents, and no document"
+                what = f"{path}{shown_name('.'.join(record.items))}[{place}] is a group of documents, not a document"
                 raise WrongValueError(what, advice="search without grouping")
 
     def finish(self, n_responses: int) -> None:
-        """Refuse a file of ids that has more of them than there are responses, and tell how labels are read."""
+        """Refuse a file with more ids than there are responses, and warn how labels are read."""
         if not self._of_runs and self._element is not None and self._element.item is None:
             warn(ColumnWarning(_RELEVANT))
         self._columns.warn_of_ranks()
         warn_of_fractions(self.fractions)
         if self.ids is not None and n_responses < len(self.ids):
             n_ids, file = counted(len(self.ids), "id"), self._name_of_ids()
-            what = f"it has {counted(n_responses, 'response')}, and {n_ids} in {file}"
-            advice = "write an id per line, in the order of the responses"
+            what = f"it has {counted(n_responses, 'response')}, but {file} has {n_ids}"
+            advice = "write one id per line, in the order of the responses"
             raise WrongValueError(what, advice=advice + (_ONE_OF_MANY if n_responses == 1 else ""))
 
 
@@ -527,13 +530,13 @@ def _is_at(value: object, path: str) -> bool:
 
 
 def _missing(value: object, steps: Steps) -> str:
-    """Return what does not stand under a path, and the keys that are there as far as it goes."""
+    """Return the path that does not exist, and the keys that exist as far as the path leads."""
     reached = next((n for n in range(len(steps)) if value_at(value, steps[: n + 1]) is NOTHING), len(steps) - 1)
     return f"{shown('.'.join(steps))}; {_keys(value_at(value, steps[:reached]), '.'.join(steps[:reached]))}"
 
 
 def _advice_below(role: str, steps: Steps, held: Mapping[str, object]) -> str:
-    """Return which paths lead to an id in an object that stands in its place."""
+    """Return advice with the paths to an id inside an object that is there instead of the id."""
     below = [".".join((*steps, key)) for key, value in held.items() if type(value) in (str, int)]
     likely = sorted(below, key=lambda path: "id" not in path.rpartition(".")[2].lower())
     others = f"; there is {in_a_row([shown(path) for path in likely[:_MOST_LISTED]])}" if len(likely) > 1 else ""
@@ -541,7 +544,7 @@ def _advice_below(role: str, steps: Steps, held: Mapping[str, object]) -> str:
 
 
 def _keys(value: object, of: str = "") -> str:
-    """Return which keys an object has that was read, or that stands under a path."""
+    """Return the keys of an object that was read, or of the object under a path."""
     if not isinstance(value, dict):
         return f"{shown(of) if of else 'it'} is a JSON {json_kind(value)}"
     whose = f"the keys of {shown(of)} are" if of else "its keys are"

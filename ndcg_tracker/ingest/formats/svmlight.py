@@ -33,11 +33,11 @@ _SIZE = re.compile(rb"[0-9]{1,15}")
 
 
 class LabelQid:
-    """A label/qid file (see ``LineFormat``); items are known by their row's number within the group.
+    """A label/qid file (see ``LineFormat``); items are identified by their row's number within the group.
 
-    Without ``qid:`` fields the sizes of the groups stand in the file's sibling ``FILE.query``, as LightGBM has it,
-    and a group's id is its number from 1. What is beyond doubt is found by one expression for many lines:
-    500,000 lines of 3 features take it 0.33 s, the exact way 0.74 s (``benchmarks/tricks.py``).
+    Without ``qid:`` fields the sizes of the groups are in a file ``FILE.query`` next to it, as in LightGBM, and a
+    group's id is its number from 1. One regular expression reads many lines at once if there is no doubt: it takes
+    0.33 s for 500,000 lines of 3 features, the exact reader 0.74 s (``benchmarks/tricks.py``).
     """
 
     small = None
@@ -50,8 +50,8 @@ class LabelQid:
     def exact(self, lines: Lines) -> tuple[Rows, LinePlaces]:
         """Return the rows and their lines.
 
-        Raises: InputError naming the line for what is not a label/qid line and for a wrong grade; also where
-        the group sizes are needed and cannot be read.
+        Raises: InputError naming the line for anything but a label/qid line and for a wrong grade; also if the group
+        sizes are needed and cannot be read.
         """
         gathered = GatheredRows(["label"])
         groups = self._groups_from(lines.first_row)
@@ -73,7 +73,9 @@ class LabelQid:
                     groups = self._groups_from(0)
             if (group is None) != (self._sizes is not None):
                 there, here = (" has one", "no qid: field, but") if group is None else ("", "a qid: field, but none in")
-                raise lines.error(f"{here} line {self._first_line}{there}", line_number, advice="use one form")
+                raise lines.error(
+                    f"{here} line {self._first_line}{there}", line_number, advice="use one form in all lines"
+                )
             gathered.add(line_number, next(groups) if group is None else group, None, (grade,))
         return gathered.rows(lines.name)
 
@@ -94,7 +96,7 @@ class LabelQid:
         return Rows.joined(parts)
 
     def n_rows_of(self, line: bytes) -> int:
-        """Return whether a line is not blank and no comment."""
+        """Return whether a line is neither blank nor a comment."""
         return _NO_ROWS.fullmatch(line) is None
 
     def finish(self, n_rows: int, refused: Refused) -> None:
@@ -103,7 +105,7 @@ class LabelQid:
             total = sum(self._sizes.tolist())
             raise refused(
                 f"{n_rows} rows, but the group sizes in {self._source.name}.query sum to {total}",
-                advice="make them fit",
+                advice="correct the sizes or the rows",
             )
 
     def _groups_from(self, row: int) -> Iterator[bytes]:
@@ -173,7 +175,7 @@ def _wrong_line(line: bytes) -> str:
 
 
 def needed_scores(source: Source, path: str | None) -> str:
-    """Return the path of the scores that a label/qid file cannot do without. Raises: InputError if it is no use."""
+    """Return the path of the scores that a label/qid file requires. Raises: InputError if it cannot be used."""
     if path is None:
         raise source.error(
             "a label/qid file has no scores",
@@ -185,7 +187,7 @@ def needed_scores(source: Source, path: str | None) -> str:
 
 
 class Scores:
-    """The scores of a file, from its start to its end, some at a time."""
+    """The scores of a file, from its start to its end, in parts."""
 
     def __init__(self, file: Source) -> None:
         self._file = file
@@ -195,7 +197,7 @@ class Scores:
     def take(self, n_rows: int) -> Floats:
         """Return the next scores, NaN where there are no more: float64, shape (n_rows,).
 
-        Raises: InputError naming the line of what is not a number.
+        Raises: InputError naming the line of a text that is not a number.
         """
         scores = np.array(array("d", islice(self._scores, n_rows)), dtype=np.float64)
         self._n_taken += scores.size

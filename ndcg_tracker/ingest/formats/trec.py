@@ -1,6 +1,6 @@
 """TREC runs and qrels: fields between blanks or tabs, no header, no quoting; lines that begin with ``#`` are comments.
 
-As trec_eval 10 has it, words may follow the tag of a run's line, and the rank decides nothing.
+As in trec_eval 10, words may follow the tag of a run's line, and the rank has no effect.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from ndcg_tracker.rankings import Bytes, Floats, Index
 from ndcg_tracker.rankings.keys import Keys
 
 _BLANKS = b" \t\r\n"
-_ONE_JUDGE = f"{KEEP_ONE}, and of several judges (trec_eval -R qrels_jg) the lines of one"
+_ONE_JUDGE = f"{KEEP_ONE}; if there are several judges (trec_eval -R qrels_jg), keep the lines of one judge"
 _OF_TWO_ROWS = 11  # a line of this many fields may be two rows with no line end between them
 _ZSCORES = re.compile(rb"[^ \t]+[ \t]+[A-Za-z][A-Za-z0-9_.]*[ \t]+-?[0-9]+\.[0-9]{4}[ \t]+-?[0-9]+\.[0-9]{4}[ \t]*")
-_WINDOW = 1 << 18  # bytes looked at a time: the temporaries stay in the cache
+_WINDOW = 1 << 18  # bytes processed at a time: the temporary arrays fit into the cache
 _BLANK = 0x20
 _NEWLINE = 0x0A
 _HASH = 0x23
@@ -46,7 +46,7 @@ _OF_NUMBERS = b"0123456789+-.eE"
 class Layout:
     """The fields of one kind of TREC file; only group, item, number and rank are read.
 
-    A kind with a rank may have words behind the last field.
+    A kind with a rank may have words after the last field.
     """
 
     kind: str
@@ -70,9 +70,10 @@ QRELS = Layout("labels", ("group", "iteration", "item", "grade"), 2, 3, "label")
 class Trec:
     """A TREC file of one kind (see ``LineFormat``).
 
-    What is beyond doubt is read by Arrow's parser: 500,000 lines (14 MB) take it 0.03 s, the exact way 1.0 s. A file
-    too small to import Arrow for is split by NumPy: ``evaluate`` of 50,000 lines (1.4 MB) takes 0.23 s of processor
-    time and 67 MB in all, with Arrow 0.34 s and 108 MB, read exactly 0.41 s (``benchmarks/tricks.py``).
+    Arrow's parser reads everything that is not in doubt: it takes 0.03 s for 500,000 lines (14 MB), the exact reader
+    1.0 s. NumPy splits a file that is too small to import Arrow for: ``evaluate`` of 50,000 lines (1.4 MB) then takes
+    0.23 s of processor time and 67 MB in all. It takes 0.34 s and 108 MB with Arrow, and 0.41 s with the exact reader
+    (``benchmarks/tricks.py``).
     """
 
     def __init__(self, layout: Layout) -> None:
@@ -82,7 +83,7 @@ class Trec:
         """Return the rows and their lines.
 
         Raises: InputError naming the line for a wrong number of fields and for a text that is not a number; also for a
-        file that is of another kind, if only its first line tells.
+        file of another kind, if its first line shows it.
         """
         layout = self._layout
         n_fields, item_field, number_field, rank_field = len(layout.fields), layout.item, layout.number, layout.rank
@@ -122,16 +123,16 @@ class Trec:
         return self._beyond_doubt(split_rows(text, n_fields, self._layout.columns), n_fields)
 
     def n_rows_of(self, line: bytes) -> int:
-        """Return whether a line is not blank and no comment."""
+        """Return whether a line is neither blank nor a comment."""
         return bool(_fields(line.strip(_BLANKS)))
 
     def finish(self, n_rows: int, refused: Refused) -> None:
-        """Do nothing: all that can be wrong shows in some line."""
+        """Do nothing: every error shows in some line."""
 
     def _n_fields(self, text: bytes, lines: Lines) -> int:
-        """Return how many fields each line of a text should have: as many as the first, if that can be right.
+        """Return how many fields each line of a text should have: as many as the first, if that number is allowed.
 
-        Raises: DoubtfulError where a file's first line is of another kind of file.
+        Raises: DoubtfulError if a file's first line belongs to another kind of file.
         """
         layout, start = self._layout, 0
         while start < len(text):
@@ -158,9 +159,9 @@ def _fields(line: bytes) -> list[bytes]:
 
 
 def _goes_on(fields: list[bytes], layout: Layout) -> bool:
-    """Return whether there are words behind the last field.
+    """Return whether there are words after the last field.
 
-    Else an id has a blank, so that the rank is not a whole number, or a row follows on the same line.
+    Otherwise an id has a blank, so that the rank is not a whole number, or another row follows on the same line.
     """
     if layout.rank is None or len(fields) <= len(layout.fields) or rank_of(fields[layout.rank]) == NO_RANK:
         return False
@@ -180,9 +181,9 @@ def _is_number(text: bytes) -> bool:
 
 
 def _refuse_other_kinds(source: Lines, line: bytes, line_number: int, layout: Layout) -> None:
-    """Refuse a file whose lines look right, but are not."""
+    """Refuse a file whose lines only look right."""
     if layout is QRELS and _ZSCORES.fullmatch(line):
-        what = "a mean and a deviation of a measure, as trec_eval -Z reads them, and no label"
+        what = "this is the mean and the deviation of a measure, as trec_eval -Z reads them, not a label"
         raise source.error(what, line_number, advice=f"give a file of lines {' '.join(layout.fields)}")
 
 
@@ -197,18 +198,18 @@ def _wrong_fields(fields: list[bytes], layout: Layout) -> InputError:
     if other is not None:
         advice = f"is this a {other.kind} file? Else {advice}"
     elif layout is QRELS and n_fields == len(QRELS.fields) + 1 and rank_of(fields[-1]) != NO_RANK:
-        what += "; preferences, as trec_eval -R prefs reads them, are not read"
+        what += "; preferences, as trec_eval -R prefs reads them, are not supported"
         advice, joint = "give one grade per item", ": "
     elif layout is RUN and fields[0] == b"Q0":
         advice = "write the group before Q0"
     elif layout is RUN and n_fields > len(RUN.fields):
-        what += "; words may follow the tag, but no second row; ids have no blanks, and the rank is a whole number"
+        what += "; words may follow the tag, but not a second row; ids have no blanks, and the rank is a whole number"
         advice = ""
     return InputError(what, advice=advice, joint=joint)
 
 
 def single_blanks(block: bytes) -> bytes:
-    """Return the lines of a TREC file with one blank between fields and none around them, blank lines left out.
+    """Return the lines of a TREC file with one blank between fields and none around them, without blank lines.
 
     Raises: see ``plain_lines``.
 
@@ -230,7 +231,7 @@ def single_blanks(block: bytes) -> bytes:
 
 
 def trec_lines(block: bytes) -> bytes:
-    """Return the lines of a TREC file as ``single_blanks`` does, those that begin with ``#`` left out, too.
+    """Return the lines of a TREC file as ``single_blanks`` does, also without those that begin with ``#``.
 
     >>> trec_lines(b"# by hand\\n1 0 d#3 1\\n\\t#2 0 d4 0\\n")
     b'1 0 d#3 1\\n'
@@ -240,7 +241,7 @@ def trec_lines(block: bytes) -> bytes:
 
 
 def _has_double_blanks(data: Bytes) -> bool:
-    """Return whether two blanks or control bytes stand side by side, or one at the start or, no newline, the end."""
+    """Return whether two blanks or control bytes are adjacent, or one is at the start or (no newline) at the end."""
     if data.size and (data[0] <= _BLANK or (data[-1] <= _BLANK and data[-1] != _NEWLINE)):
         return True
     for first in range(0, data.size, _WINDOW):
@@ -270,11 +271,11 @@ def _before(data: Bytes) -> Bytes:
 
 
 def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
-    """Return the rows of lines of fields with one blank between them, as ``trec_lines`` makes them.
+    """Return the rows of lines of fields with one blank between them, as ``trec_lines`` returns them.
 
     Parameters: ``n_fields``: how many each line has. ``columns``: the place of each role: group, item, one of score
-    and label, and rank if it is to be looked at. Raises: DoubtfulError for lines of another number of fields and for
-    what is not a finite number.
+    and label, and rank if it is wanted. Raises: DoubtfulError for lines of another number of fields and for
+    anything but a finite number.
 
     >>> rows = split_rows(b"q1 0 d1 2\\nq1 0 d2 0\\n", 4, {"group": 0, "item": 2, "label": 3})
     >>> rows.span_keys.to_list(), rows.items.to_list(), rows.grades.tolist()
@@ -299,18 +300,18 @@ def split_rows(text: bytes, n_fields: int, columns: Mapping[str, int]) -> Rows:
 
 
 def _is_between_fields(separators: Bytes) -> bool:
-    """Return whether a newline stands behind the last field of each line, and a blank behind the others."""
+    """Return whether a newline follows the last field of each line, and a blank follows the others."""
     return bool((separators[:, :-1] == _BLANK).all() and (separators[:, -1] == _NEWLINE).all())
 
 
 def _column(data: Bytes, starts: Index, ends: Index) -> Keys:
-    """Return a column of fields, without what stands between them."""
+    """Return a column of fields, without the separators."""
     bounds = np.append(np.stack([starts, ends], axis=1).ravel(), ends[-1:])
     return Keys(data, bounds).take(np.arange(0, 2 * starts.size, 2))
 
 
 def _numbers(texts: Keys) -> Floats:
-    """Return the doubles of a column of texts of the strict grammar (see ``numbers``)."""
+    """Return the doubles of a column of texts that follow the strict grammar (see ``numbers``)."""
     if texts.data.tobytes().translate(None, _OF_NUMBERS):
         raise DoubtfulError("no number")
     try:

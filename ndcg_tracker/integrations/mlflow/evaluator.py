@@ -41,10 +41,9 @@ class EvaluatorConfig:
 
     ``group``, ``item``, ``weight``: names of columns; without ``item`` an item is identified by the row's number within
     its group. ``metrics``: text forms, also comma-separated. ``dataset`` and ``name``: of the stored run. ``tags``:
-    kept with the stored run. ``metric_prefix``: prepended to the names of metrics and tables in MLflow.
-    ``log_ranking``: whether the items are logged to MLflow too, which ``pull`` needs. ``replace``: take the place of
-    other content under ``name``. ``null_scores``: what a NaN score means, "error" or "not_retrieved" (an outer join of
-    a run with labels).
+    stored with the run. ``metric_prefix``: prepended to the names of metrics and tables in MLflow. ``log_ranking``:
+    whether the items are logged to MLflow too, which ``pull`` needs. ``replace``: replace other content under ``name``.
+    ``null_scores``: what a NaN score means, "error" or "not_retrieved" (an outer join of a run with labels).
     """
 
     group: str
@@ -63,8 +62,8 @@ class EvaluatorConfig:
     def of(cls, given: Mapping[str, Any]) -> EvaluatorConfig:
         """Return the settings in a dict.
 
-        Raises: InputError for an unknown key, a value of another kind, and where ``group`` is missing; MetricError
-        for a text that is not a metric.
+        Raises: InputError for an unknown key, a value of a wrong type, and if ``group`` is missing; MetricError for a
+        text that is not a metric.
 
         >>> EvaluatorConfig.of({"group": "qid", "metrics": "ndcg@5,map"}).metrics
         ('ndcg@5', 'map')
@@ -77,7 +76,7 @@ class EvaluatorConfig:
                 raise InputError(f"evaluator_config has the unknown key {key!r}", advice=hint)
         if given.get("group") is None:
             raise InputError(
-                "evaluator_config lacks 'group', the name of the column that says which rows are one ranked list",
+                "evaluator_config lacks 'group', the name of the column that says which rows belong to one ranked list",
                 advice="write evaluator_config={'group': 'qid'}",
             )
         settings = {key: value for key, value in given.items() if value is not None}
@@ -160,7 +159,7 @@ def _column(features: pd.DataFrame, name: str, role: str) -> Any:
     if names.count(name) != 1:
         listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
         raise InputError(
-            f"evaluator_config[{role!r}] is {name!r}, and the data has {names.count(name) or 'no'} such "
+            f"evaluator_config[{role!r}] is {name!r}, but the data has {names.count(name) or 'no'} such "
             f"column{'s' if names.count(name) > 1 else ''} besides targets and predictions; the columns are "
             f"{listed or 'none'}"
         )
@@ -206,12 +205,12 @@ MODEL_TYPE = "ranker"
 
 
 class RankingEvaluator(ModelEvaluator):  # type: ignore[misc,unused-ignore]
-    """Computes ranking metrics and keeps the run, its items and every group's result in the database.
+    """Compute ranking metrics and store the run, its items and every group's result in the database.
 
     Used as ``mlflow.models.evaluate(model_or_None, data, targets="label", predictions="score", model_type="ranker",
-    evaluators="ndcg_tracker", evaluator_config={"group": "qid"})``; see ``EvaluatorConfig`` for the other keys. The
-    database is given by ``NDCG_TRACK_DB``. The stored run has the name of the MLflow run (followed by eight digits of
-    its id if another run has that name), its parameters, and the tags ``mlflow.run_id``, ``mlflow.experiment_name`` and
+    evaluators="ndcg_tracker", evaluator_config={"group": "qid"})``; see ``EvaluatorConfig`` for the other keys.
+    ``NDCG_TRACK_DB`` gives the database. The stored run has the name of the MLflow run (followed by eight digits of its
+    id if another run has that name), its parameters, and the tags ``mlflow.run_id``, ``mlflow.experiment_name`` and
     ``mlflow.tracking_uri``. The MLflow run gets the means as metrics (``ndcg_at_10``, see ``metric_name``) and two
     tables, ``ndcg_per_group.json`` and ``ndcg_ranking.parquet``.
     """
@@ -284,7 +283,7 @@ def _ingested(
 
 
 def _free_name(tracker: Tracker, config: EvaluatorConfig, target: Run) -> str:
-    """Return the MLflow run's name, with eight digits of its id where a run of another MLflow run has that name."""
+    """Return the MLflow run's name, with eight digits of its id if a run of another MLflow run has that name."""
     run_id: str = target.info.run_id
     suffix = f"-{config.metric_prefix.strip(' _-.:')}" if config.metric_prefix else ""
     name = f"{target.info.run_name or run_id}{suffix}"

@@ -1,4 +1,4 @@
-"""Pulls a run from an MLflow server into the database, from the table of items that was logged there."""
+"""Pull a run from an MLflow server into the database, from the table of items that was logged there."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def pull(
 ) -> list[PulledRun]:
     """Store the run whose items an MLflow run has as ``ndcg_ranking.parquet`` (several, if they have prefixes).
 
-    Metrics are computed again from items and labels. Parameters: ``run_id``: the MLflow run's id, or its name if
+    Metrics are recomputed from items and labels. Parameters: ``run_id``: the MLflow run's id, or its name if
     ``experiment`` is given. ``dataset`` and ``name``: by default those it was evaluated with. ``replace``:
-    take the place of other content under this name. ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``. Returns:
+    replace other content under this name. ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``. Returns:
     one entry per table. Raises: InputError if the MLflow run or table does not exist; ConflictError (see
     ``Tracker.ingest``).
     """
@@ -68,7 +68,7 @@ def pull(
             experiment_name = client.get_experiment(source.info.experiment_id).name
         if name is not None and len(paths) > 1:
             raise InputError(
-                f"{argument('name')} names one run, but MLflow run {source.info.run_id} has {len(paths)}",
+                f"{argument('name')} names a single run, but MLflow run {source.info.run_id} has {len(paths)}",
                 advice="leave it out",
             )
         tags = {
@@ -84,12 +84,12 @@ def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Ru
         live = live_run(client, run_id)
         if live is None:
             raise InputError(
-                f"no MLflow run {run_id!r}", advice=f"give an id, or a name together with {argument('experiment')}"
+                f"there is no MLflow run {run_id!r}", advice=f"give an id, or a name with {argument('experiment')}"
             )
         return live
     there = client.get_experiment_by_name(experiment)
     if there is None:
-        raise InputError(f"no MLflow experiment {experiment!r}", advice="check its name in MLflow")
+        raise InputError(f"there is no MLflow experiment {experiment!r}", advice="check its name in MLflow")
     live = live_run(client, run_id)
     if live is not None and live.info.experiment_id == there.experiment_id:
         return live
@@ -97,7 +97,7 @@ def _source_run(client: MlflowClient, run_id: str, experiment: str | None) -> Ru
     named = client.search_runs([there.experiment_id], f"attributes.run_name = {quote}{run_id}{quote}", max_results=10)
     if not named:
         raise InputError(
-            f"MLflow experiment {experiment!r} has no run {run_id!r}", advice="give the id or name of one it has"
+            f"MLflow experiment {experiment!r} has no run {run_id!r}", advice="give the id or name of one of its runs"
         )
     if len(named) > 1:
         ids = ", ".join(run.info.run_id for run in named)
@@ -115,8 +115,8 @@ def _downloaded(client: MlflowClient, source: Run, uri: str, folder: Path) -> li
         raise InputError(
             f"MLflow run {source.info.run_id} has no artifact {RANKING}, which holds the items",
             advice=(
-                "evaluate it again with evaluators='ndcg_tracker' and without 'log_ranking': False, or where its run "
-                "is stored: ndcg-track push mlflow RUN"
+                "evaluate it again with evaluators='ndcg_tracker' and without 'log_ranking': False, or push the stored "
+                "run with: ndcg-track push mlflow RUN"
             ),
         )
     return [Path(client.download_artifacts(source.info.run_id, name, str(folder))) for name in names]
@@ -158,7 +158,7 @@ def _facts(path: Path, called: str) -> dict[str, Any]:
     try:
         schema = pq.read_schema(path)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"no readable Parquet file ({' '.join(str(error).split())[:100]})", where=called) from None
+        raise InputError(f"not a readable Parquet file ({' '.join(str(error).split())[:100]})", where=called) from None
     missing = [name for name in _COLUMNS if name not in schema.names]
     if missing:
         raise InputError(f"has no column {missing[0]!r}; a run needs {', '.join(_COLUMNS)}", where=called)

@@ -1,4 +1,4 @@
-"""Pushes a stored run to an MLflow server: created there once, updated afterwards."""
+"""Push a stored run to an MLflow server: created there once, updated afterwards."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def push(
 ) -> PushedRun:
     """Create or update the MLflow run of a stored run: means, parameters, tags and tables.
 
-    The MLflow run is the one that the run's tag ``mlflow.run_id`` names, if it exists; else the one in the
-    experiment that was pushed from a run of this dataset, name and content; else a new one. Parameters:
-    ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``; ``experiment``: its name, by default
-    ``MLFLOW_EXPERIMENT_NAME``, created if missing. ``baseline``: the run that the report page, an artifact, compares
-    with; by default ``@baseline`` where the dataset has that alias and it points to another run. Raises:
+    If the MLflow run in the tag ``mlflow.run_id`` of the stored run exists, it is updated. Otherwise this is done with
+    the MLflow run in the experiment that was pushed from a run of this dataset, name and content; if there is none, a
+    new one is created. Parameters: ``tracking_uri``: by default ``MLFLOW_TRACKING_URI``. ``experiment``: its name, by
+    default ``MLFLOW_EXPERIMENT_NAME``, created if missing. ``baseline``: the run that the report page (an artifact)
+    compares with; by default ``@baseline``, if the dataset has that alias and it points to another run. Raises:
     ReferenceNotFoundError; NotComparableError for a baseline that was named; InputError for errors of MLflow, in one
     line.
     """

@@ -1,4 +1,4 @@
-"""Access to an MLflow server, with every error in one line, and the form that a stored run takes there."""
+"""Access to an MLflow server, with every error in one line, and the form of a stored run there."""
 
 from __future__ import annotations
 
@@ -62,14 +62,14 @@ def shown_uri(uri: str) -> str:
     if not separator or (scheme in ("file", "sqlite") and rest.startswith("/")):
         return uri
     before, _, address = rest.rpartition("@")
-    if "?" in before or "#" in before:  # an @ in an option, or one of these in a password: it cannot be decided
+    if "?" in before or "#" in before:  # an @ in an option, or one of these in a password: there is no way to know
         return f"{scheme}://{MASK}"
     return f"{scheme}://{address.partition('?')[0].partition('#')[0]}"
 
 
 @contextmanager
 def one_line(uri: str) -> Iterator[None]:
-    """Turn errors of MLflow within into an InputError of one line, without the secrets of the URI."""
+    """Turn errors of MLflow in this block into an InputError of one line, without the secrets of the URI."""
     from mlflow.exceptions import MlflowException
 
     try:
@@ -88,7 +88,7 @@ def one_line(uri: str) -> Iterator[None]:
 
 @contextmanager
 def mlflow_client(tracking_uri: str | None, *, must_exist: bool = False) -> Iterator[tuple[MlflowClient, str]]:
-    """Give a client of an MLflow server, and its URI; errors within become one line.
+    """Yield a client of an MLflow server, and its URI; errors in this block become one line.
 
     Parameters: ``tracking_uri``: None for ``MLFLOW_TRACKING_URI`` or MLflow's default. ``must_exist``: whether a
     missing SQLite file is refused. Raises: InputError, also if MLflow is not installed.
@@ -131,7 +131,7 @@ def live_run(client: MlflowClient, run_id: str) -> Run | None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep MLflow from logging the tables it creates, from drawing progress, and from minutes of silent retries."""
+    """Stop MLflow from logging the tables it creates, from showing progress, and from minutes of silent retries."""
     before = {name: os.environ.get(name) for name in _VARIABLES}
     os.environ.update({name: value for name, value in _VARIABLES.items() if before[name] is None})
     loggers = [logging.getLogger(name) for name in _NOISY]
@@ -229,7 +229,7 @@ def _tags(stored: StoredRun, prefix: str) -> dict[str, str]:
 
 
 def _with_tables(target: Run, names: list[str]) -> str:
-    """Return the list of tables that MLflow keeps for a run, with some added."""
+    """Return the list of tables that MLflow stores for a run, with some added."""
     tables = json.loads(target.data.tags.get(_TABLES_TAG, "[]"))
     further = [{"path": name, "type": "table"} for name in names]
     return json.dumps(tables + [table for table in further if table not in tables])

@@ -240,7 +240,7 @@ def changed_export(tracker: nt.Tracker, folder: Path, column: str, value: object
         ("look", 0, "has a look that no budget has"),
         ("looks", 0, "has a look that no budget has"),
         ("baseline_lists", None, "has a look that no budget has"),
-        ("baseline_lists", "[]", "holds facts that are no JSON object"),
+        ("baseline_lists", "[]", "holds facts that are not a JSON object"),
         ("baseline_lists", "{}", "holds lists that no baseline has"),
         ("baseline_lists", '{"digest": "a", "lists": {"q": 1}}', "holds lists that no baseline has"),
     ],

@@ -172,8 +172,8 @@ def test_when_all_is_answered_the_next_command_is_told(judged: CommandLine, fold
     sample = (*SAMPLE, "--budget", "60", "--seed", "s", "-o", "ask.csv")
     judged.said(*sample)
     assert judged.refused("labels", "add", "ask.csv", *ADD[3:]) == (
-        "ask.csv: no answer is filled in yet; write grades into the label column, or name the one that has them with "
-        "--label"
+        "ask.csv: no answer is filled in yet; write grades into the label column, or name the column that has them "
+        "with --label"
     )
     fill_in(folder)
     judged.said(*ADD)

@@ -68,7 +68,7 @@ def _records(lines: list[tuple[int, bytes]], delimiter: str, faults: Faults) -> 
         text = line.decode()
         while (cells := _cells(text, delimiter)) is None:
             if at == len(lines):
-                faults.add(number, "a quote that is never closed")
+                faults.add(number, "a quote is never closed")
                 return records
             if lines[at][0] != lines[at - 1][0] + 1:  # a line between them is no text, and that is a fault by itself
                 return records
