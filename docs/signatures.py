@@ -52,7 +52,7 @@ class ParameterTables(griffe.Extension):
                 entries = list(_entries(" ".join(text.split()), func)) if title == "Parameters" else []
                 for name, meaning in entries:
                     told[name] = f"{told[name]}; {meaning}" if name in told else meaning
-                parts += [] if entries else [f"**{title}:** {text}"]
+                parts.append(told.pop("", "") if entries else f"**{title}:** {text}")
         rows = list(_rows(func, told))
         if any(meaning for *_, meaning in rows):
             table = ["| parameter | type | default | meaning |", "|---|---|---|---|"]
@@ -61,11 +61,17 @@ class ParameterTables(griffe.Extension):
 
 
 def _entries(text: str, func: griffe.Function) -> Iterator[tuple[str, str]]:
-    """Yield each parameter of a text such as '``a`` and ``b``: numbers. ``c``: a text.' with its meaning."""
+    """Yield each parameter of a text such as '``a`` and ``b``: numbers. ``c``: a text.' with its meaning.
+
+    Text about no parameter of the function comes with an empty name.
+    """
     for entry in filter(None, _ENTRY.split(text)):
         head, colon, meaning = entry.partition(": ")
         names = [name for name in _NAME.findall(head) if name in {parameter.name for parameter in func.parameters}]
-        for name in names if colon else ():
+        if not (names and colon):
+            yield "", entry.strip()
+            continue
+        for name in names:
             yield name, meaning.strip(" ;") if name == names[0] or len(meaning) < 60 else f"see ``{names[0]}``"
 
 
@@ -77,8 +83,8 @@ def _rows(func: griffe.Function, told: dict[str, str]) -> Iterator[tuple[str, st
         annotated = known.get(str(parameter.annotation))
         helps = [option.help for option in getattr(annotated, "__metadata__", ()) if hasattr(option, "help")]
         of_type = str(parameter.annotation) if annotated is None else _spelled(annotated)
-        is_given = parameter.default is None or parameter.kind is griffe.ParameterKind.var_positional
-        default = "" if is_given else f"`{parameter.default}`"
+        is_needed = parameter.default is None or parameter.kind is griffe.ParameterKind.var_positional
+        default = "" if is_needed else f"`{parameter.default}`"
         yield f"`{parameter.name}`", f"`{of_type}`", default, told.get(parameter.name, helps[0] if helps else "")
 
 
