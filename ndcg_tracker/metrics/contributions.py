@@ -154,7 +154,7 @@ def ranks_and_weights(
     cutoff have weight 0.
     """
     ranking = judged.ranking
-    with np.errstate(over="ignore"):  # what single precision cannot hold is infinite there, as in the kernel
+    with np.errstate(over="ignore"):  # a number too large for single precision becomes infinite, as in the kernel
         scores = ranking.scores.astype(np.float32) if metric["score_type"] == "f32" else ranking.scores
     scores, groups = scores[kept], group_codes(ranking.offsets)[kept]
     list_start = np.searchsorted(kept, ranking.offsets)

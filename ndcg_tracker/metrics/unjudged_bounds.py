@@ -206,7 +206,7 @@ def unjudged_items(baseline: JudgedRanking, candidate: JudgedRanking, metric: Me
 
 
 def worth_of_levels(lists: Lists, metric: Metric) -> Floats:
-    """Return what an item of each grade in use is worth: its gain, or whether it is relevant."""
+    """Return the worth of an item of each grade in use: its gain, or whether it is relevant."""
     grades = lists.level_grades(metric)
     if metric.measure in ("cg", "dcg", "ndcg"):
         return level_gains(lists, metric, grades)

@@ -30,8 +30,8 @@ Number = float | int | str | None
 class StatedResults:
     """The stated results of a run under one metric.
 
-    ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN where undefined; ``reasons``: shape (n,), why a value
-    is undefined, None where it is not.
+    ``values``, ``dcg``, ``ideal_dcg``: float64, shape (n,), NaN if undefined; ``reasons``: shape (n,), why a value is
+    undefined, None if it is defined.
     """
 
     mean: float | None

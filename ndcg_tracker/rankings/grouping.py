@@ -56,7 +56,7 @@ def grouped_spans(span_keys: Keys, lengths: Index) -> Grouping:
     if firsts.size == codes.size:
         counts = lengths
     else:
-        weights = lengths if lengths.strides[0] else None  # one for all where a span is a row
+        weights = lengths if lengths.strides[0] else None  # None if every span is one row
         counts = np.bincount(codes, weights, firsts.size).astype(np.int64, copy=False)
     offsets = np.zeros(firsts.size + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])

@@ -197,7 +197,8 @@ def descending_order(values: NDArray[np.floating[Any]], offsets: Index) -> Index
 def _mend(places: Index, rising: NDArray[np.float64], alike: Index, sizes: Index) -> None:
     """Correct the groups in which values that differ only in their last bits are not in exact order.
 
-    Parameters: ``alike``: int64, the places, over all rows, that equal the one before in their group in these bits.
+    Parameters: ``alike``: int64, the places, over all rows, that equal the place before in their group except in these
+    bits.
     """
     width = places.shape[1]
     rows = alike // width

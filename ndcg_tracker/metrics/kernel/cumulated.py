@@ -133,7 +133,7 @@ class LevelSpans:
         n_groups = self.ends.shape[1]
         if not self.gains.size:
             return np.zeros((len(cutoffs), n_groups))
-        if self.gains.size == 1:  # then a group's sum depends on one number alone
+        if self.gains.size == 1:  # then a group's sum depends on a single number
             running = np.cumsum(self.gains * weight_of_rank)
             return np.stack([running[np.minimum(self.ends[0], cutoff)] for cutoff in cutoffs]) + 0.0  # no sum is -0.0
         ends = np.minimum(self.ends, cutoffs[-1])
@@ -422,7 +422,7 @@ def _refuse_single_items(lists: Lists, metric: Metric) -> None:
 
 def _empty(lists: Lists, metric: Metric, level_grades: Floats, worth: Floats, ideal: Floats) -> Mask:
     """Return the groups of the group axis that have nothing to find."""
-    if metric["ideal"] == "constant":  # the ideal is never 0: what counts is whether anything has a gain
+    if metric["ideal"] == "constant":  # the ideal is never 0, so check whether any item has a gain
         gainful = lists.label_sums(metric, (worth > 0).astype(np.float64))
         return np.asarray(lists.of_labels(gainful) == 0)
     if metric["empty_when"] == "labels_sum_0":

@@ -21,11 +21,11 @@ from ndcg_tracker.rankings.ranking import Ranking
 def gains(gain: str, grades: Floats) -> Floats:
     """Return the gain of each grade.
 
-    ``linear``: l. ``exp2``: 2**l - 1. ``binary``: 1 where l > 0, else 0. ``NAME>=r``: the same where l >= r, else 0.
+    ``linear``: l. ``exp2``: 2**l - 1. ``binary``: 1 if l > 0, else 0. ``NAME>=r``: the same if l >= r, else 0.
     A table: its entry; a grade that is not in the table is its own gain.
 
     Parameters: ``gain``, a value of the axis; ``grades``, float64, any shape. Returns: float64 of the same shape,
-    +inf where 2**l overflows. Source: linear: Jarvelin and Kekalainen, TOIS 20(4), 2002, eq. 1; exp2: Burges et al.,
+    +inf if 2**l overflows. Source: linear: Jarvelin and Kekalainen, TOIS 20(4), 2002, eq. 1; exp2: Burges et al.,
     ICML 2005, sec. 4; a table: trec_eval ``-m ndcg.1=3.5,2=9``; a lowest grade: ranx ``ndcg-l2``.
 
     >>> gains("exp2", np.array([0.0, 1.0, 3.0])).tolist(), gains("{1:5}", np.array([1.0, 2.0])).tolist()

@@ -252,7 +252,7 @@ class Lists:
 
     @cached_property
     def n_items(self) -> Index:
-        """How many items the run has in each group of the group axis, -1 where the group is missing from it."""
+        """How many items the run has in each group of the group axis, -1 if the group is missing from the run."""
         return np.append(np.diff(self.judged.ranking.offsets), -1)[self.judged.run_groups]
 
     def cutoffs(self, metric: Metric, longest: int) -> list[int]:
@@ -401,7 +401,7 @@ def _aligned(numbers: NDArray[Number], places: Index, absent: Mask) -> NDArray[N
 
 
 def _only(codes: Codes, offsets: Index, kept: Mask) -> tuple[Codes, Index]:
-    """Return the items of some levels, and which of them each group has."""
+    """Return the items of some levels, and the bounds of each group among them."""
     at = np.flatnonzero(kept[codes])
     return codes[at], np.searchsorted(at, offsets)
 

@@ -309,6 +309,9 @@ def values_with_bounds(judged: Judged, metrics: Sequence[Metric]) -> list[tuple[
 
 
 def variants(metric: Metric) -> tuple[Metric, Metric]:
-    """Return a metric with ties broken for the worst and for the best; a bound may exceed 1 where no value does."""
+    """Return a metric with ties broken for the worst and for the best case.
+
+    Both have ``clip=none``, because a bound may be above 1 even if the value is not.
+    """
     worst, best = (metric.with_axes(ties=ties, clip="none") for ties in ("pessimistic", "optimistic"))
     return worst, best

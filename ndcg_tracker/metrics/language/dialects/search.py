@@ -165,7 +165,7 @@ OPENSEARCH = Dialect(
         "writes MRR without a cutoff and uses the size of the experiment.",
         "DCG was also added later, and is the same for all ratings. Coverage is the share of rated results.",
         "Jaccard, RBO and frequency-weighted similarity compare two lists without ratings: use ndcg-track diff.",
-        "OpenSearch's _rank_eval is that of Elasticsearch: use the dialect elasticsearch: for it.",
+        "OpenSearch's _rank_eval is the same as Elasticsearch's: write elasticsearch: for it.",
     ),
     (
         "opensearch:NDCG@10",
