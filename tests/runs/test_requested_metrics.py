@@ -111,7 +111,7 @@ def test_an_export_with_what_nobody_can_type_is_refused(asked: nt.Tracker, tmp_p
     pq.write_table(table.set_column(column, "requested_as", [["a\0b"] * table.num_rows]), path)
     with nt.Tracker(tmp_path / "other.db") as other:
         other.ingest(frame_of(DENSE), labels=labels_frame(), name="dense")
-        with pytest.raises(InputError, match=r": says that a metric was asked for by 'a\\x00b', which nobody can type"):
+        with pytest.raises(InputError, match=r": says that a metric was requested as 'a\\x00b', which nobody can type"):
             other.import_runs(tmp_path / "out")
 
 

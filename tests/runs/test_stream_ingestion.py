@@ -248,7 +248,7 @@ def test_a_grade_that_contradicts_a_stored_one_is_refused(tracker: nt.Tracker, r
     with pytest.raises(ConflictError) as refused:
         ingest_stream(tracker, "dense", blocks_of(DENSE, 2, {**LABELS, "q3": {"e": 2}}))
     assert str(refused.value) == (
-        "item 'e' of group 'q3' has the label 2 here and 1 in the newest labels of dataset 'default'; to change "
+        "item 'e' of group 'q3' has the label 2 here and 1 in the latest labels of dataset 'default'; to change "
         "labels, make a new version with ndcg-track labels add FILE"
     )
     assert row_counts(ready_url) == before

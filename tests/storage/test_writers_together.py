@@ -255,7 +255,7 @@ def test_labels_that_came_while_a_stream_was_read_are_not_lost(shop: Store) -> N
         ),
     ):
         assert stored(shop, "two", table_of(BM25, {"q1": {"b": 2.0}})).label_set_version == 2
-    said = "dataset 'shop' got new labels while this run with labels of its own was read; run the same command again"
+    said = "dataset 'shop' got new labels while this run with its own labels was read; run the same command again"
     assert str(caught.value) == said
     assert names(shop) == ["first", "two"]
     again = (table_of({"q1": BM25["q1"]}), table_of({"q2": BM25["q2"]}, {"q2": {"d": 3.0}}))
