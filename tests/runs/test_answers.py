@@ -61,7 +61,7 @@ def test_answers_that_would_bias_are_refused_with_their_line(shop: Tracker, tmp_
         )
     assert refused((group, item, 1), (group, item, 2)).startswith("answers.csv:3: ")
     assert refused((group, item, 1), design=7) == (
-        "there is no design 7 of dataset 'shop' (it has 1 alone); draw one with: ndcg-track labels sample A B --judge "
+        "there is no design 7 of dataset 'shop' (it only has 1); draw one with: ndcg-track labels sample A B --judge "
         "JUDGE --budget N"
     )
     assert refused((group, item, 1), judge="llama") == (

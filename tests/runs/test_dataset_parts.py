@@ -217,7 +217,7 @@ def held_by(tracker: nt.Tracker, run: str, dataset: str) -> set[str]:
     return groups
 
 
-NOTED = "of the other part of what was split, or of none, were left out"
+NOTED = "that are not in this part of the split dataset were left out"
 
 
 @pytest.mark.parametrize("cluster", [None, "user"])
@@ -239,7 +239,7 @@ def test_a_run_goes_to_both_parts(shop: nt.Tracker, cluster: str | None) -> None
 
 
 LABELS_TOO = (
-    "dataset 'shop-sealed' is sealed, and so are its labels: a run cannot bring any; leave labels= and any "
+    "dataset 'shop-sealed' is sealed, and so are its labels: a run cannot bring any; leave out labels= and any "
     "column of labels"
 )
 
@@ -362,7 +362,7 @@ def test_what_cannot_be_split(shop: nt.Tracker, ready_url: str) -> None:
     assert told("nope", nt.ReferenceNotFoundError).startswith("no dataset 'nope'; there are ")
     for name in ("seen", "shop", "shop-2"):
         found = told(kind=nt.ConflictError, sealed=name)
-        assert found == f"there already is a dataset {name!r} already; name another one with sealed='NAME'"
+        assert found == f"there already is a dataset {name!r}; name another one with sealed='NAME'"
     assert told("shop-2").startswith("dataset 'shop-2' is sealed: only gate and ingest take it; ")
     assert told(budget=0.5) == "a budget must lie between 0 and 0.5, not at 0.5; give for example 0.05"
     assert told(looks=0) == "a budget is shared by 1 look or more, not by 0"

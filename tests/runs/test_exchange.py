@@ -123,7 +123,9 @@ def test_another_name_for_the_dataset(filled: nt.Tracker, other: nt.Tracker, tmp
     filled.export_runs(tmp_path / "both")
     with pytest.raises(InputError) as caught:
         other.import_runs(tmp_path / "both", dataset="new")
-    assert str(caught.value) == "the export holds the datasets default, o; dataset= needs an export of a single dataset"
+    assert str(caught.value) == (
+        "the export holds the datasets default, o, but dataset= needs an export of a single dataset"
+    )
 
 
 def test_a_name_with_other_content(filled: nt.Tracker, other: nt.Tracker, tmp_path: Path) -> None:
@@ -164,7 +166,7 @@ DAMAGE: list[tuple[str, Callable[[pa.Table], Any], str]] = [
     ("items", with_column("score", first_value(7.5)), "the content of run 'bm25' differs from what was exported"),
     ("items", with_column("score", first_value(np.inf)), "has a number that is not finite in column 'score'"),
     ("items", with_column("item_key", first_value(None)), "has a null in column 'item_key'"),
-    ("labels", with_column("grade", first_value(7.0)), "the content of labels version 1 is not that which was "),
+    ("labels", with_column("grade", first_value(7.0)), "the content of labels version 1 differs from what was "),
     ("runs", lambda table: table.drop_columns("tags"), "has columns other than dataset, run, digest, created_at_utc, "
      "git_commit, source, parameters, tags, n_groups, n_items"),
     ("runs", with_column("tags", first_value("[1]")), "holds facts that are not a JSON object"),
@@ -285,13 +287,12 @@ def test_row_numbers_are_row_numbers_in_the_other_database_too(
     assert other.ingest(numbered | {"score": [1.0, 2.0]}, name="again").label_set_version == 1
     with pytest.raises(
         ConflictError,
-        match=r"^the labels of dataset 'default' identify items by row numbers, "
-        r"and here ",
+        match=r"^the labels of dataset 'default' identify items by row numbers, but here ",
     ):
         other.ingest({"q": {"1": 2.0, "2": 1.0}}, name="ids")
     other.ingest(frame_of(BM25), labels=frame_of(LABELS, "label"), name="bm25", dataset="ids")
     with pytest.raises(
-        ConflictError, match=r"^the labels of dataset 'ids' have item ids, and here items are known by "
+        ConflictError, match=r"^the labels of dataset 'ids' have item ids, but here items are identified by "
     ):
         other.import_runs(tmp_path / "out", dataset="ids")
 

@@ -41,7 +41,7 @@ def test_results_have_the_names_that_were_given() -> None:
     assert list(nt.evaluate(frame_of(BM25), [*ASKED, "AP"], labels=labels_frame()).mean.index) == [*TEXTS, "AP"]
     both = nt.evaluate(frame_of(BM25), ["map", "AP"], labels=labels_frame()).mean
     assert both["map"] == both["AP"]
-    with pytest.raises(InputError, match=r"^no metric was asked for; name at least one, such as ndcg@10$"):
+    with pytest.raises(InputError, match=r"^no metric was given; name at least one, such as ndcg@10$"):
         nt.evaluate(frame_of(BM25), [], labels=labels_frame())
 
 

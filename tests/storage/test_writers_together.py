@@ -277,7 +277,7 @@ def test_the_weights_that_two_runs_bring_must_agree(shop: Store, told: Callable[
             tx.write.groups.set_weights(1, tx.groups.ids(1, Keys.from_strings(["q1"])), np.array([2.0]))
             second = thread.submit(store_run, shop, [weighted(3.0)], None, RunDetails("two", "shop"), [metric])
             told()
-        with pytest.raises(ConflictError, match="has the weight 3 here and 2 in dataset 'shop'"):
+        with pytest.raises(ConflictError, match="has the weight 3 here but 2 in dataset 'shop'"):
             second.result(LONG)
 
 

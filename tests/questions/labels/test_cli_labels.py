@@ -237,7 +237,7 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
     write_qrels(folder / "ada.txt", {"q1": {"a": 0, "k": 1}})
     add = ["labels", "add", "ada.txt", "--dataset", "shop", "--extend"]
     assert newer.refused(*add) == (
-        "item 'a' of group 'q1' has the label 0 here and 1 in the latest labels of dataset 'shop'; to replace those, "
+        "item 'a' of group 'q1' has the label 0 here but 1 in the latest labels of dataset 'shop'; to replace those, "
         "make a new version with: ndcg-track labels add FILE --dataset shop; to keep both, as labels of another judge: "
         "ndcg-track labels add FILE --dataset shop --judge NAME"
     )
@@ -248,7 +248,7 @@ def test_labels_that_extend_those_of_another_judge_say_what_to_do(newer: Command
     ]
     write_qrels(folder / "more.txt", {"q1": {"a": 2}})
     assert newer.refused("labels", "add", "more.txt", "--dataset", "shop", "--extend", "--judge", "ada") == (
-        "item 'a' of group 'q1' has the label 2 here and 0 in the latest labels of judge 'ada' of dataset 'shop'; to "
+        "item 'a' of group 'q1' has the label 2 here but 0 in the latest labels of judge 'ada' of dataset 'shop'; to "
         "replace those, make a new version with: ndcg-track labels add FILE --dataset shop --judge ada; to keep both, "
         "as labels of another judge: ndcg-track labels add FILE --dataset shop --judge NAME"
     )

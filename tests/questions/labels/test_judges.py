@@ -237,7 +237,7 @@ def test_labels_that_come_with_a_run_are_of_the_judge_that_is_named(tracker: nt.
     with pytest.raises(nt.ConflictError, match=r"labels of judge 'gpt' of dataset 'default'; to replace those, make a"):
         tracker.ingest(own, name="other", judge="gpt")
     assert tracker.ingest(frame_of(DENSE), name="dense").judge == ""
-    with pytest.raises(nt.InputError, match=r"^dataset 'default' has no labels of judge 'ada', but those of"):
+    with pytest.raises(nt.InputError, match=r"^dataset 'default' has no labels of judge 'ada', only those of"):
         tracker.ingest(frame_of(DENSE), name="ada's", judge="ada")
 
 

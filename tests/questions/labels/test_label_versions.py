@@ -101,7 +101,7 @@ def test_a_grade_that_contradicts_the_newest_labels_is_refused_whole(tracker: nt
     with pytest.raises(nt.ConflictError) as caught:
         tracker.ingest(joint_frame(BM25, other), name="again", dataset="shop")
     assert str(caught.value) == (
-        "item 'd' of group 'q2' has the label 0.5 here and 2 in the latest labels of dataset 'shop'; "
+        "item 'd' of group 'q2' has the label 0.5 here but 2 in the latest labels of dataset 'shop'; "
         "to change labels, make a new version with ndcg-track labels add FILE"
     )
     assert row_counts(ready_url) == before
