@@ -76,7 +76,7 @@ def answered_design(
     design = numbered_design(tx, known.id, known.name, number)
     of_judge = next(of for of in tx.labels.sets(known.id, None) if of.id == design.label_set_id)
     if not judge:
-        raise InputError("answers to a design need a name", advice=f"say who gave them with {argument('judge')}")
+        raise InputError("answers to a design need a judge", advice=f"say who gave them with {argument('judge')}")
     if judge == of_judge.judge:
         raise InputError(
             f"design {number} checks {judge_words(judge)}, who cannot answer it",

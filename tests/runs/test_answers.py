@@ -67,7 +67,7 @@ def test_answers_that_would_bias_are_refused_with_their_line(shop: Tracker, tmp_
     assert refused((group, item, 1), judge="llama") == (
         "design 1 checks judge 'llama', who cannot answer it; name another judge="
     )
-    assert refused((group, item, 1), judge="") == "answers to a design need a name; say who gave them with judge="
+    assert refused((group, item, 1), judge="") == "answers to a design need a judge; say who gave them with judge="
     assert all(grade is None for _, grade in drawn(shop).values())
     answered(shop, n=2)
     other = (TRUE[pairs[1]] + 1) % 4
